@@ -1,0 +1,3 @@
+"""The Robots Exclusion Protocol for Scrapy."""
+
+__version__ = "0.1.0"

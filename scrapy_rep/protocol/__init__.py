@@ -1,0 +1,33 @@
+"""The Robots Exclusion Protocol (RFC 9309) without Scrapy: standard library only, no I/O, no clock."""
+
+from .access import Access, access
+from .agent import product_token
+from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
+from .extensions import Extension, RequestRate
+from .origin import SCHEMES, Origin
+from .parser import MAX_SIZE, parse
+from .record import Kind, Record
+from .robotstxt import Group, Reason, RobotsTxt, Rule, Verdict
+
+__all__ = [
+    "DIALECTS",
+    "GOOGLE",
+    "GOOGLE_EXACT",
+    "MAX_SIZE",
+    "SCHEMES",
+    "Access",
+    "Dialect",
+    "Extension",
+    "Group",
+    "Kind",
+    "Origin",
+    "Reason",
+    "Record",
+    "RequestRate",
+    "RobotsTxt",
+    "Rule",
+    "Verdict",
+    "access",
+    "parse",
+    "product_token",
+]

@@ -1,0 +1,84 @@
+"""What the status of a fetch means: RFC 9309 section 2.3.1.
+
+Knows nothing of requests; redirects have been followed and failures without a status judged before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+
+class Access(Enum):
+    """What a fetch result means for the URLs of an origin."""
+
+    SUCCESSFUL = "successful"
+    """The rules in the body hold."""
+    UNAVAILABLE = "unavailable"
+    """There is no robots.txt: everything is allowed."""
+    UNREACHABLE = "unreachable"
+    """Nobody knows for now: everything is disallowed."""
+
+
+_NO_OVERRIDES: Final[Mapping[int, Access]] = {}
+
+
+def access(
+    status: int,
+    body: bytes = b"",
+    *,
+    overrides: Mapping[int, Access] = _NO_OVERRIDES,
+    soft_404: bool = True,
+) -> Access:
+    """What the final *status* of a robots.txt fetch means.
+
+    *overrides* come first, status by status. With *soft_404* an error page among the 5xx (never a
+    503) whose *body* says that the page was not found is a misconfigured 404, as for Google.
+    """
+    if status in overrides:
+        return overrides[status]
+    # 2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow
+    # the parseable rules."
+    if 200 <= status < 300:
+        return Access.SUCCESSFUL
+    # 2.3.1.2: after five consecutive redirects "crawlers MAY assume that the robots.txt file is
+    # unavailable". A redirect that leads nowhere is no better.
+    if 300 <= status < 400:
+        return Access.UNAVAILABLE
+    # Google treats 429 as a server error: "Too many requests" says nothing about a missing file.
+    if status == 429:
+        return Access.UNREACHABLE
+    # 2.3.1.3: "If a server status code indicates that the robots.txt file is unavailable to the
+    # crawler, then the crawler MAY access any resources on the server." 401 and 403 are no exception.
+    if 400 <= status < 500:
+        return Access.UNAVAILABLE
+    if soft_404 and 500 <= status < 600 and status != 503 and _says_not_found(body):
+        return Access.UNAVAILABLE
+    # 2.3.1.4: "If the robots.txt file is unreachable due to server or network errors [...] the
+    # crawler MUST assume complete disallow."
+    return Access.UNREACHABLE
+
+
+_HEAD_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
+_LONGEST_HEADING: Final = 300  # octets
+_HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
+_END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
+_TAG: Final = re.compile(rb"<[^<>]*>")
+_NOT_FOUND: Final = re.compile(
+    rb"\b404\b|^\W*not found\W*$"
+    rb"|\b(?:page|file|document|url|resource|robots\.txt)\b.{0,60}"
+    rb"\b(?:not found|not be found|does not exist|doesn't exist)\b",
+    re.IGNORECASE,
+)
+
+
+def _says_not_found(page: bytes) -> bool:
+    page = page[:_HEAD_OF_PAGE]
+    for heading in _HEADING.finditer(page):
+        text = page[heading.end() : heading.end() + _LONGEST_HEADING]
+        text = _TAG.sub(b" ", _END_OF_HEADING.split(text, maxsplit=1)[0])
+        if _NOT_FOUND.search(b" ".join(text.split())):
+            return True
+    return False

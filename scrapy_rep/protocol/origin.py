@@ -1,0 +1,81 @@
+"""Which robots.txt speaks for a URL: RFC 9309 section 2.3, one file per scheme, host and port.
+
+Knows nothing of DNS: a host is compared as it is spelt, in lower case and IDNA form.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ftp": 21}
+_SAME_FILE: Final = {"ws": "http", "wss": "https"}
+
+SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
+"""The URL schemes that have a robots.txt; every other scheme (``file``, ``data``, ``s3``) has none."""
+
+# The last label of a host decides whether it is an IPv4 address, in any of the spellings that
+# inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
+_IPV4_IN_DISGUISE: Final = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A scheme, a host and an effective port: what one robots.txt speaks for.
+
+    ``scheme`` is ``http``, ``https`` or ``ftp``; ``host`` is lower case, IDNA encoded and, for an
+    IPv6 address, without brackets; ``port`` is the default one when the URL names none.
+    """
+
+    scheme: str
+    host: str
+    port: int
+
+    @classmethod
+    def from_url(cls, url: str) -> Origin:
+        """The origin of *url*; user information is no part of it.
+
+        ``ws`` and ``wss`` use the file of ``http`` and ``https``.
+
+        Raises ``ValueError`` for a scheme outside `SCHEMES`, and for a URL without a usable host or port.
+        """
+        parts = urlsplit(url)
+        scheme = _SAME_FILE.get(parts.scheme, parts.scheme)
+        if scheme not in _DEFAULT_PORTS:
+            raise ValueError(f"no robots.txt speaks for the scheme of {url!r}")
+        if not parts.hostname:
+            raise ValueError(f"no host in {url!r}")
+        host = parts.hostname
+        if not host.isascii():
+            host = host.encode("idna").decode("ascii").lower()
+        return cls(scheme, host, _DEFAULT_PORTS[scheme] if parts.port is None else parts.port)
+
+    @property
+    def robots_url(self) -> str:
+        """The URL of the robots.txt of this origin."""
+        return f"{self}/robots.txt"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the host is, by its spelling, on this machine or in a private network.
+
+        Loopback, private, link-local and reserved addresses, ``localhost``, and every odd spelling of
+        an IPv4 address. A name that merely resolves to such an address is not told apart.
+        """
+        host = self.host.rstrip(".")
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return bool(_IPV4_IN_DISGUISE.search(host))
+        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+        return not (mapped or address).is_global
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}"
