@@ -1,3 +1,33 @@
-"""The Robots Exclusion Protocol for Scrapy."""
+"""The Robots Exclusion Protocol (RFC 9309) for Scrapy.
+
+The names below are loaded when asked for, so that ``scrapy_rep.protocol`` imports no Scrapy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .addon import Addon
+    from .extension import RepExtension
+    from .middleware import ForbiddenByRobots, RepMiddleware
+    from .robotparser import RepRobotParser
 
 __version__ = "0.1.0"
+
+__all__ = ["Addon", "ForbiddenByRobots", "RepExtension", "RepMiddleware", "RepRobotParser"]
+
+_HOMES = {
+    "Addon": "addon",
+    "ForbiddenByRobots": "middleware",
+    "RepExtension": "extension",
+    "RepMiddleware": "middleware",
+    "RepRobotParser": "robotparser",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,0 +1,188 @@
+"""One fetch of a robots.txt through Scrapy's engine: the request, its hops, its attempts and its size.
+
+Hops and attempts are counted here, not by Scrapy's middlewares, so that the outcome is the same
+whatever the project does with redirects and retries. Never raises for what a server does: a failure
+is a result too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from time import monotonic, time
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urldefrag, urljoin
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest, StopDownload
+from w3lib.url import safe_url_string
+
+from .downloader import download, pause
+from .protocol import Access, Origin, access
+from .protocol.cache import Backoff, retry_after
+from .protocol.parser import cut
+from .robots_request import robots_request
+from .settings import RepSettings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+MAX_HOPS: Final = 5
+"""Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
+
+MAX_INFLATION: Final = 32
+"""A body may be so many times ``REP_MAX_SIZE`` after decompression; one that is larger is a bomb."""
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_OCTETS: Final = "rep_octets"  # meta key of our requests: octets received so far
+
+
+class FetchError(Exception):
+    """A robots.txt that could not be had although nothing raised: a status, a truncated response."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """What a fetch came to.
+
+    ``url`` answered (or failed) after the ``hops``; ``status`` is None without an answer. ``error`` is
+    why the origin is unreachable; ``final`` says that another attempt would not change that;
+    ``retry_after`` are the seconds that the server asked for; ``attempts`` counts those made.
+    """
+
+    access: Access
+    url: str
+    status: int | None = None
+    body: bytes = b""
+    hops: tuple[str, ...] = ()
+    error: Exception | None = None
+    final: bool = False
+    retry_after: float | None = None
+    attempts: int = 1
+
+    @property
+    def is_html(self) -> bool:
+        """Whether the body looks like a page; it is parsed all the same."""
+        return self.body[:512].lstrip().lower().startswith((b"<!doctype", b"<html", b"<head"))
+
+
+class Fetcher:
+    """Fetches robots.txt files for one crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._settings = RepSettings.from_crawler(crawler)
+        self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
+        self._in_flight = 0
+
+    async def fetch(
+        self, origin: Origin, cause: Request, *, forbids: Callable[[str], bool], patience: float
+    ) -> FetchResult:
+        """The robots.txt of *origin*, asked for because of *cause*.
+
+        While the origin is unreachable further attempts start at a growing distance, for *patience*
+        seconds at most and only while the crawl goes on. *forbids* tells whether an entry already in
+        hand forbids the URL of a hop. Raises nothing but what ends the process or cancels the fetch.
+        """
+        began = monotonic()
+        for attempts in count(1):
+            attempt_began = monotonic()
+            result = replace(await self._attempt(origin, cause, forbids), attempts=attempts)
+            if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
+                break
+            due = self._next_attempt(attempt_began, attempts, result)
+            if due - began > patience or not await pause(self._crawler, due - monotonic()):
+                break
+        return result
+
+    def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
+        """When the next attempt is due: counted from the start of the last, a Retry-After from its end."""
+        due = attempt_began + self._backoff.distance(attempts)
+        if result.retry_after:
+            due = max(due, monotonic() + result.retry_after)
+        return due
+
+    async def _attempt(self, origin: Origin, cause: Request, forbids: Callable[[str], bool]) -> FetchResult:
+        hops: list[str] = []
+        url = origin.robots_url
+        while True:
+            try:
+                response = await self._download(url, cause)
+            except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
+                final = isinstance(error, IgnoreRequest)
+                return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=final)
+            target = _redirect_target(response)
+            if target is None or response.status in self._settings.status_access:
+                return self._judge(response, tuple(hops))
+            if len(hops) == MAX_HOPS or not _may_follow(origin, target) or forbids(target):
+                return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
+            hops.append(target)
+            url = target
+
+    async def _download(self, url: str, cause: Request) -> Response:
+        request = robots_request(url, cause, self._settings)
+        request.meta[_OCTETS] = 0
+        self._crawler.stats.inc_value("rep/request_count")
+        # Connected only while needed: any listener costs Scrapy a call per chunk of every page.
+        if not self._in_flight:
+            self._crawler.signals.connect(self._bytes_received, signal=signals.bytes_received)
+        self._in_flight += 1
+        try:
+            return await download(self._crawler, request)
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._crawler.signals.disconnect(self._bytes_received, signal=signals.bytes_received)
+
+    def _bytes_received(self, data: bytes, request: Request) -> None:
+        """Stop a body at ``REP_MAX_SIZE`` and keep what came; and bound its decompression.
+
+        ``download_maxsize`` on the request from the start would abort an honest large file by its
+        Content-Length; set here, it is read only by the middleware that decompresses.
+        """
+        if _OCTETS not in request.meta:
+            return
+        request.meta["download_maxsize"] = MAX_INFLATION * self._settings.max_size
+        request.meta[_OCTETS] += len(data)
+        if request.meta[_OCTETS] > self._settings.max_size:
+            raise StopDownload(fail=False)
+
+    def _judge(self, response: Response, hops: tuple[str, ...]) -> FetchResult:
+        settings, status = self._settings, response.status
+        result = FetchResult(Access.UNREACHABLE, response.url, status, hops=hops)
+        if "dataloss" in response.flags:
+            return replace(result, error=FetchError("truncated response"))
+        meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
+        if meaning is Access.SUCCESSFUL:
+            return replace(result, access=meaning, body=cut(response.body, settings.max_size))
+        if meaning is Access.UNAVAILABLE:
+            return replace(result, access=meaning)
+        return replace(
+            result,
+            error=FetchError(f"HTTP status {status}"),
+            final=status in settings.status_access,
+            retry_after=retry_after(response.headers.get(b"Retry-After") or b"", time()),
+        )
+
+
+def _redirect_target(response: Response) -> str | None:
+    """The URL that *response* redirects to, usable or not; None when it is no redirect."""
+    location = response.headers.get(b"Location")
+    if response.status not in _REDIRECTS or not location:
+        return None
+    try:
+        return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url
+    except ValueError:
+        return ""
+
+
+def _may_follow(origin: Origin, target: str) -> bool:
+    """Whether a redirect of *origin* may lead to *target*: http(s), and from a public host to no private one."""
+    try:
+        to = Origin.from_url(target)
+    except ValueError:
+        return False
+    return target.startswith(("http:", "https:")) and (origin.is_local or not to.is_local)

@@ -1,0 +1,86 @@
+"""Under which product tokens a request asks robots.txt: the crawler's name, from settings or header."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from scrapy.utils.python import to_unicode
+
+from .protocol import product_token
+from .settings import InvalidSettingError, RepSettings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+_HEADERS_KEPT: Final = 256  # of a spider that takes a new User-Agent header for every request
+
+
+class Identity:
+    """The product tokens of the requests of one crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
+        self._crawler = crawler
+        self._settled = RepSettings.from_crawler(crawler).user_agents or _from_setting(crawler)
+        self._by_header: dict[bytes, tuple[str, ...]] = {}
+        self._told: set[str] = set()
+        self._tell_tokens(self._settled)
+
+    def tokens(self, request: Request) -> tuple[str, ...]:
+        """The tokens of *request*, most specific first.
+
+        ``REP_USER_AGENTS``, else ``ROBOTSTXT_USER_AGENT``, else the User-Agent header that will be sent.
+        """
+        if self._settled:
+            return self._settled
+        header = request.headers.get(b"User-Agent") or self._default_header()
+        tokens = self._by_header.get(header)
+        if tokens is None:
+            if len(self._by_header) >= _HEADERS_KEPT:
+                self._by_header.clear()
+            tokens = self._by_header[header] = (product_token(header),)
+            self._tell_header(tokens[0], header)
+        return tokens
+
+    def _default_header(self) -> bytes:
+        """The header that Scrapy's middlewares will set, in their order."""
+        settings = self._crawler.settings
+        headers = {name.lower(): value for name, value in settings.getdict("DEFAULT_REQUEST_HEADERS").items()}
+        spider_agent = getattr(self._crawler.spider, "user_agent", None)
+        header = headers.get("user-agent") or spider_agent or settings.get("USER_AGENT") or b""
+        return header if isinstance(header, bytes) else str(header).encode("utf-8", "surrogateescape")
+
+    def _tell_header(self, token: str, header: bytes) -> None:
+        shown = to_unicode(header, errors="backslashreplace")
+        if not token:
+            self._warn("nameless", f"The User-Agent {shown!r} holds no product token: only groups of * apply.")
+        elif token.lower() == "mozilla":
+            self._warn("mozilla", f"The User-Agent {shown!r} does not say who crawls; its token is Mozilla.")
+        if token:
+            self._tell_tokens((token,))
+
+    def _warn(self, topic: str, problem: str) -> None:
+        if topic not in self._told:
+            self._told.add(topic)
+            logger.warning("%s Set REP_USER_AGENTS or ROBOTSTXT_USER_AGENT to a name of your own.", problem)
+
+    def _tell_tokens(self, tokens: tuple[str, ...]) -> None:
+        if tokens and "token" not in self._told:
+            self._told.add("token")
+            logger.info("Product token in robots.txt: %s", ", ".join(tokens))
+
+
+def _from_setting(crawler: Crawler) -> tuple[str, ...]:
+    header = crawler.settings.get("ROBOTSTXT_USER_AGENT")
+    if not header:
+        return ()
+    token = product_token(header)
+    if not token:
+        raise InvalidSettingError(
+            f"ROBOTSTXT_USER_AGENT = {header!r}: it takes a product token or a User-Agent header"
+        )
+    return (token,)

@@ -1,0 +1,29 @@
+"""Messages that come once per origin: the first ten, then one sum at the end of the crawl."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+_SHOWN: Final = 10
+
+
+class OriginLog:
+    """One kind of message about origins; *summary* says the rest in one line and holds a ``%d``."""
+
+    def __init__(self, logger: logging.Logger, level: int, summary: str) -> None:
+        self._logger = logger
+        self._level = level
+        self._summary = summary
+        self._seen = 0
+
+    def add(self, message: str, *args: object) -> None:
+        """Log *message*, or only count it when ten of its kind were logged."""
+        self._seen += 1
+        if self._seen <= _SHOWN:
+            self._logger.log(self._level, message, *args)
+
+    def close(self) -> None:
+        """Log how many messages were counted and not shown."""
+        if self._seen > _SHOWN:
+            self._logger.log(self._level, self._summary, self._seen - _SHOWN)

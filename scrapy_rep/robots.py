@@ -1,0 +1,47 @@
+"""The robots.txt of one origin, alive in one crawl: its entry and the parser back-end that answers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from .protocol import Access, Reason, Verdict
+from .protocol.cache import Entry
+from .robotparser import RepRobotParser
+
+if TYPE_CHECKING:
+    from scrapy.robotstxt import RobotParser
+
+ALLOW_ALL: Final = b""
+DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """An entry and its parser back-end; ``error`` is why the origin is unreachable, or None."""
+
+    entry: Entry
+    parser: RobotParser
+    error: Exception | None = None
+
+    def verdict(self, tokens: Sequence[str], url: str) -> Verdict:
+        """Whether the crawler called by one of *tokens* may request *url*.
+
+        From a parser back-end other than ours a verdict comes without its rule.
+        """
+        verdict = self._ask(tokens, url)
+        if self.entry.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
+            return verdict
+        return Verdict(verdict.allowed, None, Reason(self.entry.access.value))
+
+    def _ask(self, tokens: Sequence[str], url: str) -> Verdict:
+        if isinstance(self.parser, RepRobotParser):
+            return self.parser.verdict(url, tokens)
+        allowed = self.parser.allowed(url, tokens[0] or "*")
+        return Verdict(allowed, None, Reason.NO_RULE if allowed else Reason.RULE)
+
+    @property
+    def octets(self) -> int:
+        """What this takes in memory, estimated from the size of the body."""
+        return 4_096 + 8 * len(self.entry.body)

@@ -1,0 +1,160 @@
+"""Every ``REP_*`` setting: its name, default and check. Parsed once, before the crawl starts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.misc import load_object
+
+from .protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect, product_token
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+RequestHook = Callable[["Request", "Request"], "Request"]
+"""``(robots_request, cause) -> Request``: changes or replaces the request for a robots.txt."""
+
+
+class InvalidSettingError(ValueError):
+    """A setting that nobody knows or that has an impossible value; the message names what to change."""
+
+
+def _setting(read: Callable[[Any], Any], takes: str, default: Any) -> Any:
+    return field(default_factory=lambda: default, metadata={"read": read, "takes": takes})
+
+
+def _whole(minimum: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        number = int(value)
+        if isinstance(value, bool) or number != float(value) or number < minimum:
+            raise ValueError
+        return number
+
+    return read
+
+
+def _seconds(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not math.isfinite(number) or number < 0:
+        raise ValueError
+    return number
+
+
+def _positive_seconds(value: Any) -> float:
+    if not (number := _seconds(value)):
+        raise ValueError
+    return number
+
+
+def _flag(value: Any) -> bool:
+    return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+
+
+def _choice(choices: Mapping[str, Any]) -> Callable[[Any], Any]:
+    return lambda value: choices[value]
+
+
+def _tokens(value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else list(value)
+    tokens = tuple(product_token(name) for name in names)
+    if not all(tokens):
+        raise ValueError
+    return tokens
+
+
+def _status_access(value: Any) -> Mapping[int, Access]:
+    pairs = json.loads(value) if isinstance(value, str) else dict(value)
+    statuses = {int(status): _ACCESS[meaning] for status, meaning in pairs.items()}
+    if not all(200 <= status <= 599 for status in statuses):
+        raise ValueError
+    return MappingProxyType(statuses)
+
+
+def _hook(value: Any) -> RequestHook | None:
+    hook: RequestHook | None = load_object(value) if value else None
+    if hook is not None and not callable(hook):
+        raise TypeError
+    return hook
+
+
+_ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
+_NO_OVERRIDES: Final[Mapping[int, Access]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class RepSettings:
+    """The ``REP_*`` settings of one crawl; ``max_size`` here is ``REP_MAX_SIZE`` there.
+
+    Lengths of time are in seconds, sizes in octets.
+    """
+
+    user_agents: tuple[str, ...] = _setting(_tokens, "a list of product tokens, the most specific first", ())
+    dialect: Dialect = _setting(_choice(DIALECTS), f"one of {', '.join(DIALECTS)}", GOOGLE)
+    max_size: int = _setting(_whole(1), "a number of octets, 1 or more", MAX_SIZE)
+    timeout: float = _setting(_positive_seconds, "a number of seconds above 0", 10.0)
+    retry_times: int = _setting(_whole(0), "a number of further attempts, 0 or more", 4)
+    retry_delay: float = _setting(_positive_seconds, "a number of seconds above 0", 1.0)
+    retry_max_delay: float = _setting(_positive_seconds, "a number of seconds above 0", 600.0)
+    unreachable: Access = _setting(_choice(_ACCESS), "one of allow, disallow", Access.UNREACHABLE)
+    unreachable_wait: float = _setting(_seconds, "a number of seconds, 0 or more", 30.0)
+    status_access: Mapping[int, Access] = _setting(
+        _status_access, "a dict of statuses from 200 to 599 to allow or disallow", _NO_OVERRIDES
+    )
+    soft_404: bool = _setting(_flag, "True or False", True)
+    max_waiting: int = _setting(_whole(0), "a number of requests, 0 or more", 1_000)
+    memory_entries: int = _setting(_whole(1), "a number of origins, 1 or more", 10_000)
+    memory_size: int = _setting(_whole(1), "a number of octets, 1 or more", 134_217_728)
+    request_hook: RequestHook | None = _setting(
+        _hook, "a callable (robots_request, cause) -> Request, or its import path", None
+    )
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> RepSettings:
+        """The settings of a crawl.
+
+        Raises `InvalidSettingError` for a ``REP_*`` name nobody knows and for an impossible value.
+        """
+        _reject_unknown(name for name in settings if str(name).startswith("REP_"))
+        return cls(
+            **{
+                attribute.name: _read(settings[name], name, attribute.metadata)
+                for name, attribute in _ATTRIBUTES.items()
+                if settings.get(name) is not None
+            }
+        )
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> RepSettings:
+        """As `from_settings`; the settings of one crawler are parsed once."""
+        parsed = _parsed.get(crawler)
+        if parsed is None:
+            parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
+        return parsed
+
+
+_ATTRIBUTES: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}
+_parsed: WeakKeyDictionary[Crawler, RepSettings] = WeakKeyDictionary()
+
+
+def _read(value: Any, name: str, metadata: Mapping[str, Any]) -> Any:
+    try:
+        return metadata["read"](value)
+    except (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError) as error:
+        raise InvalidSettingError(f"{name} = {value!r}: it takes {metadata['takes']}") from error
+
+
+def _reject_unknown(names: Iterable[Any]) -> None:
+    for name in names:
+        if name not in _ATTRIBUTES:
+            close = get_close_matches(name, _ATTRIBUTES, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(_ATTRIBUTES)}"
+            raise InvalidSettingError(f"unknown setting {name}: {hint}")

@@ -1,0 +1,1 @@
+"""Where entries live between requests, runs and machines."""
