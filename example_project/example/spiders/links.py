@@ -1,0 +1,22 @@
+"""Follows every link of the site and says what robots.txt forbade, and by which line."""
+
+import scrapy
+
+
+class LinksSpider(scrapy.Spider):
+    name = "links"
+    start_urls = ["http://127.0.0.1:8998/"]
+
+    def parse(self, response):
+        """
+        @url http://127.0.0.1:8998/
+        @returns items 1 1
+        @returns requests 7 7
+        @scrapes crawled
+        """
+        yield {"crawled": response.url}
+        yield from response.follow_all(css="a", errback=self.forbidden)
+
+    def forbidden(self, failure):
+        error = failure.value
+        yield {"forbidden": failure.request.url, "line": error.line, "rule": str(error.rule)}
