@@ -1,0 +1,117 @@
+"""Runs the crawl that standard input describes and writes what became of it: see ``crawl.py``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.utils.misc import load_object
+
+_LOOPS: dict[str, tuple[type, dict[str, Any]]] = {
+    "asyncio": (AsyncCrawlerProcess, {}),
+    "twisted": (CrawlerProcess, {"TWISTED_REACTOR": None}),
+    "reactorless": (AsyncCrawlerProcess, {"TWISTED_REACTOR_ENABLED": False}),
+}
+_QUIET = {"TELNETCONSOLE_ENABLED": False, "MEMUSAGE_ENABLED": False, "LOG_LEVEL": "DEBUG"}
+
+
+class Recorder(Spider):
+    """Requests what it is told and records what becomes of it."""
+
+    name = "recorder"
+    requests: list[dict[str, Any]] = []
+
+    async def start(self) -> Any:
+        self.began = monotonic()
+        for arguments in self.requests:
+            yield Request(callback=self.page, errback=self.failure, **{"dont_filter": True, **arguments})
+
+    def page(self, response: Any) -> None:
+        tag = response.meta.get("tag")
+        self.facts["pages"].append(
+            {"url": response.url, "status": response.status, "length": len(response.body), "tag": tag,
+             "time": monotonic() - self.began}
+        )  # fmt: skip
+
+    def failure(self, failure: Any) -> None:
+        error, cause = failure.value, failure.value.__cause__
+        facts = {name: getattr(error, name, None) for name in ("reason", "line", "rule", "origin", "retry_after")}
+        self.facts["failures"].append(
+            {
+                "url": failure.request.url,
+                "type": type(error).__qualname__,
+                "message": str(error),
+                "cause": cause and (type(cause).__qualname__, str(cause)),
+                "tag": failure.request.meta.get("tag"),
+                "time": monotonic() - self.began,
+                **facts,
+                "reason": getattr(facts["reason"], "value", facts["reason"]),
+                "rule": facts["rule"] and str(facts["rule"]),
+                "origin": facts["origin"] and str(facts["origin"]),
+            }
+        )
+
+
+class Collector(logging.Handler):
+    """Keeps every log record as plain data."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[dict[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
+        self.lines.append(
+            {
+                "level": record.levelname,
+                "name": record.name,
+                "message": record.getMessage(),
+                "traceback": text,
+            }
+        )
+
+
+def run(job: dict[str, Any]) -> dict[str, Any]:
+    facts: dict[str, Any] = {"pages": [], "failures": [], "robots_parsed": []}
+    process_class, loop_settings = _LOOPS[job["loop"]]
+    process = process_class({**_QUIET, **loop_settings, **job["settings"]})
+    collector = Collector()
+    logging.root.addHandler(collector)
+    module, _, name = job["spider"].partition(":")
+    crawler = process.create_crawler(load_object(f"{module}.{name}"))
+    if hasattr(signals, "robots_parsed"):
+        crawler.signals.connect(
+            lambda request: facts["robots_parsed"].append(request.url), signal=signals.robots_parsed, weak=False
+        )
+    attributes = {**job["attributes"], "requests": job["requests"], "facts": facts}
+    process.crawl(crawler, **attributes)
+    began = monotonic()
+    process.start()
+    facts["seconds"] = monotonic() - began
+    facts["stats"] = plain_stats(crawler)
+    facts["log"] = collector.lines
+    facts["failed"] = process.bootstrap_failed
+    return facts
+
+
+def plain_stats(crawler: Any) -> dict[str, Any]:
+    # A crawl that died at start-up may have none, and newer versions of Scrapy raise for that.
+    try:
+        stats = crawler.stats.get_stats() if crawler.stats else {}
+    except RuntimeError:
+        stats = {}
+    return {key: value if isinstance(value, (int, float)) else str(value) for key, value in stats.items()}
+
+
+if __name__ == "__main__":
+    outcome = run(json.load(sys.stdin))
+    failed = outcome.pop("failed") or "start_time" not in outcome["stats"]
+    Path(sys.argv[1]).write_text(json.dumps(outcome))
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,203 @@
+"""A real HTTP server on loopback that says exactly what a test wants said, octet by octet."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Thread
+from time import monotonic
+
+from typing_extensions import Self
+
+from .certificate import server_context
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One request as the server saw it; ``time`` is monotonic, header names are in lower case."""
+
+    time: float
+    origin: str
+    method: str
+    path: str
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server sends; ``delay`` seconds pass before. See the functions below for rude ones."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Sequence[tuple[str, str]] = ()
+    delay: float = 0.0
+    length: int | None = None  # a Content-Length that may lie
+    raw: bytes | None = None  # these octets and nothing else
+    hangs: bool = False
+    resets: bool = False
+
+    def octets(self) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        lines = [f"HTTP/1.1 {self.status} Answer"]
+        lines += [f"{name}: {value}" for name, value in self.headers]
+        lines += [f"Content-Length: {len(self.body) if self.length is None else self.length}", "Connection: close"]
+        return "\r\n".join([*lines, "", ""]).encode() + self.body
+
+
+Answers = Answer | Callable[[Arrival], Answer]
+
+
+def robots(text: str, **kwargs: object) -> Answer:
+    """A robots.txt with *text*."""
+    return Answer(body=text.encode(), headers=[("Content-Type", "text/plain")], **kwargs)  # type: ignore[arg-type]
+
+
+def redirect(location: str, status: int = 302) -> Answer:
+    return Answer(status, headers=[("Location", location)])
+
+
+def hang() -> Answer:
+    """Accept, read the request, never answer."""
+    return Answer(hangs=True)
+
+
+def reset() -> Answer:
+    """Reset the connection instead of answering."""
+    return Answer(resets=True)
+
+
+def truncated(body: bytes) -> Answer:
+    """Promise more than *body* and close."""
+    return Answer(body=body, length=len(body) + 100)
+
+
+def sequence(*answers: Answer) -> Callable[[Arrival], Answer]:
+    """One answer after another; the last one repeats."""
+    left = list(answers)
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]
+
+
+@dataclass
+class Site:
+    """A server on *addresses* of 127.0.0.0/8, on so many *ports* each; use it as a context manager.
+
+    Unless told otherwise it has no robots.txt (404) and answers everything else with a page.
+    """
+
+    addresses: Sequence[str] = ("127.0.0.1",)
+    ports: int = 1
+    tls: bool = False
+    log: list[Arrival] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._answers: dict[tuple[str, str], Answers] = {}
+        self._loop = asyncio.new_event_loop()
+        self._servers: list[asyncio.Server] = []
+        self._thread = Thread(target=self._loop.run_forever, daemon=True)
+        self.origins: list[str] = []
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        sockets = [_listen(self.addresses) for _ in range(self.ports)]
+        scheme = "https" if self.tls else "http"
+        context = server_context(self.addresses) if self.tls else None
+        for index, address in enumerate(self.addresses):
+            for listening in sockets:
+                self.origins.append(f"{scheme}://{address}:{listening[index].getsockname()[1]}")
+        self._call(self._serve([one for listening in sockets for one in listening], context))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._call(self._close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def origin(self) -> str:
+        return self.origins[0]
+
+    def answer(self, path: str, answer: Answers, origin: str = "") -> None:
+        """Answer *path* so, at *origin* or at all; ``*`` is every path without an answer of its own."""
+        self._answers[origin, path] = answer
+
+    def paths(self, origin: str | None = None) -> list[str]:
+        return [arrival.path for arrival in list(self.log) if origin in (None, arrival.origin)]
+
+    def count(self, path: str, origin: str | None = None) -> int:
+        return self.paths(origin).count(path)
+
+    def stop_listening(self) -> None:
+        """Refuse connections from now on."""
+        self._call(self._stop())
+
+    def _call(self, coroutine: object) -> None:
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(10)  # type: ignore[arg-type]
+
+    async def _serve(self, sockets: list[socket.socket], context: ssl.SSLContext | None) -> None:
+        for one in sockets:
+            self._servers.append(await asyncio.start_server(self._connected, sock=one, ssl=context))
+
+    async def _stop(self) -> None:
+        for server in self._servers:
+            server.close()
+
+    async def _close(self) -> None:
+        await self._stop()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await self._serve_one(reader, writer)
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the client went away, or the test is over
+        finally:
+            writer.transport.abort() if writer.is_closing() else writer.close()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, path, _ = head[0].split(" ", 2)
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+        address, port = writer.get_extra_info("sockname")[:2]
+        origin = f"{'https' if self.tls else 'http'}://{address}:{port}"
+        arrival = Arrival(monotonic(), origin, method, path, headers)
+        self.log.append(arrival)
+        answer = self._find(origin, path)
+        await self._send(answer if isinstance(answer, Answer) else answer(arrival), writer)
+
+    def _find(self, origin: str, path: str) -> Answers:
+        for key in ((origin, path), (origin, "*"), ("", path), ("", "*")):
+            if key in self._answers and (key[1] != "*" or path != "/robots.txt"):
+                return self._answers[key]
+        if path == "/robots.txt":
+            return Answer(404)
+        return Answer(body=b"<title>page</title>", headers=[("Content-Type", "text/html")])
+
+    async def _send(self, answer: Answer, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(answer.delay)
+        if answer.hangs:
+            await asyncio.sleep(3_600)
+        if answer.resets:
+            connection = writer.get_extra_info("socket")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            return
+        octets = answer.octets()
+        for start in range(0, len(octets), 65_536):
+            writer.write(octets[start : start + 65_536])
+            await writer.drain()
+
+
+def _listen(addresses: Sequence[str]) -> list[socket.socket]:
+    """Sockets on all *addresses* with one port number."""
+    first = socket.create_server((addresses[0], 0), backlog=128)
+    port = first.getsockname()[1]
+    return [first, *(socket.create_server((address, port), backlog=128) for address in addresses[1:])]

@@ -1,0 +1,98 @@
+"""Every ``REP_*`` setting is parsed once, and bad ones say what to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.settings import Settings
+
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Access
+from scrapy_rep.settings import InvalidSettingError, RepSettings
+
+
+def read(**settings: Any) -> RepSettings:
+    return RepSettings.from_settings(Settings(settings))
+
+
+def test_without_any_setting_the_defaults_hold() -> None:
+    settings = read()
+    assert settings == RepSettings()
+    assert (settings.dialect, settings.max_size, settings.unreachable) == (GOOGLE, 512_000, Access.UNREACHABLE)
+    assert (settings.unreachable_wait, settings.max_waiting, settings.soft_404) == (30.0, 1_000, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "attribute", "expected"),
+    [
+        ("REP_DIALECT", "google-exact", "dialect", GOOGLE_EXACT),
+        ("REP_MAX_SIZE", "1000", "max_size", 1_000),
+        ("REP_TIMEOUT", "2.5", "timeout", 2.5),
+        ("REP_RETRY_TIMES", 0, "retry_times", 0),
+        ("REP_UNREACHABLE", "allow", "unreachable", Access.UNAVAILABLE),
+        ("REP_UNREACHABLE_WAIT", 0, "unreachable_wait", 0.0),
+        ("REP_SOFT_404", "False", "soft_404", False),
+        ("REP_SOFT_404", True, "soft_404", True),
+        ("REP_USER_AGENTS", ["my-news", "my"], "user_agents", ("my-news", "my")),
+        ("REP_USER_AGENTS", "my-news, my", "user_agents", ("my-news", "my")),
+        ("REP_STATUS_ACCESS", {403: "disallow"}, "status_access", {403: Access.UNREACHABLE}),
+        ("REP_STATUS_ACCESS", '{"503": "allow"}', "status_access", {503: Access.UNAVAILABLE}),
+    ],
+)
+def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: str, expected: Any) -> None:
+    assert getattr(read(**{name: value}), attribute) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "takes"),
+    [
+        ("REP_DIALECT", "bing", "google, google-exact"),
+        ("REP_DIALECT", ["google"], "google, google-exact"),
+        ("REP_MAX_SIZE", -1, "octets, 1 or more"),
+        ("REP_MAX_SIZE", 0, "octets, 1 or more"),
+        ("REP_MAX_SIZE", "many", "octets, 1 or more"),
+        ("REP_MAX_SIZE", 1.5, "octets, 1 or more"),
+        ("REP_MAX_SIZE", True, "octets, 1 or more"),
+        ("REP_MAX_SIZE", float("inf"), "octets, 1 or more"),
+        ("REP_TIMEOUT", 0, "seconds above 0"),
+        ("REP_TIMEOUT", "nan", "seconds above 0"),
+        ("REP_RETRY_TIMES", -1, "0 or more"),
+        ("REP_UNREACHABLE", "maybe", "allow, disallow"),
+        ("REP_UNREACHABLE_WAIT", -1, "seconds, 0 or more"),
+        ("REP_SOFT_404", "perhaps", "True or False"),
+        ("REP_STATUS_ACCESS", {403: "deny"}, "200 to 599 to allow or disallow"),
+        ("REP_STATUS_ACCESS", {99: "allow"}, "200 to 599 to allow or disallow"),
+        ("REP_STATUS_ACCESS", "403", "200 to 599 to allow or disallow"),
+        ("REP_STATUS_ACCESS", "{403", "200 to 599 to allow or disallow"),
+        ("REP_STATUS_ACCESS", [403], "200 to 599 to allow or disallow"),
+        ("REP_USER_AGENTS", ["", "my"], "list of product tokens"),
+        ("REP_USER_AGENTS", "(+)", "list of product tokens"),
+        ("REP_USER_AGENTS", 5, "list of product tokens"),
+        ("REP_USER_AGENTS", [5], "list of product tokens"),
+        ("REP_REQUEST_HOOK", "no.such.module", "import path"),
+        ("REP_REQUEST_HOOK", "math.pi", "import path"),
+    ],
+)
+def test_an_impossible_value_names_the_setting_and_what_it_takes(name: str, value: Any, takes: str) -> None:
+    with pytest.raises(InvalidSettingError, match=takes) as caught:
+        read(**{name: value})
+    assert str(caught.value).startswith(f"{name} = {value!r}: it takes ")
+
+
+def test_a_misspelt_setting_names_the_one_that_was_meant() -> None:
+    with pytest.raises(InvalidSettingError, match="unknown setting REP_TIMOUT: did you mean REP_TIMEOUT"):
+        read(REP_TIMOUT=5)
+
+
+def test_a_setting_nobody_knows_is_answered_with_those_there_are() -> None:
+    with pytest.raises(InvalidSettingError, match="unknown setting REP_QQQQ: there are REP_USER_AGENTS, "):
+        read(REP_QQQQ=5)
+
+
+def hook(request: Request, cause: Request) -> Request:
+    return request
+
+
+def test_a_hook_is_found_by_its_import_path() -> None:
+    assert read(REP_REQUEST_HOOK=f"{__name__}.hook").request_hook is hook
