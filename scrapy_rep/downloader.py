@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 
 if TYPE_CHECKING:
@@ -29,7 +30,29 @@ _PLACES_PER_WAITING: Final = 2
 
 async def download(crawler: Crawler, request: Request) -> Response:
     """The response to *request*, past the scheduler and through all downloader middlewares."""
-    return await crawler.engine.download_async(request)
+    with _wider_pool(crawler, request):
+        return await crawler.engine.download_async(request)
+
+
+@contextmanager
+def _wider_pool(crawler: Crawler, request: Request) -> Iterator[None]:
+    """Room for *request* in the connection pool of Scrapy's aiohttp handler, its choice without a reactor.
+
+    That pool holds ``CONCURRENT_REQUESTS`` connections: as many robots.txt that hang would lock out
+    every page. Twisted's handlers have no such bound, nor has a handler of the user's own a known one.
+    """
+    handlers = getattr(crawler.engine.downloader, "handlers", None)
+    handler_of = getattr(handlers, "_get_handler", lambda _: None)
+    session = getattr(handler_of(urlparse_cached(request).scheme), "_session", None)
+    connector: Any = getattr(session, "connector", None)
+    if not getattr(connector, "_limit", 0):  # 0 means "no limit"
+        yield
+        return
+    connector._limit += 1
+    try:
+        yield
+    finally:
+        connector._limit -= 1
 
 
 def is_closing(crawler: Crawler) -> bool:

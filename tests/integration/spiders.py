@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from scrapy import Request
+from scrapy import Request, signals
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
+from scrapy_rep import RepExtension
 from tests.support.run_crawl import Recorder
 
 
@@ -31,3 +35,64 @@ class OneAfterAnother(Recorder):
 
     def next(self) -> Any:
         return self.left.pop(0) if self.left else None
+
+
+class TellsConcurrency(Recorder):
+    """Puts the most and the last total concurrency of the downloader into the stats."""
+
+    name = "tells-concurrency"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        for signal in (signals.response_downloaded, signals.spider_idle):
+            crawler.signals.connect(spider.tell, signal=signal)
+        return spider
+
+    def tell(self) -> None:
+        concurrency = self.crawler.engine.downloader.total_concurrency
+        self.crawler.stats.max_value("concurrency/most", concurrency)
+        self.crawler.stats.set_value("concurrency/last", concurrency)
+
+
+class AsksTheExtension(Recorder):
+    """Awaits the robots.txt of its first request from a callback, where no gate waits."""
+
+    name = "asks-the-extension"
+
+    async def page(self, response: Any) -> None:
+        super().page(response)
+        extension = self.crawler.get_extension(RepExtension)
+        known = extension.entry(response.url)
+        robots = await extension.robots(response.url)
+        facts = {
+            "known": known is not None,
+            "access": robots.entry.access.value,
+            "allowed": extension.verdict(robots, response.request).allowed,
+            "again": extension.entry(response.url) is robots.entry,
+        }
+        for name, fact in facts.items():
+            self.crawler.stats.set_value(f"asked/{name}", int(fact) if isinstance(fact, bool) else fact)
+
+
+class SlowListener(Recorder):
+    """Takes its time over robots_parsed and counts the pages that come after it was done."""
+
+    name = "slow-listener"
+    done = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.listen, signal=signals.robots_parsed)
+        return spider
+
+    async def listen(self) -> None:
+        over: Deferred[None] = Deferred()
+        call_later(0.3, over.callback, None)
+        await maybe_deferred_to_future(over)
+        self.done = True
+
+    def page(self, response: Any) -> None:
+        super().page(response)
+        self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))

@@ -1,0 +1,83 @@
+"""One line in ADDONS assembles everything and keeps what the user set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.settings import Settings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
+
+import scrapy_rep
+from scrapy_rep import Addon, RepExtension, RepMiddleware, RepRobotParser
+
+BUILT_IN = global_object_name(RobotsTxtMiddleware)
+
+
+def assembled(settings: dict[str, Any] | None = None) -> Settings:
+    """The settings of a project with the add-on, as a crawler sees them."""
+    crawler = Crawler(Spider, Settings({**(settings or {}), "ADDONS": {"scrapy_rep.Addon": 300}}))
+    crawler.addons.load_settings(crawler.settings)
+    return crawler.settings
+
+
+def components(settings: Settings, name: str) -> list[type]:
+    return [load_object(component) for component in build_component_list(settings.getwithbase(name))]
+
+
+def test_it_switches_obeying_on_with_our_parser() -> None:
+    settings = assembled()
+    assert settings.getbool("ROBOTSTXT_OBEY")
+    assert settings["ROBOTSTXT_PARSER"] is RepRobotParser
+
+
+def test_our_gate_takes_the_place_of_scrapys() -> None:
+    gates = components(assembled(), "DOWNLOADER_MIDDLEWARES")
+    defaults = components(Settings(), "DOWNLOADER_MIDDLEWARES")
+    assert gates.index(RepMiddleware) == defaults.index(RobotsTxtMiddleware)
+    assert RobotsTxtMiddleware not in gates
+
+
+@pytest.mark.parametrize("built_in", [BUILT_IN, RobotsTxtMiddleware], ids=["path", "class"])
+def test_our_gate_goes_where_the_user_put_scrapys(built_in: Any) -> None:
+    settings = assembled({"DOWNLOADER_MIDDLEWARES": {built_in: 543}})
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {BUILT_IN: None, RepMiddleware: 543}
+
+
+@pytest.mark.parametrize("ours", ["scrapy_rep.RepMiddleware", RepMiddleware], ids=["path", "class"])
+def test_a_place_that_the_user_gave_our_gate_is_kept(ours: Any) -> None:
+    settings = assembled({"DOWNLOADER_MIDDLEWARES": {ours: 42}})
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {BUILT_IN: None, ours: 42}
+
+
+def test_a_gate_that_the_user_switched_off_stays_off() -> None:
+    settings = assembled({"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}})
+    assert RepMiddleware not in components(settings, "DOWNLOADER_MIDDLEWARES")
+
+
+def test_the_extension_is_added_beside_those_of_the_user() -> None:
+    own = "scrapy.extensions.closespider.CloseSpider"
+    settings = assembled({"EXTENSIONS": {own: 5}})
+    assert settings.getdict("EXTENSIONS") == {own: 5, RepExtension: 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ROBOTSTXT_OBEY", False), ("ROBOTSTXT_PARSER", "scrapy.robotstxt.ProtegoRobotParser")],
+)
+def test_a_setting_of_the_user_wins(name: str, value: Any) -> None:
+    assert assembled({name: value})[name] == value
+
+
+def test_the_add_on_is_the_same_by_both_of_its_names() -> None:
+    assert load_object("scrapy_rep.Addon") is load_object("scrapy_rep.addon.Addon") is Addon
+
+
+def test_a_name_that_the_package_lacks_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = scrapy_rep.Nothing

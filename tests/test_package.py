@@ -1,0 +1,22 @@
+"""What importing the package costs: the protocol alone brings no Scrapy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize("statement", ["import scrapy_rep", "from scrapy_rep.protocol import parse"])
+def test_the_protocol_imports_neither_scrapy_nor_twisted(statement: str) -> None:
+    listing = "import sys\nprint(sorted(sys.modules.keys() & {'scrapy', 'twisted', 'socket', 'asyncio'}))"
+    code = f"{statement}\n{listing}"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"
+
+
+def test_every_public_name_can_be_had() -> None:
+    code = "import scrapy_rep\nprint(all(getattr(scrapy_rep, name) for name in scrapy_rep.__all__))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "True\n"
