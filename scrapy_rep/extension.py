@@ -193,8 +193,10 @@ class RepExtension:
                 "robots.txt of %s: %s (HTTP status %s, %d octets, %d hops)",
                 entry.origin, entry.access.value, entry.status, len(entry.body), len(entry.hops),
             )  # fmt: skip
-        elif first and not isinstance(robots.error, IgnoreRequest):  # who raised that has said why
-            self._unreachable.add(
+        elif first:
+            # A component of the project that ignored the request has said why; it is no news.
+            log = self._fetched if isinstance(robots.error, IgnoreRequest) else self._unreachable
+            log.add(
                 "robots.txt of %s is unreachable (%s): its pages are %s until an attempt succeeds",
                 entry.origin, describe(robots.error), _FATE[self.settings.unreachable],
             )  # fmt: skip

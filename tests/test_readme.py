@@ -1,0 +1,39 @@
+"""What the README says is so."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_rep.settings import RepSettings
+
+README = Path(__file__).parents[1] / "README.md"
+SETTING_ROWS = dict(re.findall(r"^\| `(REP_\w+)` \| `(.+?)` \|", README.read_text("utf-8"), re.MULTILINE))
+
+
+def test_the_examples_of_the_engine_are_true() -> None:
+    results = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
+    assert results.attempted >= 8
+    assert results.failed == 0
+
+
+def test_every_setting_has_its_row_and_no_row_is_invented() -> None:
+    assert list(SETTING_ROWS) == [f"REP_{name.upper()}" for name in RepSettings.__slots__]
+
+
+@pytest.mark.parametrize("name", SETTING_ROWS)
+def test_the_default_in_the_table_is_the_default_in_the_code(name: str) -> None:
+    documented = RepSettings.from_settings(Settings({name: ast.literal_eval(SETTING_ROWS[name])}))
+    assert documented == RepSettings()
+
+
+def test_every_stat_in_the_code_has_its_row() -> None:
+    code = "".join(path.read_text("utf-8") for path in README.parent.glob("scrapy_rep/*.py"))
+    used = set(re.findall(r"\"((?:rep|robotstxt)/[\w/]+)", code))
+    rows = set(re.findall(r"^\| `((?:rep|robotstxt)/[a-z_/]+)", README.read_text("utf-8"), re.MULTILINE))
+    assert used == rows
