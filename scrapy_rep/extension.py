@@ -107,6 +107,10 @@ class RepExtension:
         """What *robots* says of *request*, under the product token that the request goes by."""
         return robots.verdict(self.identity.tokens(request), request.url)
 
+    def retry_after(self, robots: Robots) -> float:
+        """Seconds until an unreachable origin is asked again, once a request for it comes."""
+        return max(robots.entry.expires_at - time(), 0.0)
+
     async def _fetch(self, origin: Origin, cause: Request) -> Robots:
         known = self._memory.get(origin)
         failures = known.entry.failures if known else 0

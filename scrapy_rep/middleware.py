@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -76,14 +75,15 @@ class RepMiddleware:
             return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
-        entry = robots.entry
+        origin = robots.entry.origin
         if verdict.reason is Reason.UNREACHABLE:
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
             self._log(request, f"unreachable, {describe(robots.error)}")
-            raise ForbiddenByRobots(entry.origin, verdict, max(entry.expires_at - time(), 0.0)) from robots.error
+            retry_after = self._extension.retry_after(robots)
+            raise ForbiddenByRobots(origin, verdict, retry_after) from robots.error
         self._crawler.stats.inc_value("robotstxt/forbidden")
         self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
-        raise ForbiddenByRobots(entry.origin, verdict)
+        raise ForbiddenByRobots(origin, verdict)
 
     def _log(self, request: Request, why: str) -> None:
         logger.debug(

@@ -56,7 +56,7 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
                 yield Extension(tuple(agents), record)
 
 
-_SECONDS: Final = re.compile(rb"\d+\.?\d*|\.\d+")
+_SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")
 _REQUEST_RATE: Final = re.compile(rb"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 _UNIT_SECONDS: Final = {b"": 1.0, b"s": 1.0, b"m": 60.0, b"h": 3600.0, b"d": 86_400.0}
 

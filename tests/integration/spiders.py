@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 from scrapy import Request, signals
@@ -10,6 +11,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep import RepExtension
+from scrapy_rep import extension as extension_module
 from tests.support.run_crawl import Recorder
 
 
@@ -96,3 +98,29 @@ class SlowListener(Recorder):
     def page(self, response: Any) -> None:
         super().page(response)
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
+
+
+class TimeTraveller(OneAfterAnother):
+    """Lets ``jump`` seconds of wall-clock time pass before each next request."""
+
+    name = "time-traveller"
+    jump = 0.0
+
+    def next(self) -> Any:
+        now = extension_module.time
+        extension_module.time = lambda: now() + self.jump
+        return super().next()
+
+
+class Burst(Recorder):
+    """Yields all its requests at once from a callback, so that nothing but the scheduler holds them."""
+
+    name = "burst"
+
+    async def start(self) -> Any:
+        self.began = monotonic()
+        yield Request("data:text/plain,start", callback=self.burst)
+
+    def burst(self, _: Any) -> Any:
+        for arguments in self.requests:
+            yield Request(**arguments, callback=self.page, errback=self.failure, dont_filter=True)

@@ -11,8 +11,9 @@ PAGES = [f"/page/{number}" for number in range(40)]
 HANGING = [f"127.0.3.{number}" for number in range(1, 41)]
 
 
+@pytest.mark.parametrize("spider", ["tests.support.run_crawl:Recorder", "tests.integration.spiders:Burst"])
 @pytest.mark.parametrize("loop", LOOPS)
-def test_forty_hanging_origins_do_not_hold_up_a_healthy_one(loop: str) -> None:
+def test_forty_hanging_origins_do_not_hold_up_a_healthy_one(loop: str, spider: str) -> None:
     with Site(["127.0.0.1", *HANGING]) as site:
         healthy, *hanging = site.origins
         site.answer("/robots.txt", hang())
@@ -20,7 +21,7 @@ def test_forty_hanging_origins_do_not_hold_up_a_healthy_one(loop: str) -> None:
         # The hanging ones come first, so that they take every place there is.
         urls = [f"{origin}/page" for origin in hanging] + [healthy + path for path in PAGES]
         settings = {"REP_TIMEOUT": 6.0, "REP_RETRY_TIMES": 0}
-        result = crawl(*urls, loop=loop, settings=settings)
+        result = crawl(*urls, loop=loop, settings=settings, spider=spider)
     assert len(result.pages) == len(PAGES)
     # Scrapy's built-in needs more than the 6 s in which the first sixteen hang.
     assert max(page.time for page in result.pages) < 4.0

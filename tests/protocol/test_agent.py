@@ -73,7 +73,7 @@ def test_ours_compatible_comes_before_a_comment_with_an_address() -> None:
     "header",
     [
         "Mozilla",
-        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120 Safari/537.36",
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120",
         "Mozilla/5.0 (compatible; )",
         "Mozilla/5.0 (Name/1; no address)",
         "Mozilla/5.0 (incompatible; Name)",
