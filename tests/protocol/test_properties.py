@@ -1,0 +1,277 @@
+"""What holds for every robots.txt, pattern and URL: the engine against slow references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse
+from scrapy_rep.protocol.pattern import Pattern, canonical, octets, path_of
+
+BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+often = settings(derandomize=True, deadline=None, max_examples=400)
+
+HEX = b"0123456789ABCDEFabcdef"
+UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+NEVER_PLAIN = bytes(range(0x21)) + b"\"<>[\\]^`{|}'" + bytes(range(0x7F, 0x100))
+
+SPELLINGS = ["/", "a", "b", "*", "$", "%", "%61", "%62", "%2A", "%2a", "%24", "%2f", "%aa", "é", "?", "|", "%7c"]
+TEXTS = st.lists(st.sampled_from(SPELLINGS), max_size=10).map("".join)
+WILD = st.text("/ab*$", max_size=10)
+PATTERNS = st.one_of(TEXTS, WILD, TEXTS.map("/".__add__), WILD.map("/".__add__))
+URLS = st.one_of(TEXTS, st.text("/ab", max_size=12)).map("/".__add__).filter(lambda url: not url.startswith("//"))
+PERCENTS = st.lists(
+    st.one_of(st.sampled_from([b"%", b"%%", b"%2", b"%25", b"%4", b"%7E", b"\xe9", b" ", b"*", b"$"]), st.binary())
+    | st.binary(min_size=1, max_size=1).map(lambda octet: b"%%%02x" % octet[0])
+    | st.sampled_from([bytes((digit,)) for digit in HEX]),
+    max_size=12,
+).map(b"".join)
+
+KEYS = ["User-agent", "Allow", "Disallow", "Sitemap", "Crawl-delay", "Request-rate", "Host", "Foo"]
+VALUES = ["*", "a", "b", "a1", "ab/2", "/", "/a", "/ab", "/*b", "/a$", "/a/index.htm", "", "1", "1/5", "%61", "-1"]
+LINES = st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), max_size=12)
+TOKENS = ["a", "b", "ab", "a1", "", "other"]
+PATHS = ["/", "/a", "/ab", "/a/", "/a/b", "/b", "/%61", "?a", "/robots.txt"]
+
+
+# Slow references
+
+
+def is_escape(text: bytes, at: int) -> bool:
+    return text[at : at + 1] == b"%" and len(text) > at + 2 and text[at + 1] in HEX and text[at + 2] in HEX
+
+
+def beside_a_stray_percent(text: bytes, at: int) -> bool:
+    before = text[max(at - 2, 0) : at]
+    return before.endswith(b"%") or (before.startswith(b"%") and before[1] in HEX)
+
+
+def spelt(text: bytes, *, decode: bool, always_escaped: bytes) -> bytes:
+    """*text* octet by octet: escapes in upper case or decoded, some octets escaped."""
+    out, at = b"", 0
+    while at < len(text):
+        if is_escape(text, at):
+            octet = int(text[at + 1 : at + 3], 16)
+            plain = decode and octet in UNRESERVED and not beside_a_stray_percent(text, at)
+            out += bytes((octet,)) if plain else b"%%%02X" % octet
+            at += 3
+        else:
+            octet = text[at]
+            out += b"%%%02X" % octet if octet in always_escaped else bytes((octet,))
+            at += 1
+    return out
+
+
+def spelt_path(path: bytes, dialect: Dialect) -> bytes:
+    return spelt(path, decode=True, always_escaped=NEVER_PLAIN + b"*$") if dialect is GOOGLE else path
+
+
+def spelt_pattern(pattern: bytes, dialect: Dialect) -> bytes:
+    if dialect is GOOGLE:
+        return spelt(pattern, decode=True, always_escaped=NEVER_PLAIN + b"$")
+    return spelt(pattern, decode=False, always_escaped=bytes(range(0x80, 0x100)))
+
+
+def reference(pattern: bytes, path: bytes, dialect: Dialect) -> bool:
+    """Whether *pattern* matches, by the set of all positions in the path that its octets may have reached."""
+    path = spelt_path(path, dialect)
+    anchored = pattern.endswith(b"$")
+    positions = {0}
+    for octet in spelt_pattern(pattern[:-1] if anchored else pattern, dialect):
+        if octet == ord("*"):
+            positions = {later for position in positions for later in range(position, len(path) + 1)}
+        else:
+            positions = {
+                position + 1 for position in positions if path[position : position + 1] == bytes((octet,))
+            }
+    return len(path) in positions if anchored else bool(positions)
+
+
+def length(pattern: bytes) -> int:
+    return sum(3 if octet >= 0x80 else 1 for octet in pattern)
+
+
+# Patterns and paths
+
+
+@BOTH
+@often
+@given(pattern=PATTERNS, url=URLS)
+def test_rfc_2_2_3_a_pattern_matches_as_the_slow_reference_does(dialect: Dialect, pattern: str, url: str) -> None:
+    compiled = Pattern.of(octets(pattern), canonical_octets=dialect.canonical_octets)
+    path = path_of(url, canonical_octets=dialect.canonical_octets)
+
+    assert compiled.matches(path) is reference(octets(pattern), octets(url), dialect)
+
+
+@BOTH
+@often
+@given(pattern=st.text("ab*", max_size=8), path=st.text("ab", max_size=10), anchor=st.sampled_from(["", "$"]))
+def test_rfc_2_2_3_wildcards_alone_match_as_the_slow_reference_does(
+    dialect: Dialect, pattern: str, path: str, anchor: str
+) -> None:
+    rule = f"/{pattern}{anchor}".encode()
+    compiled = Pattern.of(rule, canonical_octets=dialect.canonical_octets)
+
+    assert compiled.matches(f"/{path}".encode()) is reference(rule, f"/{path}".encode(), dialect)
+
+
+@BOTH
+@often
+@given(rules=st.lists(st.tuples(st.booleans(), PATTERNS), max_size=6), url=URLS)
+def test_rfc_2_2_2_the_longest_match_wins_then_allow_then_the_first_line(
+    dialect: Dialect, rules: list[tuple[bool, str]], url: str
+) -> None:
+    lines = ["User-agent: *", *(f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules)]
+    verdict = parse("\n".join(lines).encode(), dialect).verdict("foobot", url)
+    matching = [
+        (length(octets(pattern)), allow, -line)
+        for line, (allow, pattern) in enumerate(rules, start=2)
+        if reference(octets(pattern), octets(url), dialect)
+    ]
+    size, allow, line = max(matching, default=(0, True, 0))
+
+    assert (verdict.allowed, verdict.line) == (allow or not size, -line)
+
+
+@often
+@given(PERCENTS)
+def test_ours_the_canonical_spelling_is_idempotent(text: bytes) -> None:
+    assert canonical(canonical(text)) == canonical(text)
+
+
+@often
+@given(PERCENTS)
+def test_ours_the_canonical_spelling_is_that_of_the_slow_reference(text: bytes) -> None:
+    assert canonical(text) == spelt(text, decode=True, always_escaped=NEVER_PLAIN)
+
+
+@often
+@given(st.text("/ab-~", max_size=8), st.lists(st.booleans(), min_size=8, max_size=8), PATTERNS)
+def test_rfc_2_2_2_escaping_what_need_not_be_escaped_changes_no_match(
+    path: str, escaped: list[bool], pattern: str
+) -> None:
+    spelling = "".join(
+        f"%{ord(letter):02x}" if letter != "/" and escape else letter for letter, escape in zip(path, escaped)
+    )
+    compiled = Pattern.of(octets(pattern))
+
+    assert compiled.matches(path_of("/." + spelling)) is compiled.matches(path_of("/." + path))
+
+
+@BOTH
+@often
+@given(url=st.one_of(st.text(), st.text("/?;:#%a*$", max_size=12), TEXTS, PERCENTS))
+def test_ours_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -> None:
+    path = path_of(url, canonical_octets=dialect.canonical_octets)
+
+    assert path.startswith(b"/")
+    assert b"#" not in path
+    assert path_of(b"http://h.example" + path, canonical_octets=dialect.canonical_octets) == path
+    if not path.startswith(b"//"):
+        assert path_of(path, canonical_octets=dialect.canonical_octets) == path
+
+
+# Whole files
+
+
+@BOTH
+@often
+@given(
+    body=st.one_of(
+        st.binary(max_size=200),
+        st.lists(
+            st.sampled_from(
+                [b"User-agent:", b"*", b"a", b"allow", b":", b"Disallow: /", b"\r", b"\n", b"\n", b"\0"]
+            )
+            | st.sampled_from([b"Crawl-delay:", b"Request-rate: 1/", b"Host:", b"Sitemap:", b"\xef\xbb\xbf", b" "])
+            | st.binary(max_size=4),
+            max_size=20,
+        ).map(b"".join),
+    ),
+    token=st.one_of(st.text(max_size=4), st.sampled_from(["a", "*", "\udcff", "\ud800"])),
+    url=st.one_of(st.text(max_size=8), st.binary(max_size=8)),
+    limit=st.none() | st.integers(0, 60),
+)
+def test_ours_no_body_makes_any_answer_fail(
+    dialect: Dialect, body: bytes, token: str, url: str | bytes, limit: int | None
+) -> None:
+    file = parse(body, dialect, limit=limit)
+    verdict = file.verdict(token, url)
+    delay, rate = file.crawl_delay(token), file.request_rate(token)
+    lines = [record.line for record in file.records]
+
+    assert lines == sorted(set(lines))
+    assert verdict.line in {0, *lines}
+    assert verdict.allowed or verdict.rule in file.rules(token)
+    assert {rule.line for rule in file.rules(token)} <= {
+        rule.line for group in file.groups for rule in group.rules
+    }
+    assert set(file.extensions_for(token)) <= {extension.record for extension in file.extensions}
+    assert file.has_group(token) in {True, False}
+    assert delay is None or 0 <= delay < math.inf
+    assert rate is None or (rate.requests > 0 and rate.seconds > 0)
+    assert len(file.sitemaps) == len(set(file.sitemaps))
+    assert file.host is None or file.host in {record.text for record in file.records}
+    assert file.dialect.name in repr(file)
+
+
+def answers(body: bytes, dialect: Dialect) -> object:
+    """Everything that a file says, the lines included."""
+    file = parse(body, dialect)
+    verdicts = [file.verdict(token, path) for token in TOKENS for path in PATHS]
+    return (
+        [(verdict.allowed, verdict.line) for verdict in verdicts],
+        [(file.has_group(token), file.crawl_delay(token), file.request_rate(token)) for token in TOKENS],
+        file.sitemaps,
+        file.host,
+    )
+
+
+def written(lines: list[tuple[str, str]], end: str = "\n") -> bytes:
+    return end.join(f"{key}: {value}" for key, value in lines).encode()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "rewrite",
+    [
+        lambda lines: written(lines, "\r"),
+        lambda lines: written(lines, "\r\n"),
+        lambda lines: written(lines) + b"\n",
+        lambda lines: b"\xef\xbb\xbf" + written(lines),
+        lambda lines: written([(key.upper(), value) for key, value in lines]),
+        lambda lines: written([(key.swapcase(), value) for key, value in lines]),
+        lambda lines: written([(key, f"{value} # c: d") for key, value in lines]),
+        lambda lines: written([(key, f"{value}#") for key, value in lines]),
+        lambda lines: written([(f" \t{key}\t ", f" \t {value} \x0b\x0c\t") for key, value in lines]),
+        lambda lines: written(lines).replace(b": ", b":"),
+    ],
+    ids=["cr", "crlf", "end", "mark", "upper", "swapped", "comment", "hash", "white-space", "tight"],
+)
+@settings(often, max_examples=60)
+@given(lines=LINES)
+def test_rfc_2_2_the_looks_of_a_file_change_no_answer(
+    dialect: Dialect, rewrite: Callable[[list[tuple[str, str]]], bytes], lines: list[tuple[str, str]]
+) -> None:
+    assert answers(rewrite(lines), dialect) == answers(written(lines), dialect)
+
+
+@BOTH
+@settings(often, max_examples=100)
+@given(lines=LINES, at=st.integers(0, 12), noise=st.sampled_from(["", "# c", "Foo: bar", "two words here", "\0x"]))
+def test_rfc_2_2_4_lines_that_say_nothing_change_no_allowed_or_disallowed(
+    dialect: Dialect, lines: list[tuple[str, str]], at: int, noise: str
+) -> None:
+    plain = written(lines).split(b"\n")
+    noisy = b"\n".join([*plain[:at], noise.encode(), *plain[at:]])
+    one, other = parse(b"\n".join(plain), dialect), parse(noisy, dialect)
+
+    for token in TOKENS:
+        assert one.has_group(token) is other.has_group(token)
+        for path in PATHS:
+            assert one.verdict(token, path).allowed is other.verdict(token, path).allowed
