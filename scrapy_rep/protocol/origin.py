@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,6 +20,9 @@ SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
 # The last label of a host decides whether it is an IPv4 address, in any of the spellings that
 # inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
 _IPV4_IN_DISGUISE: Final = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$")
+
+# Translation of RFC 6052, and the "IPv4-compatible" addresses of RFC 4291.
+_IPV4_SUFFIXED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,18 @@ class Origin:
             address = ip_address(host)
         except ValueError:
             return bool(_IPV4_IN_DISGUISE.search(host))
-        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-        return not (mapped or address).is_global
+        if isinstance(address, IPv6Address):
+            address = _ipv4_within(address) or address
+        return address.is_multicast or not address.is_global
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
+
+
+def _ipv4_within(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that *address* leads to, if it embeds one."""
+    if any(address in network for network in _IPV4_SUFFIXED) and int(address) > 1:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour

@@ -56,6 +56,7 @@ def test_ours_a_status_of_no_class_is_unreachable(status: int) -> None:
         b"<TITLE>Not Found</TITLE>",
         b"<title>  not\n  found! </title>",
         b"<title lang='en'>Page not found</title>",
+        b"<h1>Page not <b>found</b></h1>",
         b"<h1>404 Not Found</h1>",
         b"<h1 class=big>The page you asked for could <em>not be found</em></h1>",
         b"<h1>This file does not exist</h1>",

@@ -182,6 +182,11 @@ def test_ours_equal_origins_are_one_key() -> None:
         "[fd00::1]",
         "[::ffff:127.0.0.1]",
         "[::ffff:a00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "224.0.0.1",
+        "[ff02::1]",
     ],
 )
 def test_ours_a_private_loopback_or_link_local_address_is_local(host: str) -> None:

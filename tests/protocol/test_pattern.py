@@ -94,6 +94,8 @@ def test_rfc_2_2_2_decoding_makes_no_new_escape(spelt: bytes, expected: bytes) -
         ("http://h.example#/f", b"/"),
         ("http://h.example/a%23f", b"/a%23f"),
         ("http://h.example?q", b"/?q"),
+        ("http:///x", b"/x"),
+        ("http://?q", b"/?q"),
         ("http://h.example;p", b"/;p"),
         ("http://h.example/a?", b"/a?"),
         ("http://h.example?", b"/?"),
