@@ -75,6 +75,11 @@ class Crawl:
         return [page.url for page in self.pages]
 
     @property
+    def reason(self) -> str | None:
+        """Why the spider closed."""
+        return self.stats.get("finish_reason")
+
+    @property
     def tracebacks(self) -> list[LogLine]:
         return [line for line in self.log if line.traceback]
 
@@ -97,7 +102,9 @@ def crawl(
 ) -> Crawl:
     """Crawl *requests* (URLs or arguments of `scrapy.Request`) with the add-on and *settings* on top.
 
-    *attributes* become attributes of the spider; after *interrupt_after* seconds Ctrl-C is pressed once.
+    Without the add-on: ``settings={"ADDONS": {}}``. *spider* is ``package.module:Class``, *attributes* become
+    attributes of it. Ctrl-C is pressed once when the process is *interrupt_after* seconds old; after *timeout*
+    seconds more than that it is killed.
     """
     job = {
         "requests": [{"url": request} if isinstance(request, str) else request for request in requests],
@@ -108,14 +115,7 @@ def crawl(
     }
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.run_crawl", str(report)],
-            cwd=_ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])},
-            stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = _start(report)
         stderr = _run(process, json.dumps(job), interrupt_after, timeout)
         facts = json.loads(report.read_text()) if report.exists() else {}
     return Crawl(
@@ -130,18 +130,28 @@ def crawl(
     )
 
 
+def _start(report: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.support.run_crawl", str(report)],
+        cwd=_ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def _run(process: subprocess.Popen[str], job: str, interrupt_after: float | None, timeout: float) -> str:
-    assert process.stdin is not None
-    process.stdin.write(job)
-    process.stdin.close()
-    process.stdin = None
+    """What the process wrote to standard error until it ended."""
+    given: str | None = job
     if interrupt_after is not None:
         try:
-            process.wait(interrupt_after)
+            return process.communicate(given, timeout=interrupt_after)[1]
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
+            given = None  # what was not yet written is kept by communicate()
     try:
-        return process.communicate(timeout=timeout)[1]
+        return process.communicate(given, timeout=timeout)[1]
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"the crawl did not end:\n{process.communicate()[1][-4_000:]}") from None

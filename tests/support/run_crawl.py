@@ -6,12 +6,14 @@ import json
 import logging
 import sys
 import traceback
+import warnings
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.utils.misc import load_object
 
 _LOOPS: dict[str, tuple[type, dict[str, Any]]] = {
@@ -79,26 +81,46 @@ class Collector(logging.Handler):
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    facts: dict[str, Any] = {"pages": [], "failures": [], "robots_parsed": []}
+    facts: dict[str, Any] = {"pages": [], "failures": [], "robots_parsed": [], "seconds": 0.0}
     process_class, loop_settings = _LOOPS[job["loop"]]
     process = process_class({**_QUIET, **loop_settings, **job["settings"]})
     collector = Collector()
     logging.root.addHandler(collector)
     module, _, name = job["spider"].partition(":")
     crawler = process.create_crawler(load_object(f"{module}.{name}"))
-    if hasattr(signals, "robots_parsed"):
-        crawler.signals.connect(
-            lambda request: facts["robots_parsed"].append(request.url), signal=signals.robots_parsed, weak=False
-        )
+    listen(crawler, facts)
     attributes = {**job["attributes"], "requests": job["requests"], "facts": facts}
     process.crawl(crawler, **attributes)
-    began = monotonic()
     process.start()
-    facts["seconds"] = monotonic() - began
     facts["stats"] = plain_stats(crawler)
     facts["log"] = collector.lines
     facts["failed"] = process.bootstrap_failed
     return facts
+
+
+def listen(crawler: Any, facts: dict[str, Any]) -> None:
+    began = 0.0
+
+    def opened() -> None:
+        nonlocal began
+        began = monotonic()
+
+    def closed() -> None:
+        facts["seconds"] = monotonic() - began
+
+    def parsed(request: Request) -> None:
+        facts["robots_parsed"].append(request.url)
+
+    crawler.signals.connect(opened, signal=signals.spider_opened, weak=False)
+    crawler.signals.connect(closed, signal=signals.spider_closed, weak=False)
+    if hasattr(signals, "robots_parsed"):
+        crawler.signals.connect(parsed, signal=signals.robots_parsed, weak=False)
+
+
+def refuse_deprecations() -> None:
+    """What scrapy_rep uses must not be deprecated; Scrapy and Twisted may do what they like."""
+    for category in (DeprecationWarning, ScrapyDeprecationWarning):
+        warnings.filterwarnings("error", category=category, module=r"scrapy_rep(\.|$)")
 
 
 def plain_stats(crawler: Any) -> dict[str, Any]:
@@ -111,6 +133,7 @@ def plain_stats(crawler: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    refuse_deprecations()
     outcome = run(json.load(sys.stdin))
     failed = outcome.pop("failed") or "start_time" not in outcome["stats"]
     Path(sys.argv[1]).write_text(json.dumps(outcome))

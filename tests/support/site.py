@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Thread
 from time import monotonic
+from weakref import WeakSet
 
 from typing_extensions import Self
 
@@ -37,16 +39,25 @@ class Answer:
     delay: float = 0.0
     length: int | None = None  # a Content-Length that may lie
     raw: bytes | None = None  # these octets and nothing else
+    chunk: int = 65_536
+    streams: int = 0  # so many octets more, made while they are sent
     hangs: bool = False
     resets: bool = False
 
-    def octets(self) -> bytes:
-        if self.raw is not None:
-            return self.raw
+    def head(self) -> bytes:
+        length = len(self.body) + self.streams if self.length is None else self.length
         lines = [f"HTTP/1.1 {self.status} Answer"]
         lines += [f"{name}: {value}" for name, value in self.headers]
-        lines += [f"Content-Length: {len(self.body) if self.length is None else self.length}", "Connection: close"]
-        return "\r\n".join([*lines, "", ""]).encode() + self.body
+        lines += [f"Content-Length: {length}", "Connection: close"]
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    def pieces(self) -> Iterator[bytes]:
+        """Everything to send, in the order of sending."""
+        octets = self.head() + self.body if self.raw is None else self.raw
+        for start in range(0, len(octets), self.chunk):
+            yield octets[start : start + self.chunk]
+        for sent in range(0, self.streams, self.chunk):
+            yield b"x" * min(self.chunk, self.streams - sent)
 
 
 Answers = Answer | Callable[[Arrival], Answer]
@@ -76,6 +87,16 @@ def truncated(body: bytes) -> Answer:
     return Answer(body=body, length=len(body) + 100)
 
 
+def raw(octets: bytes) -> Answer:
+    """Exactly these octets, HTTP or not, and close."""
+    return Answer(raw=octets)
+
+
+def stream(size: int, chunk: int = 65_536) -> Answer:
+    """A body of *size* octets that nobody holds in memory."""
+    return Answer(streams=size, chunk=chunk)
+
+
 def sequence(*answers: Answer) -> Callable[[Arrival], Answer]:
     """One answer after another; the last one repeats."""
     left = list(answers)
@@ -98,21 +119,28 @@ class Site:
         self._answers: dict[tuple[str, str], Answers] = {}
         self._loop = asyncio.new_event_loop()
         self._servers: list[asyncio.Server] = []
+        self._transports: WeakSet[asyncio.Transport] = WeakSet()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self.origins: list[str] = []
 
     def __enter__(self) -> Self:
-        self._thread.start()
         sockets = [_listen(self.addresses) for _ in range(self.ports)]
         scheme = "https" if self.tls else "http"
         context = server_context(self.addresses) if self.tls else None
         for index, address in enumerate(self.addresses):
             for listening in sockets:
                 self.origins.append(f"{scheme}://{address}:{listening[index].getsockname()[1]}")
+        self._thread.start()
         self._call(self._serve([one for listening in sockets for one in listening], context))
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop every connection and end the thread; the log stays."""
+        if self._loop.is_closed():
+            return
         self._call(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -123,7 +151,10 @@ class Site:
         return self.origins[0]
 
     def answer(self, path: str, answer: Answers, origin: str = "") -> None:
-        """Answer *path* so, at *origin* or at all; ``*`` is every path without an answer of its own."""
+        """Answer *path*, with its query, so: at *origin*, or everywhere that has no answer of its own.
+
+        ``*`` is every path that has none, ``/robots.txt`` too.
+        """
         self._answers[origin, path] = answer
 
     def paths(self, origin: str | None = None) -> list[str]:
@@ -153,18 +184,23 @@ class Site:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # A slow reader's buffer and a TLS farewell outlive their task.
+        for transport in list(self._transports):
+            transport.abort()
+        await asyncio.sleep(0)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._transports.add(writer.transport)
         try:
             await self._serve_one(reader, writer)
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client went away, or the test is over
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # the client went away or speaks no HTTP, or the test is over
         finally:
             writer.transport.abort() if writer.is_closing() else writer.close()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ", 2)
+        method, _, path = head[0].rpartition(" ")[0].partition(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         address, port = writer.get_extra_info("sockname")[:2]
         origin = f"{'https' if self.tls else 'http'}://{address}:{port}"
@@ -175,7 +211,7 @@ class Site:
 
     def _find(self, origin: str, path: str) -> Answers:
         for key in ((origin, path), (origin, "*"), ("", path), ("", "*")):
-            if key in self._answers and (key[1] != "*" or path != "/robots.txt"):
+            if key in self._answers:
                 return self._answers[key]
         if path == "/robots.txt":
             return Answer(404)
@@ -190,14 +226,22 @@ class Site:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
             return
-        octets = answer.octets()
-        for start in range(0, len(octets), 65_536):
-            writer.write(octets[start : start + 65_536])
+        for piece in answer.pieces():
+            writer.write(piece)
             await writer.drain()
 
 
-def _listen(addresses: Sequence[str]) -> list[socket.socket]:
-    """Sockets on all *addresses* with one port number."""
-    first = socket.create_server((addresses[0], 0), backlog=128)
-    port = first.getsockname()[1]
-    return [first, *(socket.create_server((address, port), backlog=128) for address in addresses[1:])]
+def _listen(addresses: Sequence[str], attempts: int = 20) -> list[socket.socket]:
+    """Sockets on all *addresses* with one port number: what is free at the first may be taken at another."""
+    sockets = [socket.create_server((addresses[0], 0), backlog=128)]
+    port = sockets[0].getsockname()[1]
+    try:
+        for address in addresses[1:]:
+            sockets += [socket.create_server((address, port), backlog=128)]
+    except OSError as error:
+        for one in sockets:
+            one.close()
+        if error.errno != errno.EADDRINUSE or attempts == 1:
+            raise
+        return _listen(addresses, attempts - 1)
+    return sockets
