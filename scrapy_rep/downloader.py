@@ -1,18 +1,19 @@
 """The only file that touches Scrapy's engine and downloader.
 
 Scrapy plans to replace download slots; whatever of ours depends on how the engine works inside is
-here, behind functions that say what they are for.
+here, behind methods that say what they are for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 
@@ -22,16 +23,102 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _CLOSING_CHECK: Final = 0.25  # seconds: how soon a pause notices that the crawl closes
-
-# A request that waits for robots.txt keeps its place among the active ones, and so does the request
-# for the robots.txt itself.
-_PLACES_PER_WAITING: Final = 2
+_PLACE_CHECK: Final = 0.005  # seconds: how soon those at the door notice a free place
 
 
-async def download(crawler: Crawler, request: Request) -> Response:
-    """The response to *request*, past the scheduler and through all downloader middlewares."""
-    with _wider_pool(crawler, request):
-        return await crawler.engine.download_async(request)
+class WaitingRoom:
+    """Requests that wait for a robots.txt, and the requests for the robots.txt files themselves.
+
+    Both stay among the active requests of Scrapy's downloader and would fill ``CONCURRENT_REQUESTS``:
+    each is lent a place while it is here. Those that waited leave one after another and only as
+    places are free, so that the loan never becomes a burst.
+    """
+
+    def __init__(self, crawler: Crawler, seats: int) -> None:
+        """*seats* requests at most are lent a place; those beyond wait at the cost of others."""
+        self._crawler = crawler
+        self._seats = seats
+        self._lent = 0
+        self._fetching = 0
+        self._at_the_door: deque[Deferred[None]] = deque()
+        self._opening: Deferred[None] | None = None
+
+    @asynccontextmanager
+    async def seat(self) -> AsyncIterator[None]:
+        """While entered, the waiting request takes no place; leaving it may wait for one."""
+        with self._place_lent(self._seats > 0):
+            self._seats -= 1
+            try:
+                self._ask_for_requests()
+                yield
+                await self._leave()
+            finally:
+                self._seats += 1
+
+    async def fetch(self, request: Request) -> Response:
+        """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""
+        self._fetching += 1
+        try:
+            with self._place_lent(), _wider_pool(self._crawler, request):
+                return await self._crawler.engine.download_async(request)
+        finally:
+            self._fetching -= 1
+
+    @contextmanager
+    def _place_lent(self, wanted: bool = True) -> Iterator[None]:
+        downloader = self._crawler.engine.downloader
+        # 0 means "no limit", and a downloader of the user's own may count in another way.
+        if not wanted or not getattr(downloader, "total_concurrency", 0):
+            yield
+            return
+        downloader.total_concurrency += 1
+        self._lent += 1
+        try:
+            yield
+        finally:
+            downloader.total_concurrency -= 1
+            self._lent -= 1
+
+    def _ask_for_requests(self) -> None:
+        """The engine asks its scheduler again only when something ends, else every five seconds."""
+        slot = getattr(self._crawler.engine, "_slot", None)
+        next_call = getattr(slot, "nextcall", None)
+        if next_call is not None:
+            next_call.schedule()
+
+    async def _leave(self) -> None:
+        turn: Deferred[None] = Deferred()
+        self._at_the_door.append(turn)
+        if self._opening is None:
+            self._opening = deferred_from_coro(self._open_the_door())
+        await maybe_deferred_to_future(turn)
+
+    async def _open_the_door(self) -> None:
+        """Let those at the door go one by one.
+
+        On asyncio a download slot counts a request only when its task has started, a turn of the
+        loop after it was taken from the queue: who leaves together passes every limit together.
+        """
+        try:
+            while self._at_the_door:
+                if self._free_places() <= 0:
+                    await _sleep(_PLACE_CHECK)
+                    continue
+                self._at_the_door.popleft().callback(None)
+                await _sleep(0)
+                await _sleep(0)
+        finally:
+            self._opening = None
+            while self._at_the_door:
+                self._at_the_door.popleft().callback(None)
+
+    def _free_places(self) -> int:
+        """Places for requests that wait for no robots.txt; 1 or more when there is no limit."""
+        downloader = self._crawler.engine.downloader
+        places = getattr(downloader, "total_concurrency", 0) - self._lent
+        slots = getattr(downloader, "slots", {})
+        taken = sum(len(slot.active) for slot in slots.values()) - self._fetching
+        return places - taken if places > 0 else 1
 
 
 @contextmanager
@@ -77,36 +164,3 @@ async def _sleep(seconds: float) -> None:
     over: Deferred[None] = Deferred()
     call_later(seconds, over.callback, None)
     await maybe_deferred_to_future(over)
-
-
-class WaitingRoom:
-    """Requests that wait for a robots.txt, and the concurrency they are lent so that nobody else waits."""
-
-    def __init__(self, crawler: Crawler, places: int) -> None:
-        """*places* requests at most are lent concurrency; those beyond wait at the cost of others."""
-        self._crawler = crawler
-        self._places = places
-
-    @contextmanager
-    def seat(self) -> Iterator[None]:
-        """While entered, the waiting request does not count in ``CONCURRENT_REQUESTS``."""
-        downloader = self._crawler.engine.downloader
-        # 0 means "no limit", and a downloader of the user's own may count in another way.
-        if not self._places or not getattr(downloader, "total_concurrency", 0):
-            yield
-            return
-        self._places -= 1
-        downloader.total_concurrency += _PLACES_PER_WAITING
-        self._ask_for_requests()
-        try:
-            yield
-        finally:
-            downloader.total_concurrency -= _PLACES_PER_WAITING
-            self._places += 1
-
-    def _ask_for_requests(self) -> None:
-        """The engine asks its scheduler again only when something ends, else every five seconds."""
-        slot = getattr(self._crawler.engine, "_slot", None)
-        next_call = getattr(slot, "nextcall", None)
-        if next_call is not None:
-            next_call.schedule()

@@ -17,6 +17,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from .downloader import WaitingRoom
 from .fetch import Fetcher, FetchResult
 from .flight import Flight
 from .identity import Identity
@@ -46,7 +47,8 @@ class RepExtension:
         self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency is to be seen now, not at the first page
-        self._fetcher = Fetcher(crawler)
+        self.waiting_room = WaitingRoom(crawler, self.settings.max_waiting)
+        self._fetcher = Fetcher(crawler, self.waiting_room)
         self._backoff = Backoff(self.settings.retry_delay, self.settings.retry_max_delay)
         self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, Flight[Robots]] = {}

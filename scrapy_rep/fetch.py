@@ -18,7 +18,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from w3lib.url import safe_url_string
 
-from .downloader import download, pause
+from .downloader import WaitingRoom, pause
 from .protocol import Access, Origin, access
 from .protocol.cache import Backoff, retry_after
 from .protocol.parser import cut
@@ -72,8 +72,9 @@ class FetchResult:
 class Fetcher:
     """Fetches robots.txt files for one crawl."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, waiting_room: WaitingRoom) -> None:
         self._crawler = crawler
+        self._waiting_room = waiting_room
         self._settings = RepSettings.from_crawler(crawler)
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
         self._in_flight = 0
@@ -130,7 +131,7 @@ class Fetcher:
             self._crawler.signals.connect(self._bytes_received, signal=signals.bytes_received)
         self._in_flight += 1
         try:
-            return await download(self._crawler, request)
+            return await self._waiting_room.fetch(request)
         finally:
             self._in_flight -= 1
             if not self._in_flight:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
-from .downloader import WaitingRoom
 from .extension import RepExtension, describe
 from .protocol import Origin, Reason, Rule, Verdict
 from .settings import InvalidSettingError
@@ -54,7 +53,6 @@ class RepMiddleware:
             )
         self._crawler = crawler
         self._extension = extension
-        self._waiting_room = WaitingRoom(crawler, extension.settings.max_waiting)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -71,7 +69,7 @@ class RepMiddleware:
 
     async def _wait(self, request: Request) -> Robots:
         self._crawler.stats.inc_value("rep/waited_count")
-        with self._waiting_room.seat():
+        async with self._extension.waiting_room.seat():
             return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.crawl import LOOPS, crawl
-from tests.support.site import Site, hang, robots
+from tests.support.site import Answer, Site, hang, robots
 
 PAGES = [f"/page/{number}" for number in range(40)]
 HANGING = [f"127.0.3.{number}" for number in range(1, 41)]
@@ -28,13 +28,39 @@ def test_forty_hanging_origins_do_not_hold_up_a_healthy_one(loop: str, spider: s
     assert [failure.reason for failure in result.failures] == ["unreachable"] * len(hanging)
 
 
+def most_at_once(site: Site, seconds: float) -> int:
+    """The most pages that the site was busy with at one time, when each takes so many seconds."""
+    times = [arrival.time for arrival in site.log if arrival.path != "/robots.txt"]
+    return max(len([other for other in times if time <= other < time + seconds]) for time in times)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_those_who_waited_together_keep_to_the_concurrency_of_their_download_slot(loop: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.7))
+        site.answer("*", Answer(delay=0.4))
+        result = crawl(*(site.origin + path for path in PAGES), loop=loop)
+        assert most_at_once(site, 0.38) == 8
+    assert len(result.pages) == len(PAGES)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_those_who_waited_together_keep_to_the_concurrency_of_the_crawl(loop: str) -> None:
+    with Site([f"127.0.6.{number}" for number in range(1, 21)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.7))
+        site.answer("*", Answer(delay=0.4))
+        result = crawl(*(origin + path for path in PAGES[:4] for origin in site.origins), loop=loop)
+        assert most_at_once(site, 0.38) == 16
+    assert len(result.pages) == 80
+
+
 def test_concurrency_is_given_back() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5))
         spider = "tests.integration.spiders:TellsConcurrency"
         result = crawl(*(site.origin + path for path in PAGES), spider=spider)
     assert len(result.pages) == len(PAGES)
-    assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + 2 * len(PAGES), 16)
+    assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + len(PAGES) + 1, 16)
 
 
 def test_no_more_is_lent_than_max_waiting_allows() -> None:
@@ -43,4 +69,4 @@ def test_no_more_is_lent_than_max_waiting_allows() -> None:
         spider = "tests.integration.spiders:TellsConcurrency"
         result = crawl(*(site.origin + path for path in PAGES), spider=spider, settings={"REP_MAX_WAITING": 5})
     assert len(result.pages) == len(PAGES)
-    assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + 2 * 5, 16)
+    assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + 5 + 1, 16)
