@@ -19,7 +19,7 @@ DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
 # Measured with tracemalloc on CPython 3.11.
 _OCTETS_EMPTY: Final = 4_096
 _OCTETS_PER_RULE: Final = 450
-_OCTETS_PER_PIECE: Final = 45
+_OCTETS_PER_PIECE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)

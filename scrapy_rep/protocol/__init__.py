@@ -7,7 +7,8 @@ from .extensions import Extension, RequestRate
 from .origin import SCHEMES, Origin
 from .parser import MAX_SIZE, parse
 from .record import Kind, Record
-from .robotstxt import Group, Reason, RobotsTxt, Rule, Verdict
+from .robotstxt import Group, RobotsTxt
+from .verdict import Reason, Rule, Verdict
 
 __all__ = [
     "DIALECTS",

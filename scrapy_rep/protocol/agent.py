@@ -46,27 +46,31 @@ def is_global(value: bytes) -> bool:
 class Token:
     """A crawler's own product token, ready to be compared with user-agent lines.
 
-    ``name`` is in lower case; ``run`` matches the octets of a line that count.
+    ``name`` is in lower case, None for a crawler whom no line can name; ``run`` matches the octets
+    of a line that count.
     """
 
-    name: bytes
+    name: bytes | None
     run: re.Pattern[bytes]
 
     @classmethod
-    def of(cls, token: str | bytes, *, wide: bool) -> Token:
+    def of(cls, token: str | bytes, *, wide: bool, empty: bool = True) -> Token:
         """The token to compare for a crawler called *token*.
 
         With *wide*, a name beyond ``[A-Za-z_-]`` is compared on its digits, dots and octets beyond
-        ASCII too, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``.
+        ASCII too, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With *empty*, a
+        crawler without a name is addressed by lines whose token is empty.
         """
         raw = octets(token)
         if not wide or _RFC_RUN.fullmatch(raw):
-            return cls(raw.lower(), _RFC_RUN)
-        return cls(_leading(_WIDE_RUN, raw), _WIDE_RUN)
+            name, run = raw.lower(), _RFC_RUN
+        else:
+            name, run = _leading(_WIDE_RUN, raw), _WIDE_RUN
+        return cls(name if name or empty else None, run)
 
     def is_named_by(self, value: bytes) -> bool:
         """Whether a user-agent line with *value* names exactly this token, whatever the case."""
-        return _leading(self.run, value) == self.name
+        return _leading(self.run, value) == self.name and not is_global(value)
 
 
 def _leading(run: re.Pattern[bytes], value: bytes) -> bytes:

@@ -6,24 +6,20 @@ records mean together.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 from .dialect import GOOGLE, Dialect
+from .line import mark_length, split
 from .record import Record, kind_of
 from .robotstxt import RobotsTxt
+from .scan import scan, tidy
 
 MAX_SIZE: Final = 512_000
 """Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
 
-MAX_LINE: Final = 2083 * 8 - 1
-"""Octets of a line that are read: Google's parser allows eight times the longest URL of a browser."""
-
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _LINE_ENDS: Final = (b"\n", b"\r")
-_TWO_WORDS: Final = re.compile(rb"([^ \t]+)[ \t]+([^ \t]+)")
 
 
 def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> RobotsTxt:
@@ -31,13 +27,18 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
 
     Raises nothing, whatever *body* holds. It is read when a question is asked, not before.
     """
-    return RobotsTxt(partial(records, cut(body, limit)), dialect)
+    text = tidy(cut(body, limit))
+    return RobotsTxt(partial(_numbered, text, 0), dialect, partial(scan, text))
 
 
 def records(body: bytes) -> Iterator[Record]:
     """The records of *body*, in the order of their lines."""
-    for number, line in enumerate(body[_mark_length(body) :].splitlines(), start=1):
-        key, value = _split(line)
+    return _numbered(body[mark_length(body) :], 1)
+
+
+def _numbered(text: bytes, first: int) -> Iterator[Record]:
+    for number, line in enumerate(text.splitlines(), start=first):
+        key, value = split(line)
         if key:
             yield Record(number, kind_of(key), key, value)
 
@@ -50,24 +51,3 @@ def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
     if body.startswith(_LINE_ENDS, limit) or kept.endswith(_LINE_ENDS):
         return kept
     return kept[: max(map(kept.rfind, _LINE_ENDS)) + 1]
-
-
-def _mark_length(body: bytes) -> int:
-    """The octets of a byte order mark at the start, which may be a partial one."""
-    return next((n for n in (3, 2, 1) if body.startswith(_BYTE_ORDER_MARK[:n])), 0)
-
-
-def _split(line: bytes) -> tuple[bytes, bytes]:
-    """The key and the value on *line*; an empty key when there is no record.
-
-    A NUL ends the line, ``#`` starts a comment, the first colon splits. Without a colon a line of
-    exactly two words is accepted, as in Google's parser.
-    """
-    text = line[:MAX_LINE].partition(b"\0")[0].partition(b"#")[0].strip()
-    key, colon, value = text.partition(b":")
-    if not colon:
-        words = _TWO_WORDS.fullmatch(text)
-        if not words:
-            return b"", b""
-        key, value = words.groups()
-    return key.strip(), value.strip()

@@ -22,6 +22,11 @@ _SPELLINGS: Final = re.compile(
     rb")|(%" + _HEX + rb"{2})|([\x00-\x20\"<>\[\\\]^`{|}'\x7f-\xff])"
 )
 _GOOGLE_SPELLINGS: Final = re.compile(rb"()(%" + _HEX + rb"{2})|([\x80-\xff])")
+# Octets of which nearly every URL that a crawl asks about consists: nothing to normalise, no
+# fragment, no params.
+_COMMON: Final = b"/-_.~?=&+,:@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_COMMON_PATTERN: Final = _COMMON + b"*;"
+_HTTP: Final = (b"https://", b"http://")
 _START_OF_PATH: Final = re.compile(rb"[/?;]")
 _ASCII: Final = bytes(range(0x80))
 
@@ -61,16 +66,21 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     so that it equals ``%2A`` or ``%24`` in a pattern.
     """
     raw = octets(url)
+    if raw.startswith(_HTTP) and not raw.translate(None, _COMMON):
+        start = raw.find(b"/", raw.find(b":") + 3)
+        query = raw.find(b"?")
+        if start > 0 and (query < 0 or query > start):
+            return raw[start:]
     after_slashes = 2 if raw.startswith(b"//") else 0
     authority = raw.find(b"://", after_slashes)
-    start = _START_OF_PATH.search(raw, after_slashes)
-    if authority >= 0 and start and start.start() > authority:
-        start = _START_OF_PATH.search(raw, authority + 3)
+    found = _START_OF_PATH.search(raw, after_slashes)
+    if authority >= 0 and found and found.start() > authority:
+        found = _START_OF_PATH.search(raw, authority + 3)
     fragment = raw.find(b"#", after_slashes)
     end = len(raw) if fragment < 0 else fragment
-    if start is None or start.start() > end:
+    if found is None or found.start() > end:
         return b"/"
-    path = raw[start.start() : end]
+    path = raw[found.start() : end]
     if not path.startswith(b"/"):
         path = b"/" + path
     if not canonical_octets:
@@ -99,12 +109,19 @@ class Pattern:
         """
         anchored = value.endswith(b"$")
         spelt = value[:-1] if anchored else value
-        if canonical_octets:
-            spelt = canonical(spelt).replace(b"$", b"%24")
-        else:
-            spelt = _GOOGLE_SPELLINGS.sub(_respell, spelt)
-        beyond_ascii = len(value.translate(None, _ASCII))
+        if spelt.translate(None, _COMMON_PATTERN):
+            spelt = (
+                canonical(spelt).replace(b"$", b"%24")
+                if canonical_octets
+                else _GOOGLE_SPELLINGS.sub(_respell, spelt)
+            )
+        beyond_ascii = 0 if value.isascii() else len(value.translate(None, _ASCII))
         return cls(tuple(spelt.split(b"*")), anchored, len(value) + 2 * beyond_ascii)
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether a path matches as soon as it starts with the first piece: ``/a/*`` says what ``/a/`` does."""
+        return not self.anchored and not any(self.pieces[1:])
 
     def matches(self, path: bytes) -> bool:
         """Whether *path*, an answer of `path_of`, is matched from its first octet on.

@@ -1,45 +1,25 @@
 """What a robots.txt says: its groups, the verdict on a URL, and the records beside the rules.
 
-RFC 9309 section 2.2 in Google's reading. Knows nothing of octets on lines: it is handed records, and
-reads them anew for every product token it is asked about, so that a crawl, which asks for one, keeps
-the rules of one.
+RFC 9309 section 2.2 in Google's reading. Knows nothing of octets on lines: it is handed a way to the
+records and a faster one to the rules for a product token. Both are used when a question needs them;
+a crawl, which asks for one token, keeps the rules of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 from .agent import Token, is_global
 from .dialect import GOOGLE, Dialect
 from .extensions import Extension, RequestRate, extensions, request_rate, seconds
-from .pattern import Pattern, path_of
+from .index import RawRule, RuleIndex, best_of
+from .pattern import path_of
 from .record import Kind, Record
-
-
-class Reason(Enum):
-    """Why a verdict is what it is."""
-
-    RULE = "rule"
-    NO_RULE = "no rule"
-    ROBOTS_TXT = "/robots.txt itself"
-    UNAVAILABLE = "unavailable"
-    UNREACHABLE = "unreachable"
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """An allow or disallow record: ``value`` is its path as written, ``line`` counts from 1."""
-
-    allow: bool
-    value: bytes
-    line: int
-
-    def __str__(self) -> str:
-        text = self.value.decode("utf-8", "backslashreplace")
-        return f"{'Allow' if self.allow else 'Disallow'}: {text}"
+from .scan import Scan
+from .verdict import Reason, Rule, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +30,6 @@ class Group:
     rules: tuple[Rule, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a URL may be crawled, the rule that decided (or None) and the reason."""
-
-    allowed: bool
-    rule: Rule | None
-    reason: Reason
-
-    @property
-    def line(self) -> int:
-        """The line of the rule that decided, counted from 1; 0 when none did."""
-        return self.rule.line if self.rule else 0
-
-
 _TOKENS_KEPT: Final = 16  # compiled rules of so many tokens; a crawl under ever new names stays bounded
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 
@@ -71,14 +37,21 @@ _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 class RobotsTxt:
     """A parsed robots.txt, made by `scrapy_rep.protocol.parse`.
 
-    *read* yields its records in the order of their lines, every time it is called.
+    *read* yields its records in the order of their lines, every time it is called. *scan* finds the
+    rules for a token without making records; it is a faster way to the same answers.
     """
 
-    __slots__ = ("_compiled", "_read", "dialect")
+    __slots__ = ("_compiled", "_read", "_scan", "dialect")
 
-    def __init__(self, read: Callable[[], Iterable[Record]], dialect: Dialect = GOOGLE) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Record]],
+        dialect: Dialect = GOOGLE,
+        scan: Callable[[Token], Scan] | None = None,
+    ) -> None:
         self.dialect = dialect
         self._read = read
+        self._scan = scan or self._read_rules
         self._compiled: dict[str, _Addressed] = {}
 
     @property
@@ -112,26 +85,29 @@ class RobotsTxt:
         The longest pattern that matches wins, a tie goes to allow, no match allows (RFC 9309
         section 2.2.2). *token* is a product token, not a User-Agent header.
         """
-        path = path_of(url, canonical_octets=self.dialect.canonical_octets)
-        if self.dialect.robots_txt_allowed and path == b"/robots.txt":
-            return Verdict(True, None, Reason.ROBOTS_TXT)
-        for pattern, rule in self._addressed_to(token).ranked:
-            if pattern.matches(path):
-                return Verdict(rule.allow or not pattern.specificity, rule, Reason.RULE)
-        return Verdict(True, None, Reason.NO_RULE)
+        dialect = self.dialect
+        path = path_of(url, canonical_octets=dialect.canonical_octets)
+        if path == b"/robots.txt" and dialect.robots_txt_allowed:
+            return _ROBOTS_TXT
+        return self._addressed_to(token).verdict(path)
 
     def has_group(self, token: str) -> bool:
         """Whether a user-agent line names *token*; ``*`` names nobody."""
-        return self._addressed_to(token).by_name
+        return self._addressed_to(token).scan.by_name
 
     def rules(self, token: str) -> tuple[Rule, ...]:
         """The rules for *token*, of all its groups together, in the order of their lines."""
-        unique = {rule.line: rule for _, rule in self._addressed_to(token).ranked}
-        return tuple(unique[line] for line in sorted(unique))
+        addressed = self._addressed_to(token)
+        return tuple(addressed.rule(raw) for raw in addressed.scan.rules)
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
         """The records beside the protocol that are for *token*; its own group does not inherit those of ``*``."""
-        return self._addressed_to(token).extensions
+        addressed = self._addressed_to(token)
+        if addressed.extensions is None:
+            names = _whom(addressed.token, by_name=addressed.scan.by_name)
+            found = extensions(self._read())
+            addressed.extensions = tuple(each.record for each in found if any(map(names, each.agents)))
+        return addressed.extensions
 
     def crawl_delay(self, token: str) -> float | None:
         """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None."""
@@ -147,65 +123,84 @@ class RobotsTxt:
         """The values of the records of *kind* for *token*, the last first."""
         return (record.value for record in reversed(self.extensions_for(token)) if record.kind is kind)
 
-    def _addressed_to(self, token: str) -> _Addressed:
-        addressed = self._compiled.get(token)
+    def _addressed_to(self, name: str) -> _Addressed:
+        addressed = self._compiled.get(name)
         if addressed is None:
             if len(self._compiled) >= _TOKENS_KEPT:
                 self._compiled.clear()
-            addressed = self._compiled[token] = _address(tuple(self._read()), token, self.dialect)
+            token = _token_of(name, self.dialect)
+            addressed = _Addressed(token, self._scan(token), self.dialect.canonical_octets)
+            self._compiled[name] = addressed
         return addressed
+
+    def _read_rules(self, token: Token) -> Scan:
+        """The rules for *token* from the records: the plain way, and the reference for the fast one."""
+        records = tuple(self._read())
+        # RFC 9309 section 2.2.1: groups of one token are combined; "*" is for those nobody named.
+        by_name = any(token.is_named_by(record.value) for record in records if record.kind is Kind.USER_AGENT)
+        names = _whom(token, by_name=by_name)
+        groups = [group for group in _groups(records) if any(map(names, group.agents))]
+        rules = [(rule.value, rule.allow, rule.line) for group in groups for rule in group.rules]
+        return Scan(by_name, rules, line_at=int)
 
     def __repr__(self) -> str:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._compiled)}>"
 
 
-@dataclass(frozen=True, slots=True)
 class _Addressed:
-    """What a robots.txt says to one token: patterns in the order in which the first match decides."""
+    """What a robots.txt says to one token."""
 
-    by_name: bool
-    ranked: tuple[tuple[Pattern, Rule], ...]
-    extensions: tuple[Record, ...]
+    __slots__ = ("_asked", "_canonical_octets", "_index", "_verdicts", "extensions", "scan", "token")
+
+    def __init__(self, token: Token, scan: Scan, canonical_octets: bool) -> None:
+        self.token = token
+        self.scan = scan
+        self.extensions: tuple[Record, ...] | None = None
+        self._canonical_octets = canonical_octets
+        self._index: RuleIndex | None = None
+        self._asked = False
+        self._verdicts: dict[int, Verdict] = {}
+
+    def verdict(self, path: bytes) -> Verdict:
+        """Decide about *path*."""
+        raw = self._index.best(path) if self._index else self._first(path)
+        if raw is None:
+            return _NO_RULE
+        verdict = self._verdicts.get(raw[2])
+        if verdict is None:
+            value, allow, place = raw
+            # An empty rule forbids nothing, though it matches.
+            verdict = self._verdicts[place] = Verdict(allow or not value, self.rule(raw), Reason.RULE)
+        return verdict
+
+    def _first(self, path: bytes) -> RawRule | None:
+        """The first decision walks over the rules: an index pays from the second one on."""
+        rules, canonical_octets = self.scan.rules, self._canonical_octets
+        if not self._asked:
+            self._asked = True
+            return best_of(rules, path, canonical_octets=canonical_octets)
+        self._index = RuleIndex(rules, canonical_octets=canonical_octets)
+        return self._index.best(path)
+
+    def rule(self, raw: RawRule) -> Rule:
+        value, allow, place = raw
+        return Rule(allow, value, self.scan.line_at(place))
 
 
-def _address(records: Sequence[Record], name: str, dialect: Dialect) -> _Addressed:
-    token = Token.of(name, wide=dialect.wide_tokens)
-    nameless = not token.name and not dialect.empty_token
-
-    def names(agent: Record) -> bool:
-        return not nameless and not is_global(agent.value) and token.is_named_by(agent.value)
-
-    # RFC 9309 section 2.2.1: groups of one token are combined; "*" is for those nobody named.
-    by_name = any(names(record) for record in records if record.kind is Kind.USER_AGENT)
-
-    def addressed(agents: Iterable[Record]) -> bool:
-        return any(names(agent) if by_name else is_global(agent.value) for agent in agents)
-
-    rules = [rule for group in _groups(records) if addressed(group.agents) for rule in group.rules]
-    return _Addressed(
-        by_name,
-        _ranked(rules, dialect),
-        tuple(extension.record for extension in extensions(records) if addressed(extension.agents)),
-    )
+@lru_cache(maxsize=256)  # a crawl asks thousands of files about the same few
+def _token_of(name: str, dialect: Dialect) -> Token:
+    return Token.of(name, wide=dialect.wide_tokens, empty=dialect.empty_token)
 
 
-def _ranked(rules: Iterable[Rule], dialect: Dialect) -> tuple[tuple[Pattern, Rule], ...]:
-    """Longest pattern first, among equals allow before disallow, then in the order of the lines."""
-    candidates = [
-        (Pattern.of(value, canonical_octets=dialect.canonical_octets), rule)
-        for rule in rules
-        for value in _spellings(rule)
-    ]
-    candidates.sort(key=lambda candidate: (-candidate[0].specificity, not candidate[1].allow))
-    return tuple(candidates)
+_NO_RULE: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
+_ROBOTS_TXT: Final = Verdict(allowed=True, rule=None, reason=Reason.ROBOTS_TXT)
 
 
-def _spellings(rule: Rule) -> Iterator[bytes]:
-    """The pattern of *rule* and, as in Google's parser, for an allowed index page that of its folder."""
-    yield rule.value
-    folder, slash, page = rule.value.rpartition(b"/")
-    if rule.allow and slash and page.startswith(b"index.htm"):
-        yield folder + b"/$"
+def _whom(token: Token, *, by_name: bool) -> Callable[[Record], bool]:
+    """Whether a user-agent line is for *token*: those that name it, or those for all when none does."""
+    if by_name:
+        return lambda agent: token.is_named_by(agent.value)
+    return lambda agent: is_global(agent.value)
 
 
 def _groups(records: Iterable[Record]) -> Iterator[Group]:

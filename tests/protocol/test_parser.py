@@ -7,7 +7,8 @@ import time
 import pytest
 
 from scrapy_rep.protocol import MAX_SIZE, Kind, parse
-from scrapy_rep.protocol.parser import MAX_LINE, cut, records
+from scrapy_rep.protocol.line import MAX_LINE
+from scrapy_rep.protocol.parser import cut, records
 
 MARK = b"\xef\xbb\xbf"
 
