@@ -25,6 +25,7 @@ Candidate = tuple[int, RawRule]
 
 # Octets that stand for themselves in a pattern, in either spelling.
 _PLAIN: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_PLAIN_OR_WILDCARD: Final = _PLAIN + b"*"
 
 _NOTHING: Final[tuple[int, RawRule | None]] = (1 << 33, None)
 
@@ -103,11 +104,21 @@ def best_of(rules: list[RawRule], path: bytes, *, canonical_octets: bool) -> Raw
         if not rule[0].translate(None, _PLAIN) and _rank(len(rule[0]), rule) < best_rank:
             best_rank, best = _rank(len(rule[0]), rule), rule
     for value, rule in _with_patterns(rules):
+        if _cannot_match(value, path):
+            continue
         pattern = Pattern.of(value, canonical_octets=canonical_octets)
         rank = _rank(pattern.specificity, rule)
         if rank < best_rank and pattern.matches(path):
             best_rank, best = rank, rule
     return best
+
+
+def _cannot_match(value: bytes, path: bytes) -> bool:
+    """Whether what stands before the first wildcard, or behind the last, is clearly not in *path*."""
+    if value.translate(None, _PLAIN_OR_WILDCARD):
+        return False  # it may have another spelling there
+    first, _, rest = value.partition(b"*")
+    return not path.startswith(first) or rest.rpartition(b"*")[2] not in path
 
 
 def _with_patterns(rules: list[RawRule]) -> list[tuple[bytes, RawRule]]:

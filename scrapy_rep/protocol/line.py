@@ -32,4 +32,6 @@ def split(line: bytes) -> tuple[bytes, bytes]:
 
 def mark_length(body: bytes) -> int:
     """The octets of a UTF-8 byte order mark at the start of *body*, which may be a partial one."""
-    return next((length for length in (3, 2, 1) if body.startswith(b"\xef\xbb\xbf"[:length])), 0)
+    if not body.startswith(b"\xef"):
+        return 0
+    return next((length for length in (3, 2) if body.startswith(b"\xef\xbb\xbf"[:length])), 1)

@@ -29,7 +29,7 @@ _BEYOND_LIMIT: Final = re.compile(rb"(\n[^\n]{%d})[^\n]+" % MAX_LINE)
 _AGENT: Final = b"\nuser-agent"
 _ANY_AGENT: Final = re.compile(rb"\nuser[- ]?agent")
 _COMMON_RULE: Final = b"\nDisallow: "
-_LINE_OF_A_RULE: Final = re.compile(rb"\n([AaDd][^\n]*)")
+_LINE_OF_A_RULE: Final = re.compile(rb"\n(?:Allow: ([^\n]*)|([AaDd][^\n]*))")
 _SIGNS_OF_A_RULE: Final = (b"llow", b"alow", b"llaw")  # in every spelling of allow and disallow there is one
 
 
@@ -50,7 +50,7 @@ def tidy(body: bytes) -> bytes:
     text = b"\n" + body[mark_length(body) :]
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if len(text) > MAX_LINE:
+    if len(text) > MAX_LINE and max(map(len, text.split(b"\n"))) > MAX_LINE:
         text = _BEYOND_LIMIT.sub(rb"\1", text)
     if b"\0" in text:
         text = _AFTER_NUL.sub(b"", text)
@@ -115,24 +115,31 @@ def _has_rules(text: bytes, lower: bytes, start: int, end: int) -> bool:
 
 def _rules(text: bytes, place: int, end: int) -> list[RawRule]:
     """The rules on the lines of *text* between *place*, which is a LF, and *end*."""
-    rules: list[RawRule] = []
-    is_rule = False
-    for chunk in text[place:end].split(_COMMON_RULE):
-        line_end = chunk.find(b"\n") if is_rule else 0
-        if is_rule:
-            rules.append((chunk[: line_end if line_end >= 0 else None].strip(), False, place))
-            place += len(_COMMON_RULE)
-        if line_end >= 0:
-            rules += _other_rules(chunk, line_end, place)
-        place += len(chunk)
-        is_rule = True
+    before, *chunks = text[place:end].split(_COMMON_RULE)
+    rules = _other_rules(before, 0, place)
+    place += len(before)
+    for chunk in chunks:
+        line_end = chunk.find(b"\n")
+        if line_end < 0:
+            rules.append((chunk.strip(), False, place))
+        else:
+            rules.append((chunk[:line_end].strip(), False, place))
+            if line_end + 1 < len(chunk):
+                rules += _other_rules(chunk, line_end, place + len(_COMMON_RULE))
+        place += len(_COMMON_RULE) + len(chunk)
     return rules
 
 
-def _other_rules(chunk: bytes, start: int, place: int) -> Iterator[RawRule]:
+def _other_rules(chunk: bytes, start: int, place: int) -> list[RawRule]:
     """The rules in *chunk*, which stands at *place*, behind *start*, in whatever spelling."""
+    rules: list[RawRule] = []
     for line in _LINE_OF_A_RULE.finditer(chunk, start):
-        key, value = split(line[1])
+        allowed, other = line.groups()
+        if allowed is not None:
+            rules.append((allowed.strip(), True, place + line.start()))
+            continue
+        key, value = split(other)
         kind = kind_of(key)
         if kind is Kind.ALLOW or kind is Kind.DISALLOW:
-            yield value, kind is Kind.ALLOW, place + line.start()
+            rules.append((value, kind is Kind.ALLOW, place + line.start()))
+    return rules
