@@ -26,8 +26,8 @@ _AFTER_NUL: Final = re.compile(rb"\0[^\n]*")
 _INDENT: Final = re.compile(rb"\n[ \t\v\f]+")
 _BEYOND_LIMIT: Final = re.compile(rb"(\n[^\n]{%d})[^\n]+" % MAX_LINE)
 
-_AGENT: Final = b"\nuser-agent"
-_ANY_AGENT: Final = re.compile(rb"\nuser[- ]?agent")
+_USER: Final = b"\nuser"
+_AGENT: Final = (b"-agent", b"agent", b" agent")
 _COMMON_RULE: Final = b"\nDisallow: "
 _LINE_OF_A_RULE: Final = re.compile(rb"\n(?:Allow: ([^\n]*)|([AaDd][^\n]*))")
 _SIGNS_OF_A_RULE: Final = (b"llow", b"alow", b"llaw")  # in every spelling of allow and disallow there is one
@@ -50,15 +50,26 @@ def tidy(body: bytes) -> bytes:
     text = b"\n" + body[mark_length(body) :]
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if len(text) > MAX_LINE and max(map(len, text.split(b"\n"))) > MAX_LINE:
+    if _has_line_beyond_limit(text):
         text = _BEYOND_LIMIT.sub(rb"\1", text)
     if b"\0" in text:
         text = _AFTER_NUL.sub(b"", text)
     if b"#" in text:
         text = _COMMENT.sub(b"", text)
-    if b"\n " in text or b"\n\t" in text or b"\v" in text or b"\f" in text:
+    if b"\n " in text or (b"\t" in text and b"\n\t" in text) or b"\v" in text or b"\f" in text:
         text = _INDENT.sub(b"\n", text)
     return text
+
+
+def _has_line_beyond_limit(text: bytes) -> bool:
+    """By leaps of `MAX_LINE` octets, each back to the last LF within it."""
+    place = 0
+    while len(text) - place > MAX_LINE:
+        line_end = text.rfind(b"\n", place + 1, place + MAX_LINE + 2)
+        if line_end < 0:
+            return True
+        place = line_end
+    return False
 
 
 def scan(text: bytes, token: Token) -> Scan:
@@ -88,21 +99,15 @@ def _sections(text: bytes) -> Iterator[tuple[bytes, int, int, bool]]:
 
 def _agent_lines(lower: bytes) -> Iterator[tuple[int, int, bytes]]:
     """Where each user-agent line starts and ends, and its value."""
-    odd = b"useragent" in lower or b"user agent" in lower
-    starts = (found.start() for found in _ANY_AGENT.finditer(lower)) if odd else _occurrences(lower, _AGENT)
-    for start in starts:
+    start = lower.find(_USER)
+    while start >= 0:
         end = lower.find(b"\n", start + 1)
         end = len(lower) if end < 0 else end
-        key, value = split(lower[start + 1 : end])
-        if key:
-            yield start, end, value
-
-
-def _occurrences(text: bytes, needle: bytes) -> Iterator[int]:
-    place = text.find(needle)
-    while place >= 0:
-        yield place
-        place = text.find(needle, place + 1)
+        if lower.startswith(_AGENT, start + len(_USER)):
+            key, value = split(lower[start + 1 : end])
+            if key:
+                yield start, end, value
+        start = lower.find(_USER, end)
 
 
 def _has_rules(text: bytes, lower: bytes, start: int, end: int) -> bool:
