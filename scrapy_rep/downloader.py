@@ -7,8 +7,8 @@ here, behind methods that say what they are for.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,8 +30,9 @@ class WaitingRoom:
     """Requests that wait for a robots.txt, and the requests for the robots.txt files themselves.
 
     Both stay among the active requests of Scrapy's downloader and would fill ``CONCURRENT_REQUESTS``:
-    each is lent a place while it is here. Those that waited leave one after another and only as
-    places are free, so that the loan never becomes a burst.
+    each is lent a place while it is here. Those that waited go on one after another and only as
+    places are free, so that the loan never becomes a burst; meanwhile they take places again, and so
+    come before requests that the scheduler still holds.
     """
 
     def __init__(self, crawler: Crawler, seats: int) -> None:
@@ -43,17 +44,24 @@ class WaitingRoom:
         self._at_the_door: deque[Deferred[None]] = deque()
         self._opening: Deferred[None] | None = None
 
-    @asynccontextmanager
-    async def seat(self) -> AsyncIterator[None]:
-        """While entered, the waiting request takes no place; leaving it may wait for one."""
+    @contextmanager
+    def seat(self) -> Iterator[None]:
+        """While entered, the waiting request takes no place."""
         with self._place_lent(self._seats > 0):
             self._seats -= 1
             try:
                 self._ask_for_requests()
                 yield
-                await self._leave()
             finally:
                 self._seats += 1
+
+    async def leave(self) -> None:
+        """Wait for a free place, behind those who left their seats before."""
+        turn: Deferred[None] = Deferred()
+        self._at_the_door.append(turn)
+        if self._opening is None:
+            self._opening = deferred_from_coro(self._open_the_door())
+        await maybe_deferred_to_future(turn)
 
     async def fetch(self, request: Request) -> Response:
         """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""
@@ -85,13 +93,6 @@ class WaitingRoom:
         next_call = getattr(slot, "nextcall", None)
         if next_call is not None:
             next_call.schedule()
-
-    async def _leave(self) -> None:
-        turn: Deferred[None] = Deferred()
-        self._at_the_door.append(turn)
-        if self._opening is None:
-            self._opening = deferred_from_coro(self._open_the_door())
-        await maybe_deferred_to_future(turn)
 
     async def _open_the_door(self) -> None:
         """Let those at the door go one by one.

@@ -62,14 +62,19 @@ class RepMiddleware:
         """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host."""
         if not self._extension.obeys(request):
             return
-        robots = self._extension.in_hand(request.url) or await self._wait(request)
+        robots = self._extension.in_hand(request.url)
+        waits = robots is None
+        if robots is None:
+            robots = await self._wait(request)
         verdict = self._extension.verdict(robots, request)
         if not verdict.allowed:
             self._forbid(request, robots, verdict)
+        if waits:
+            await self._extension.waiting_room.leave()
 
     async def _wait(self, request: Request) -> Robots:
         self._crawler.stats.inc_value("rep/waited_count")
-        async with self._extension.waiting_room.seat():
+        with self._extension.waiting_room.seat():
             return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 
 from tests.support.crawl import LOOPS, crawl
-from tests.support.site import Answer, Site, hang, robots
+from tests.support.site import Answer, Arrival, Site, hang, robots
 
 PAGES = [f"/page/{number}" for number in range(40)]
 HANGING = [f"127.0.3.{number}" for number in range(1, 41)]
@@ -70,3 +72,23 @@ def test_no_more_is_lent_than_max_waiting_allows() -> None:
         result = crawl(*(site.origin + path for path in PAGES), spider=spider, settings={"REP_MAX_WAITING": 5})
     assert len(result.pages) == len(PAGES)
     assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + 5 + 1, 16)
+
+
+def at_uneven_speed(arrival: Arrival) -> Answer:
+    return Answer(delay=0.02 + crc32(arrival.path.encode()) % 40 / 1_000)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_those_who_waited_come_before_what_the_scheduler_still_holds(loop: str) -> None:
+    with Site([f"127.0.8.{number}" for number in range(1, 22)]) as site:
+        slow, *busy = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"))
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5), slow)
+        site.answer("*", at_uneven_speed)
+        waiting = [f"{slow}/waited/{number}" for number in range(10)]
+        crawl(*waiting, *(origin + path for path in PAGES for origin in busy), loop=loop)
+        pages = [path for path in site.paths() if path != "/robots.txt"]
+    places = [place for place, path in enumerate(pages) if path.startswith("/waited")]
+    assert len(places) == len(waiting)
+    # In a row, but for what was on its way; they were spread over a hundred pages when they queued behind.
+    assert places[-1] - places[0] < 40
