@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "scrapy_rep"
 LAYERS = """protocol.origin protocol.dialect protocol.record protocol.access protocol.pattern
-protocol.agent protocol.cache protocol.extensions protocol.index protocol.line protocol.verdict
+protocol.agent protocol.cache protocol.extensions protocol.rules protocol.line protocol.verdict
+protocol.text protocol.index
+protocol.spelling
+protocol.reading
 protocol.scan
 protocol.robotstxt
 protocol.parser

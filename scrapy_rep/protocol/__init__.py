@@ -6,8 +6,9 @@ from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
 from .extensions import Extension, RequestRate
 from .origin import SCHEMES, Origin
 from .parser import MAX_SIZE, parse
+from .reading import Group
 from .record import Kind, Record
-from .robotstxt import Group, RobotsTxt
+from .robotstxt import RobotsTxt
 from .verdict import Reason, Rule, Verdict
 
 __all__ = [

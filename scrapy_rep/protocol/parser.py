@@ -1,20 +1,12 @@
-"""Octets to numbered records: the tolerant, bounded reading of a robots.txt. RFC 9309 sections 2.2 and 2.5.
-
-Never raises on a body: what can be read counts, the rest is skipped. Knows nothing of what the
-records mean together.
-"""
+"""A body to a robots.txt: how much of it counts. RFC 9309 section 2.5."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from .dialect import GOOGLE, Dialect
-from .line import mark_length, split
-from .record import Record, kind_of
 from .robotstxt import RobotsTxt
-from .scan import scan, tidy
+from .scan import FastReading
 
 MAX_SIZE: Final = 512_000
 """Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
@@ -27,20 +19,7 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
 
     Raises nothing, whatever *body* holds. It is read when a question is asked, not before.
     """
-    text = tidy(cut(body, limit))
-    return RobotsTxt(partial(_numbered, text, 0), dialect, partial(scan, text))
-
-
-def records(body: bytes) -> Iterator[Record]:
-    """The records of *body*, in the order of their lines."""
-    return _numbered(body[mark_length(body) :], 1)
-
-
-def _numbered(text: bytes, first: int) -> Iterator[Record]:
-    for number, line in enumerate(text.splitlines(), start=first):
-        key, value = split(line)
-        if key:
-            yield Record(number, kind_of(key), key, value)
+    return RobotsTxt(FastReading(cut(body, limit)), dialect)
 
 
 def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:

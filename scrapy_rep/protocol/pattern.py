@@ -8,8 +8,7 @@ pattern whose last wildcard already leaves the end free.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _HEX: Final = rb"[0-9A-Fa-f]"
 
@@ -22,11 +21,19 @@ _SPELLINGS: Final = re.compile(
     rb")|(%" + _HEX + rb"{2})|([\x00-\x20\"<>\[\\\]^`{|}'\x7f-\xff])"
 )
 _GOOGLE_SPELLINGS: Final = re.compile(rb"()(%" + _HEX + rb"{2})|([\x80-\xff])")
-# Octets of which nearly every URL that a crawl asks about consists: nothing to normalise, no
-# fragment, no params.
-_COMMON: Final = b"/-_.~?=&+,:@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_COMMON_PATTERN: Final = _COMMON + b"*;"
-_HTTP: Final = (b"https://", b"http://")
+COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Octets of which most paths and patterns consist; they have one spelling."""
+
+_COMMON_OR_WILDCARD: Final = COMMON + b"*"
+_CANONICAL: Final = (
+    r"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
+    r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
+)
+_is_canonical = re.compile(_CANONICAL.encode()).fullmatch
+_HTTP_URL: Final = r"https?://[^/?#;]*(/%s)(?:#|\Z)"
+_find_canonical_path = re.compile(_HTTP_URL % _CANONICAL).match
+_find_path = re.compile(_HTTP_URL % r"[^#]*").match
+
 _START_OF_PATH: Final = re.compile(rb"[/?;]")
 _ASCII: Final = bytes(range(0x80))
 
@@ -65,36 +72,49 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     *canonical_octets* the path is in `canonical` spelling and a literal ``*`` or ``$`` is escaped,
     so that it equals ``%2A`` or ``%24`` in a pattern.
     """
+    if isinstance(url, str):
+        found = _find_canonical_path(url) if canonical_octets else None
+        if found:  # as in nearly every URL that a crawl asks about
+            return found[1].encode()
+        found = _find_path(url)
+        if found:
+            path = octets(found[1])
+            return _escaped(canonical(path)) if canonical_octets else path
     raw = octets(url)
-    if raw.startswith(_HTTP) and not raw.translate(None, _COMMON):
-        start = raw.find(b"/", raw.find(b":") + 3)
-        query = raw.find(b"?")
-        if start > 0 and (query < 0 or query > start):
-            return raw[start:]
     after_slashes = 2 if raw.startswith(b"//") else 0
     authority = raw.find(b"://", after_slashes)
-    found = _START_OF_PATH.search(raw, after_slashes)
-    if authority >= 0 and found and found.start() > authority:
-        found = _START_OF_PATH.search(raw, authority + 3)
+    start = _START_OF_PATH.search(raw, after_slashes)
+    if authority >= 0 and start and start.start() > authority:
+        start = _START_OF_PATH.search(raw, authority + 3)
     fragment = raw.find(b"#", after_slashes)
     end = len(raw) if fragment < 0 else fragment
-    if found is None or found.start() > end:
+    if start is None or start.start() > end:
         return b"/"
-    path = raw[found.start() : end]
+    path = raw[start.start() : end]
     if not path.startswith(b"/"):
         path = b"/" + path
-    if not canonical_octets:
-        return path
-    return canonical(path).replace(b"*", b"%2A").replace(b"$", b"%24")
+    return _escaped(canonical(path)) if canonical_octets else path
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+def _escaped(path: bytes) -> bytes:
+    return path.replace(b"*", b"%2A").replace(b"$", b"%24")
+
+
+def is_plain(value: bytes) -> bool:
+    """Whether a pattern matches the paths that start with just the octets of *value*, in either spelling."""
+    return not value.translate(None, COMMON) or bool(_is_canonical(value))
+
+
+def specificity(value: bytes) -> int:
+    """What ranks a rule with the path *value*: Google's count, its octets, where one beyond ASCII counts three."""
+    return len(value) if value.isascii() else len(value) + 2 * len(value.translate(None, _ASCII))
+
+
+class Pattern(NamedTuple):
     """The path of a rule, ready to be matched.
 
     ``pieces`` are the octets between the wildcards ``*``; ``anchored`` says that the pattern ended
-    with ``$``; ``specificity`` ranks rules and is Google's count: the octets of the pattern, where
-    one beyond ASCII counts three.
+    with ``$``; ``specificity`` ranks rules.
     """
 
     pieces: tuple[bytes, ...]
@@ -109,19 +129,13 @@ class Pattern:
         """
         anchored = value.endswith(b"$")
         spelt = value[:-1] if anchored else value
-        if spelt.translate(None, _COMMON_PATTERN):
+        if spelt.translate(None, _COMMON_OR_WILDCARD):
             spelt = (
                 canonical(spelt).replace(b"$", b"%24")
                 if canonical_octets
                 else _GOOGLE_SPELLINGS.sub(_respell, spelt)
             )
-        beyond_ascii = 0 if value.isascii() else len(value.translate(None, _ASCII))
-        return cls(tuple(spelt.split(b"*")), anchored, len(value) + 2 * beyond_ascii)
-
-    @property
-    def is_prefix(self) -> bool:
-        """Whether a path matches as soon as it starts with the first piece: ``/a/*`` says what ``/a/`` does."""
-        return not self.anchored and not any(self.pieces[1:])
+        return cls(tuple(spelt.split(b"*")), anchored, specificity(value))
 
     def matches(self, path: bytes) -> bool:
         """Whether *path*, an answer of `path_of`, is matched from its first octet on.

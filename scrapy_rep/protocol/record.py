@@ -45,7 +45,12 @@ class Record:
     @property
     def text(self) -> str:
         """The value as text: UTF-8, octets that are none as surrogate escapes."""
-        return self.value.decode("utf-8", "surrogateescape")
+        return as_text(self.value)
+
+
+def as_text(value: bytes) -> str:
+    """*value* as text: UTF-8, octets that are none as surrogate escapes."""
+    return value.decode("utf-8", "surrogateescape")
 
 
 # As in Google's parser these match by prefix ("Disallowed" is a disallow) and include the typos

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 
 class Reason(Enum):
@@ -16,13 +17,44 @@ class Reason(Enum):
     UNREACHABLE = "unreachable"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """An allow or disallow record: ``value`` is its path as written, ``line`` counts from 1."""
+class KnowsLines(Protocol):
+    """Somebody who can find the first line of a rule."""
 
-    allow: bool
-    value: bytes
-    line: int
+    def line(self, allow: bool, value: bytes, /) -> int:
+        """The first line of the rule, counted from 1."""
+
+
+class Rule:
+    """An allow or disallow record: ``value`` is its path as written.
+
+    To find its line costs a look at the file, so instead of it one may give somebody who knows it; he is
+    asked when ``line`` is read first.
+    """
+
+    __slots__ = ("_line", "allow", "value")
+
+    def __init__(self, allow: bool, value: bytes, line: int | KnowsLines) -> None:
+        self.allow = allow
+        self.value = value
+        self._line = line
+
+    @property
+    def line(self) -> int:
+        """The line of the record, counted from 1."""
+        if not isinstance(self._line, int):
+            self._line = self._line.line(self.allow, self.value)
+        return self._line
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return (self.allow, self.value, self.line) == (other.allow, other.value, other.line)
+
+    def __hash__(self) -> int:
+        return hash((self.allow, self.value))
+
+    def __repr__(self) -> str:
+        return f"<Rule line={self.line} {self}>"
 
     def __str__(self) -> str:
         text = self.value.decode("utf-8", "backslashreplace")

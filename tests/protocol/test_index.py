@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol.index import RawRule, RuleIndex, best_of
+from scrapy_rep.protocol.index import RuleIndex, first_best
 from scrapy_rep.protocol.pattern import Pattern, path_of
+from scrapy_rep.protocol.rules import Rules
 
 PATHS = st.text("/ab.?%41é*$ [", max_size=8).map(lambda text: path_of("https://h.example/" + text))
 VALUES = st.one_of(
@@ -15,42 +16,58 @@ VALUES = st.one_of(
     st.sampled_from([b"", b"*", b"/", b"/*", b"/a*", b"/a/*", b"*a", b"a", b"$", b"/$", b"/a$", b"*$", b"/a*$"]),
     st.sampled_from([b"/index.html", b"/a/index.htm", b"/a/index.html?b", b"/index.htm/b", b"index.htm"]),
 )
-RULES = st.lists(st.tuples(VALUES, st.booleans()), max_size=12).map(
-    lambda rules: [(value, allow, place) for place, (value, allow) in enumerate(rules)]
-)
+PATHS_OF_RULES = st.lists(VALUES, max_size=8)
 
 
-def walk(rules: list[RawRule], path: bytes, canonical_octets: bool) -> RawRule | None:
+def walk(allow: list[bytes], disallow: list[bytes], path: bytes, canonical_octets: bool) -> bytes | None:
     """Every pattern of every rule, the longest first, then allow, then the first."""
     found = []
-    for value, allow, place in rules:
+    for number, value in enumerate([*allow, *disallow]):
         values = [value]
-        if allow and value.rpartition(b"/")[2].startswith(b"index.htm") and b"/" in value:
+        if number < len(allow) and value.rpartition(b"/")[2].startswith(b"index.htm") and b"/" in value:
             values.append(value[: value.rindex(b"/") + 1] + b"$")
         for spelling in values:
             pattern = Pattern.of(spelling, canonical_octets=canonical_octets)
             if pattern.matches(path):
-                found.append((-pattern.specificity, not allow, place))
-    return rules[min(found)[2]] if found else None
+                found.append((-pattern.specificity, number, value))
+    return min(found)[2] if found else None
 
 
 @pytest.mark.parametrize("canonical_octets", [True, False])
 @settings(max_examples=1_500, deadline=None, derandomize=True)
-@given(rules=RULES, path=PATHS)
+@given(allow=PATHS_OF_RULES, disallow=PATHS_OF_RULES, path=PATHS)
 def test_ours_the_index_and_the_first_decision_answer_as_a_walk_does(
-    canonical_octets: bool, rules: list[RawRule], path: bytes
+    canonical_octets: bool, allow: list[bytes], disallow: list[bytes], path: bytes
 ) -> None:
-    expected = walk(rules, path, canonical_octets)
+    expected = walk(allow, disallow, path, canonical_octets)
+    rules = Rules.of(allow, disallow)
     assert RuleIndex(rules, canonical_octets=canonical_octets).best(path) == expected
-    assert best_of(rules, path, canonical_octets=canonical_octets) == expected
+    assert first_best(rules, path, canonical_octets=canonical_octets) == expected
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(path=PATHS)
+def test_ours_hundreds_of_literals_are_found_as_a_few_are(path: bytes) -> None:
+    disallow = [b"/*" + bytes((first, second)) for first in b"/ab.?41" for second in b"/ab.?41[% ]"]
+    rules = Rules.of([b"/*a/", b"*b?"], disallow)
+    assert RuleIndex(rules, canonical_octets=True).best(path) == walk([b"/*a/", b"*b?"], disallow, path, True)
 
 
 def test_ours_a_shorter_prefix_with_wildcards_behind_it_may_be_the_longer_rule() -> None:
-    rules: list[RawRule] = [(b"/a/****", False, 1), (b"/a/b", True, 2)]
-    index = RuleIndex(rules, canonical_octets=True)
-    assert (index.best(b"/a/b"), index.best(b"/a"), index.best(b"/a/c")) == (rules[0], None, rules[0])
+    index = RuleIndex(Rules.of([b"/a/b"], [b"/a/****"]), canonical_octets=True)
+    assert (index.best(b"/a/b"), index.best(b"/a"), index.best(b"/a/c")) == (b"/a/****", None, b"/a/****")
 
 
 def test_ours_without_rules_nothing_is_found() -> None:
-    assert RuleIndex([], canonical_octets=True).best(b"/") is None
-    assert best_of([], b"/", canonical_octets=True) is None
+    rules = Rules.of([], [])
+    assert RuleIndex(rules, canonical_octets=True).best(b"/") is None
+    assert first_best(rules, b"/", canonical_octets=True) is None
+
+
+def test_ours_an_empty_path_is_a_rule_and_no_path_is_none() -> None:
+    assert (Rules.of([], []).paths, Rules.of([b""], []).paths, Rules.of([], [b"", b"/a"]).paths) == (
+        [],
+        [b""],
+        [b"", b"/a"],
+    )
+    assert (Rules.of([], [b""]).has_allow(b""), Rules.of([b""], []).has_allow(b"")) == (False, True)

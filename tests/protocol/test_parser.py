@@ -6,11 +6,16 @@ import time
 
 import pytest
 
-from scrapy_rep.protocol import MAX_SIZE, Kind, parse
+from scrapy_rep.protocol import MAX_SIZE, Kind, Record, parse
 from scrapy_rep.protocol.line import MAX_LINE
-from scrapy_rep.protocol.parser import cut, records
+from scrapy_rep.protocol.parser import cut
+from scrapy_rep.protocol.reading import PlainReading
 
 MARK = b"\xef\xbb\xbf"
+
+
+def records(body: bytes) -> list[Record]:
+    return list(PlainReading(body).records())
 
 
 def pairs(body: bytes) -> list[tuple[bytes, bytes]]:
@@ -58,7 +63,7 @@ def test_google_a_byte_order_mark_at_the_start_is_skipped(mark: bytes) -> None:
 
 
 def test_google_a_second_byte_order_mark_spoils_its_line() -> None:
-    found = list(records(MARK + MARK + b"User-agent: a\nAllow: /"))
+    found = records(MARK + MARK + b"User-agent: a\nAllow: /")
 
     assert [record.kind for record in found] == [Kind.UNKNOWN, Kind.ALLOW]
 
