@@ -1,204 +1,143 @@
-"""The rule engine beside its peers, on real robots.txt files and Google's verdicts on them.
+"""The rule engine beside its peers, on real robots.txt files, Google's verdicts on them and hostile bodies.
 
-``python -m benchmarks.engine --corpus DIR`` (extra ``bench``) prints a Markdown table. DIR holds
-``robots.tar.xz`` and ``google-verdicts.tsv.xz``; ``--every 1`` takes all files instead of every fifth.
-All engines take turns file by file, so that a busy machine slows them alike; the best of several
-passes counts. Agreement stands beside each speed, so that nobody wins by being wrong.
+    python -m benchmarks.engine --corpus DIR [--every 10] [--passes 5] [--out docs]
+
+prints Markdown tables (extra ``bench``) and with ``--out`` writes them and a chart there. The corpus is a
+folder with ``robots.tar.xz`` and ``google-verdicts.tsv.xz``, or one of robots.txt files; agreement with
+Google is then left out. ``--every 10`` takes every tenth file.
+
+Each engine has a process of its own and the processes take turns, so that a busy machine slows all alike
+and no engine finds its caches warmed, or emptied, by another. Per file the median of the passes counts.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import lzma
 import os
-import tarfile
-import tracemalloc
-from collections.abc import Callable
+import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import cycle, islice
+from importlib.metadata import version
+from math import isnan
 from pathlib import Path
 from statistics import fmean, median
-from time import perf_counter
-from typing import Any, Final
-from urllib.robotparser import RobotFileParser
+from typing import Final
 
-from gpyrobotstxt.robots_cc import RobotsMatcher
-from protego import Protego
-from robots import RobotsParser
+from .engine_chart import draw
+from .engines import ENGINES, EXACT, OURS, PEER
+from .measure import DECISIONS, QUESTIONS, Worker
+from .worst_cases import ADVERSARIES, NAMED, PLAIN
 
-from scrapy_rep.protocol import GOOGLE_EXACT, parse
-
-AGENT: Final = "scrapy"
-DECISIONS: Final = 40
+KEPT: Final = {"kept after 1": 1, f"kept after {DECISIONS}": DECISIONS}
 
 
 @dataclass(frozen=True)
-class Engine:
-    """How to parse a body and how to ask whether an agent may request a URL."""
+class Figures:
+    """Seconds per file by engine and question; octets kept per file; agreement; seconds by engine and body."""
 
-    name: str
-    parse: Callable[[bytes], Any]
-    allows: Callable[[Any, str, str], bool | None]
+    files: int
+    mean_size: float
+    seconds: dict[tuple[str, str], list[float]]
+    kept: dict[tuple[str, str], float]
+    agreement: dict[str, float | None]
+    worst: dict[tuple[str, str], tuple[float, float]]
 
+    def ratio(self, engine: str, question: str) -> float:
+        """How many times faster than the peer, by the means over the files."""
+        return fmean(self.seconds[PEER, question]) / fmean(self.seconds[engine, question])
 
-@dataclass(frozen=True)
-class File:
-    body: bytes
-    urls: list[str]
-    verdicts: list[tuple[str, str, bool]]
-
-
-def text(body: bytes) -> str:
-    return body.decode("utf-8-sig", errors="ignore")
-
-
-def standard_library(body: bytes) -> RobotFileParser:
-    parser = RobotFileParser()
-    parser.parse(text(body).splitlines())
-    return parser
+    def middle(self, engine: str, question: str) -> float:
+        """The median over the files of how many times faster than the peer."""
+        pairs = zip(self.seconds[PEER, question], self.seconds[engine, question], strict=True)
+        return median(theirs / ours for theirs, ours in pairs)
 
 
-def google_port(body: bytes, agent: str, url: str) -> bool | None:
-    """It parses for every decision, and raises on lines without a colon, which is no answer."""
-    try:
-        return bool(RobotsMatcher().allowed_by_robots(body, [agent], url))
-    except TypeError:
-        return None
+def measure(folder: Path, every: int, passes: int) -> Figures:
+    workers = [Worker(name, folder, every) for name in ENGINES]
+    files, mean_size = workers[0].ask("size")
+    seconds = {}
+    for question in QUESTIONS:
+        runs = [[worker.ask("seconds", question) for worker in workers] for _ in range(passes)]
+        for worker, times in zip(workers, zip(*runs, strict=True), strict=True):
+            seconds[worker.name, question] = [median(of_file) for of_file in zip(*times, strict=True)]
+    kept = {
+        (worker.name, name): worker.ask("octets_kept", count) for worker in workers for name, count in KEPT.items()
+    }
+    agreement = {worker.name: worker.ask("agreement") for worker in workers}
+    duel = [worker for worker in workers if worker.name in (OURS, PEER)]
+    worst = {(worker.name, body): worker.ask("worst", body) for body in NAMED for worker in duel}
+    worst |= {(OURS, body): workers[0].ask("worst", body) for body in ADVERSARIES}
+    for worker in workers:
+        worker.close()
+    return Figures(files, mean_size, seconds, kept, agreement, worst)
 
 
-def by_verdict(robots: Any, agent: str, url: str) -> bool:
-    return bool(robots.verdict(agent, url).allowed)
+def speed_table(figures: Figures) -> Iterator[str]:
+    yield "| engine | " + " | ".join([*QUESTIONS, *KEPT, "agrees with Google"]) + " |"
+    yield "|---" * (len(QUESTIONS) + len(KEPT) + 2) + "|"
+    for engine in ENGINES:
+        cells = [speed(figures, engine, question) for question in QUESTIONS]
+        cells += [f"{figures.kept[engine, name] / 1_000:.1f} kB" for name in KEPT]
+        share = figures.agreement[engine]
+        yield f"| {engine} | " + " | ".join([*cells, "–" if share is None else f"{share:.2%}"]) + " |"
 
 
-def by_agent(robots: Any, agent: str, url: str) -> bool:
-    return bool(robots.can_fetch(agent, url))
+def speed(figures: Figures, engine: str, question: str) -> str:
+    mean = fmean(figures.seconds[engine, question])
+    if isnan(mean):  # it cannot be asked that
+        return "–"
+    ratios = f"{figures.ratio(engine, question):.1f}×, {figures.middle(engine, question):.1f}×"
+    return f"{mean * 1e6:,.1f} µs ({ratios})"
 
 
-def by_url(robots: Any, agent: str, url: str) -> bool:
-    return bool(robots.can_fetch(url, agent))
+def worst_table(figures: Figures) -> Iterator[str]:
+    yield "| 500 KiB of | parse + 1 decision | Protego | | a warm decision | Protego | |"
+    yield "|---|---|---|---|---|---|---|"
+    for body in NAMED:
+        cells = []
+        for ours, theirs in zip(figures.worst[OURS, body], figures.worst[PEER, body], strict=True):
+            cells += [f"{ours * 1e3:,.3f} ms", f"{theirs * 1e3:,.3f} ms", f"{theirs / ours:,.1f}×"]
+        yield f"| {body} | " + " | ".join(cells) + " |"
 
 
-ENGINES: Final = [
-    Engine("scrapy_rep", parse, by_verdict),
-    Engine("scrapy_rep, google-exact", lambda body: parse(body, GOOGLE_EXACT), by_verdict),
-    Engine("Protego", lambda body: Protego.parse(text(body)), by_url),
-    Engine("urllib.robotparser", standard_library, by_agent),
-    Engine("robotspy", lambda body: RobotsParser.from_string(text(body)), by_agent),
-    Engine("gpyrobotstxt", bytes, google_port),
-]
+def adversary_table(figures: Figures) -> Iterator[str]:
+    bound, _ = figures.worst[PEER, PLAIN]
+    yield f"| 500 KiB of | parse + 1 decision | of Protego's {bound * 1e3:.0f} ms on {PLAIN} |"
+    yield "|---|---|---|"
+    for body in sorted(ADVERSARIES, key=lambda body: -figures.worst[OURS, body][0]):
+        first, _ = figures.worst[OURS, body]
+        yield f"| {body} | {first * 1e3:.1f} ms | {first / bound:.0%} |"
 
 
-def load(folder: Path, every: int) -> list[File]:
-    rows: dict[str, list[tuple[str, str, bool]]] = {}
-    table = folder / "google-verdicts.tsv.xz"
-    with lzma.open(table, "rt", encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
-        next(lines)
-        for line in lines:
-            name, agent, url, allowed, _, _ = line.rstrip("\n").split("\t")
-            rows.setdefault(name, []).append((agent, url, allowed == "1"))
-    with tarfile.open(folder / "robots.tar.xz") as archive:
-        members = [member for member in archive.getmembers() if member.isfile()][::every]
-        bodies = {member.name.partition("/")[2]: archive.extractfile(member).read() for member in members}
-    return [
-        File(body[:512_000], list(islice(cycle(url for _, url, _ in rows[name]), DECISIONS)), rows[name])
-        for name, body in bodies.items()
-        if name in rows
-    ]
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    began = perf_counter()
-    work()
-    return perf_counter() - began
-
-
-def cold(engine: Engine, file: File, decisions: int) -> float:
-    def work() -> None:
-        robots = engine.parse(file.body)
-        for url in file.urls[:decisions]:
-            engine.allows(robots, AGENT, url)
-
-    return seconds(work)
-
-
-def warm(engine: Engine, file: File) -> float:
-    robots = engine.parse(file.body)
-    for url in file.urls[:2]:
-        engine.allows(robots, AGENT, url)
-    return seconds(lambda: [engine.allows(robots, AGENT, url) for url in file.urls]) / DECISIONS
-
-
-QUESTIONS: Final[dict[str, Callable[[Engine, File], float]]] = {
-    "parse + 1": lambda engine, file: cold(engine, file, 1),
-    "one decision, warm": warm,
-    "parse + 40": lambda engine, file: cold(engine, file, DECISIONS),
-}
-
-
-def measure(files: list[File], passes: int) -> dict[tuple[str, str], list[float]]:
-    """Seconds per file, by engine and question."""
-    best = {(engine.name, name): [float("inf")] * len(files) for engine in ENGINES for name in QUESTIONS}
-    gc.disable()
-    for _ in range(passes):
-        for number, file in enumerate(files):
-            for name, question in QUESTIONS.items():
-                for engine in ENGINES:
-                    times = best[engine.name, name]
-                    times[number] = min(times[number], question(engine, file))
-        gc.collect()
-    gc.enable()
-    return best
-
-
-def kept(engine: Engine, files: list[File], decisions: int) -> float:
-    """Octets kept per file with all parsers alive, the body itself included."""
-    tracemalloc.start()
-    alive = []
-    for file in files:
-        robots = engine.parse(bytes(bytearray(file.body)))
-        for url in file.urls[:decisions]:
-            engine.allows(robots, AGENT, url)
-        alive.append(robots)
-    gc.collect()
-    octets, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return octets / len(alive)
-
-
-def agreement(engine: Engine, files: list[File]) -> float:
-    """The share of Google's verdicts that the engine gives, too."""
-    right = total = 0
-    for file in files:
-        robots = engine.parse(file.body)
-        right += sum(engine.allows(robots, agent, url) == allowed for agent, url, allowed in file.verdicts)
-        total += len(file.verdicts)
-    return right / total
+def report(figures: Figures) -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in ("Protego", "robotspy", "gpyrobotstxt"))
+    where = f"{platform.python_implementation()} {platform.python_version()}; {versions}"
+    head = (
+        f"{figures.files:,} files of {figures.mean_size:,.0f} octets on average, one agent; {where}.\n"
+        "In brackets: how many times faster than Protego, by the means and as the median over the files.\n"
+    )
+    tables = (speed_table, worst_table, adversary_table)
+    return "\n".join([head, *("\n".join(table(figures)) + "\n" for table in tables)])
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks.engine")
     arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
-    arguments.add_argument("--every", type=int, default=5, help="take every n-th file")
-    arguments.add_argument("--passes", type=int, default=3)
+    arguments.add_argument("--every", type=int, default=1, help="take every n-th file (default: %(default)s)")
+    arguments.add_argument("--passes", type=int, default=5, help="(default: %(default)s)")
+    arguments.add_argument("--out", type=Path, help="folder for engine.md and engine.svg")
     options = arguments.parse_args()
     if options.corpus is None:
         arguments.error("name the folder of the corpus with --corpus or SCRAPY_REP_CORPUS")
-    files = load(options.corpus, options.every)
-    times = measure(files, options.passes)
-    print(f"{len(files)} files, {fmean(len(file.body) for file in files):,.0f} octets on average\n")
-    print("| engine |", " | ".join(QUESTIONS), "| kept after 1 | kept after 40 | agrees with Google |")
-    print("|---" * (len(QUESTIONS) + 4) + "|")
-    for engine in ENGINES:
-        cells = [cell(times[engine.name, name], times["Protego", name]) for name in QUESTIONS]
-        memory = [f"{kept(engine, files, decisions) / 1_000:.1f} kB" for decisions in (1, DECISIONS)]
-        print(f"| {engine.name} |", " | ".join([*cells, *memory, f"{agreement(engine, files):.2%}"]), "|")
-
-
-def cell(own: list[float], protego: list[float]) -> str:
-    """The mean in microseconds, how many times faster than Protego, and the median of that over the files."""
-    middle = median(theirs / ours for theirs, ours in zip(protego, own, strict=True))
-    return f"{fmean(own) * 1e6:,.1f} µs ({fmean(protego) / fmean(own):.1f}×, {middle:.1f}×)"
+    figures = measure(Path(options.corpus), options.every, options.passes)
+    print(report(figures))
+    if options.out:
+        (options.out / "engine.md").write_text(report(figures), encoding="utf-8")
+        ratios = {
+            question: {engine: figures.ratio(engine, question) for engine in ENGINES if engine != EXACT}
+            for question in QUESTIONS
+        }
+        draw(ratios, figures.agreement, options.out / "engine.svg")
 
 
 if __name__ == "__main__":

@@ -29,10 +29,11 @@ from matplotlib.ticker import NullLocator
 from tests.support.crawl import Crawl, crawl
 from tests.support.site import Site, hang, robots
 
+from . import style
+
 BUILT_IN, OURS, ALONE = "Scrapy's built-in", "scrapy_rep", "scrapy_rep, healthy origin alone"
 SETTINGS = {BUILT_IN: {"ADDONS": {}, "ROBOTSTXT_OBEY": True}, OURS: {}, ALONE: {}}
-COLORS = {BUILT_IN: "#c2410c", OURS: "#0f766e", ALONE: "#6b7280"}
-INK, FAINT = "#1f2937", "#d1d5db"
+COLORS = {BUILT_IN: style.COLORS["peer"], OURS: style.COLORS["ours"], ALONE: style.COLORS["other"]}
 
 PRIVATE = [f"/private/{number}" for number in range(12)]
 PAGES = [f"/page/{number}" for number in range(40)]
@@ -41,18 +42,6 @@ HANGING = [f"127.0.3.{number}" for number in range(1, 41)]
 # Both give a robots.txt up after 15 s and try nothing twice, so that the crawls end.
 PATIENCE = 15.0
 BOUNDS = {"DOWNLOAD_TIMEOUT": PATIENCE, "RETRY_ENABLED": False, "REP_TIMEOUT": PATIENCE, "REP_RETRY_TIMES": 0}
-
-STYLE = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica", "sans-serif"],
-    "font.size": 10,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "gate",
-    **dict.fromkeys(["text.color", "axes.labelcolor", "xtick.color", "ytick.color"], INK),
-    "axes.edgecolor": FAINT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 
 
 @dataclass(frozen=True)
@@ -189,7 +178,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, default=Path("docs/gate.svg"), help="the SVG (default: %(default)s)")
     out = options.parse_args().out
     print(table(figures := measure()))
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style.STYLE):
         draw(figures).savefig(out, format="svg", metadata={"Date": None})
 
 

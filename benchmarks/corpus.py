@@ -1,0 +1,72 @@
+"""The robots.txt files that benchmarks read, the URLs they ask about, and Google's verdicts on them."""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Final
+
+from scrapy_rep.protocol import MAX_SIZE
+
+DECISIONS: Final = 40
+_PATHS: Final = (
+    "/",
+    "/index.html",
+    "/search?q=robots",
+    "/a/b/c.html",
+    "/wp-admin/",
+    "/user/login",
+    "/tag/x/feed/",
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A body, `DECISIONS` URLs of its site, and rows of agent, URL and whether Google's parser allows it."""
+
+    name: str
+    body: bytes
+    urls: list[str]
+    verdicts: list[tuple[str, str, bool]]
+
+
+def read_corpus(folder: Path, every: int = 1) -> list[File]:
+    """Every *every*-th file: of ``robots.tar.xz`` with ``google-verdicts.tsv.xz``, or of a plain *folder*."""
+    archive, table = folder / "robots.tar.xz", folder / "google-verdicts.tsv.xz"
+    bodies = dict(islice(_archived(archive) if archive.exists() else _plain(folder), 0, None, every))
+    verdicts = _verdicts(table) if table.exists() else {}
+    return [_file(name, body[:MAX_SIZE], verdicts.get(name, [])) for name, body in bodies.items()]
+
+
+def _file(name: str, body: bytes, verdicts: list[tuple[str, str, bool]]) -> File:
+    urls = [url for _, url, _ in verdicts] or [f"https://{name}{path}" for path in _PATHS]
+    return File(name, body, list(islice(cycle(urls), DECISIONS)), verdicts)
+
+
+def _archived(archive: Path) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(archive) as files:
+        for member in files:
+            file = files.extractfile(member)
+            if file is not None:
+                yield member.name.partition("/")[2], file.read()
+
+
+def _plain(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for file in sorted(folder.iterdir()):
+        if file.is_file():
+            yield file.name, file.read_bytes()
+
+
+def _verdicts(table: Path) -> dict[str, list[tuple[str, str, bool]]]:
+    rows = defaultdict(list)
+    with lzma.open(table, "rt", encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+        next(lines)
+        for line in lines:
+            name, agent, url, allowed, _, _ = line.rstrip("\n").split("\t")
+            rows[name].append((agent, url, allowed == "1"))
+    return rows

@@ -1,0 +1,58 @@
+"""The chart of ``benchmarks.engine``: how many times faster than Protego each engine is."""
+
+from __future__ import annotations
+
+from math import isnan
+from pathlib import Path
+from typing import Final
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .engines import OURS, PEER
+from .style import COLORS, INK, STYLE
+
+_FAINTEST: Final = 0.02
+
+
+def draw(ratios: dict[str, dict[str, float]], agreement: dict[str, float | None], out: Path) -> None:
+    """Write *ratios*, by question and engine, as an SVG to *out*; the agreement stands beside each name."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(10.4, 3.4), facecolor="white")
+        panels = figure.subplots(1, len(ratios), sharey=True)
+        for axes, (question, by_engine) in zip(panels, ratios.items(), strict=True):
+            _panel(axes, question, by_engine)
+        names = list(next(iter(ratios.values())))
+        panels[0].set_yticks(range(len(names)), [_name(name, agreement[name]) for name in names], fontsize=9)
+        panels[0].invert_yaxis()
+        note = "How many times faster than Protego (log scale); the share of Google's verdicts under each name."
+        figure.text(0.015, 0.03, note, fontsize=8, color=COLORS["other"])
+        figure.subplots_adjust(left=0.155, right=0.985, top=0.87, bottom=0.16, wspace=0.09)
+        figure.savefig(out, format="svg", metadata={"Date": None})
+
+
+def _name(engine: str, agreement: float | None) -> str:
+    return engine if agreement is None else f"{engine}\n{agreement:.1%}"
+
+
+def _panel(axes: Axes, question: str, by_engine: dict[str, float]) -> None:
+    axes.set(xscale="log", xlim=(_FAINTEST, 60))
+    axes.set_title(question, fontsize=10, fontweight="bold", loc="left")
+    axes.set_xticks([])
+    axes.set_xticks([], minor=True)
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(length=0)
+    axes.axvline(1, color=INK, linewidth=0.8, zorder=1)
+    for place, (engine, ratio) in enumerate(by_engine.items()):
+        if isnan(ratio):  # it cannot be asked that
+            axes.text(1.15, place, "–", va="center", fontsize=9)
+            continue
+        color = COLORS["ours" if engine == OURS else "peer" if engine == PEER else "other"]
+        shown = max(ratio, _FAINTEST)
+        axes.barh(place, shown - 1, left=1, height=0.62, color=color, zorder=2)
+        axes.text(max(shown, 1) * 1.15, place, _times(ratio), va="center", fontsize=9, color=INK)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}×" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"

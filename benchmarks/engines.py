@@ -1,0 +1,100 @@
+"""The engines under measurement: how to parse with each, and how to ask.
+
+Each is imported in the process that measures it, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+OURS, EXACT, PEER = "scrapy_rep", "scrapy_rep, google-exact", "Protego"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """``allows`` answers None where the engine raises; ``tells`` asks all that a crawl wants of a new origin."""
+
+    parse: Callable[[bytes], Any]
+    allows: Callable[[Any, str, str], bool | None]
+    tells: Callable[[Any, str, str], object] | None = None
+
+
+def text(body: bytes) -> str:
+    return body.decode("utf-8-sig", errors="ignore")
+
+
+def scrapy_rep(dialect: str = "google") -> Engine:
+    from scrapy_rep.protocol import DIALECTS, RobotsTxt, parse
+
+    flavour = DIALECTS[dialect]
+
+    def tells(robots: RobotsTxt, agent: str, url: str) -> object:
+        verdict = robots.verdict(agent, url)
+        return verdict.allowed, verdict.line, robots.crawl_delay(agent), robots.sitemaps
+
+    return Engine(
+        lambda body: parse(body, flavour), lambda robots, agent, url: robots.verdict(agent, url).allowed, tells
+    )
+
+
+def protego() -> Engine:
+    from protego import Protego
+
+    def tells(robots: Protego, agent: str, url: str) -> object:
+        return robots.can_fetch(url, agent), robots.crawl_delay(agent), list(robots.sitemaps)
+
+    return Engine(
+        lambda body: Protego.parse(text(body)), lambda robots, agent, url: robots.can_fetch(url, agent), tells
+    )
+
+
+def standard_library() -> Engine:
+    from urllib.robotparser import RobotFileParser
+
+    def parse(body: bytes) -> RobotFileParser:
+        parser = RobotFileParser()
+        parser.parse(text(body).splitlines())
+        return parser
+
+    def tells(robots: RobotFileParser, agent: str, url: str) -> object:
+        return robots.can_fetch(agent, url), robots.crawl_delay(agent), robots.site_maps()
+
+    return Engine(parse, lambda robots, agent, url: robots.can_fetch(agent, url), tells)
+
+
+def robotspy() -> Engine:
+    from robots import RobotsParser
+
+    def tells(robots: RobotsParser, agent: str, url: str) -> object:
+        return robots.can_fetch(agent, url), robots.sitemaps  # it reads no Crawl-delay
+
+    return Engine(
+        lambda body: RobotsParser.from_string(text(body)),
+        lambda robots, agent, url: robots.can_fetch(agent, url),
+        tells,
+    )
+
+
+def gpyrobotstxt() -> Engine:
+    from gpyrobotstxt.robots_cc import RobotsMatcher
+
+    def allows(body: bytes, agent: str, url: str) -> bool | None:
+        """It parses for every decision, and raises on lines without a colon, which is no answer."""
+        try:
+            return bool(RobotsMatcher().allowed_by_robots(body, [agent], url))
+        except TypeError:
+            return None
+
+    return Engine(bytes, allows)
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {
+    OURS: scrapy_rep,
+    EXACT: lambda: scrapy_rep("google-exact"),
+    PEER: protego,
+    "urllib.robotparser": standard_library,
+    "robotspy": robotspy,
+    "gpyrobotstxt": gpyrobotstxt,
+}

@@ -1,0 +1,135 @@
+"""What is measured of one engine, in a process of its own."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from .corpus import DECISIONS, File, read_corpus
+from .engines import ENGINES, Engine
+from .worst_cases import ADVERSARIES, NAMED, URL
+
+AGENT: Final = "scrapy"
+_ENOUGH: Final = 2.0  # seconds after which a worst case is not repeated
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    began = perf_counter()
+    work()
+    return perf_counter() - began
+
+
+def cold(engine: Engine, body: bytes, urls: list[str]) -> float:
+    def work() -> None:
+        robots = engine.parse(body)
+        for url in urls:
+            engine.allows(robots, AGENT, url)
+
+    return seconds(work)
+
+
+def warm(engine: Engine, body: bytes, urls: list[str]) -> float:
+    robots = engine.parse(body)
+    for url in urls[:2]:
+        engine.allows(robots, AGENT, url)
+    return seconds(lambda: [engine.allows(robots, AGENT, url) for url in urls]) / len(urls)
+
+
+def new_origin(engine: Engine, file: File) -> float:
+    tells = engine.tells
+    return seconds(lambda: tells(engine.parse(file.body), AGENT, file.urls[0])) if tells else float("nan")
+
+
+QUESTIONS: Final[dict[str, Callable[[Engine, File], float]]] = {
+    "parse + 1 decision": lambda engine, file: cold(engine, file.body, file.urls[:1]),
+    "one decision, warm": lambda engine, file: warm(engine, file.body, file.urls),
+    f"parse + {DECISIONS} decisions": lambda engine, file: cold(engine, file.body, file.urls),
+    "a new origin": new_origin,
+}
+
+
+class Subject:
+    """One engine and the files it is asked about; lives in its own process."""
+
+    def __init__(self, name: str, folder: Path, every: int) -> None:
+        self._engine = ENGINES[name]()
+        self._files = read_corpus(folder, every)
+
+    def seconds(self, question: str) -> list[float]:
+        """Seconds per file."""
+        work = QUESTIONS[question]
+        gc.collect()
+        gc.disable()
+        times = [work(self._engine, file) for file in self._files]
+        gc.enable()
+        return times
+
+    def octets_kept(self, decisions: int) -> float:
+        """Octets kept per file beside the body, with all parsers alive."""
+        bodies = [file.body for file in self._files]
+        gc.collect()
+        tracemalloc.start()
+        alive = []
+        for file, body in zip(self._files, bodies, strict=True):
+            robots = self._engine.parse(body)
+            for url in file.urls[:decisions]:
+                self._engine.allows(robots, AGENT, url)
+            alive.append(robots)
+        gc.collect()
+        octets, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return octets / len(alive)
+
+    def agreement(self) -> float | None:
+        """The share of Google's verdicts that the engine gives, too; None when there are none."""
+        right = total = 0
+        for file in self._files:
+            robots = self._engine.parse(file.body)
+            right += sum(self._engine.allows(robots, *row[:2]) == row[2] for row in file.verdicts)
+            total += len(file.verdicts)
+        return right / total if total else None
+
+    def worst(self, name: str) -> tuple[float, float]:
+        """Seconds to parse a hostile body and decide once, and for a warm decision."""
+        body = NAMED[name] if name in NAMED else ADVERSARIES[name]()
+        first = cold(self._engine, body, [URL])
+        if first < _ENOUGH:
+            first = min(first, *(cold(self._engine, body, [URL]) for _ in range(2)))
+        return first, warm(self._engine, body, ["https://example.com/abc/def"] * 5)
+
+    def size(self) -> tuple[int, float]:
+        """How many files, and their mean size in octets."""
+        return len(self._files), sum(len(file.body) for file in self._files) / len(self._files)
+
+
+def serve(connection: Connection, name: str, folder: Path, every: int) -> None:
+    subject = Subject(name, folder, every)
+    while request := connection.recv():
+        method, *arguments = request
+        connection.send(getattr(subject, method)(*arguments))
+
+
+class Worker:
+    """The process of one engine."""
+
+    def __init__(self, name: str, folder: Path, every: int) -> None:
+        self.name = name
+        context = get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, name, folder, every), daemon=True)
+        self._process.start()
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        """What the method of `Subject` of that name returns there."""
+        self._connection.send((method, *arguments))
+        return self._connection.recv()
+
+    def close(self) -> None:
+        self._connection.send(())
+        self._process.join()

@@ -1,0 +1,21 @@
+"""How the charts of the benchmarks look."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+INK: Final = "#1f2937"
+FAINT: Final = "#d1d5db"
+COLORS: Final = {"ours": "#0f766e", "peer": "#c2410c", "other": "#6b7280"}
+
+STYLE: Final[dict[str, Any]] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica", "sans-serif"],
+    "font.size": 10,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "scrapy_rep",
+    **dict.fromkeys(["text.color", "axes.labelcolor", "xtick.color", "ytick.color"], INK),
+    "axes.edgecolor": FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
