@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from itertools import count
 from time import monotonic, time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin
 
 from scrapy import signals
@@ -20,7 +21,7 @@ from w3lib.url import safe_url_string
 
 from .downloader import WaitingRoom, pause
 from .protocol import Access, Origin, access
-from .protocol.cache import Backoff, retry_after
+from .protocol.cache import Backoff, Entry, retry_after
 from .protocol.parser import cut
 from .robots_request import robots_request
 from .settings import RepSettings
@@ -35,6 +36,9 @@ MAX_HOPS: Final = 5
 
 MAX_INFLATION: Final = 32
 """A body may be so many times ``REP_MAX_SIZE`` after decompression; one that is larger is a bomb."""
+
+MAX_HEADER: Final = 1_024
+"""Octets of a header that are believed; validators are kept and sent again."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _OCTETS: Final = "rep_octets"  # meta key of our requests: octets received so far
@@ -51,6 +55,8 @@ class FetchResult:
     ``url`` answered (or failed) after the ``hops``; ``status`` is None without an answer. ``error`` is
     why the origin is unreachable; ``final`` says that another attempt would not change that;
     ``retry_after`` are the seconds that the server asked for; ``attempts`` counts those made.
+    ``unchanged``: what is known of the origin holds on (304). ``cache_control``, ``etag`` and
+    ``last_modified`` are headers of the answer.
     """
 
     access: Access
@@ -62,6 +68,10 @@ class FetchResult:
     final: bool = False
     retry_after: float | None = None
     attempts: int = 1
+    unchanged: bool = False
+    cache_control: str = ""
+    etag: str = ""
+    last_modified: str = ""
 
     @property
     def is_html(self) -> bool:
@@ -80,9 +90,15 @@ class Fetcher:
         self._in_flight = 0
 
     async def fetch(
-        self, origin: Origin, cause: Request, *, forbids: Callable[[str], bool], patience: float
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None = None,
+        *,
+        forbids: Callable[[str], bool],
+        patience: float,
     ) -> FetchResult:
-        """The robots.txt of *origin*, asked for because of *cause*.
+        """The robots.txt of *origin*, asked for because of *cause*; what is *known* of it is revalidated.
 
         While the origin is unreachable further attempts start at a growing distance, for *patience*
         seconds at most and only while the crawl goes on. *forbids* tells whether an entry already in
@@ -91,7 +107,7 @@ class Fetcher:
         began = monotonic()
         for attempts in count(1):
             attempt_began = monotonic()
-            result = replace(await self._attempt(origin, cause, forbids), attempts=attempts)
+            result = replace(await self._attempt(origin, cause, known, forbids), attempts=attempts)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
             due = self._next_attempt(attempt_began, attempts, result)
@@ -106,14 +122,19 @@ class Fetcher:
             due = max(due, monotonic() + result.retry_after)
         return due
 
-    async def _attempt(self, origin: Origin, cause: Request, forbids: Callable[[str], bool]) -> FetchResult:
+    async def _attempt(
+        self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool]
+    ) -> FetchResult:
         hops: list[str] = []
         url = origin.robots_url
         while True:
             try:
-                response = await self._download(url, cause)
+                validators = _validators(known, url)
+                response = await self._download(url, cause, validators)
             except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
                 return _failed(url, tuple(hops), error)
+            if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
+                return _unchanged(known, response)
             target = _redirect_target(response)
             if target is None or response.status in self._settings.status_access:
                 return self._judge(response, tuple(hops))
@@ -122,8 +143,8 @@ class Fetcher:
             hops.append(target)
             url = target
 
-    async def _download(self, url: str, cause: Request) -> Response:
-        request = robots_request(url, cause, self._settings)
+    async def _download(self, url: str, cause: Request, validators: dict[str, str]) -> Response:
+        request = robots_request(url, cause, self._settings, validators)
         request.meta[_OCTETS] = 0
         self._crawler.stats.inc_value("rep/request_count")
         # Connected only while needed: any listener costs Scrapy a call per chunk of every page.
@@ -157,9 +178,11 @@ class Fetcher:
             return replace(result, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
-            return replace(result, access=meaning, body=cut(response.body, settings.max_size))
+            return replace(
+                result, access=meaning, body=cut(response.body, settings.max_size), **_headers_of_cache(response)
+            )
         if meaning is Access.UNAVAILABLE:
-            return replace(result, access=meaning)
+            return replace(result, access=meaning, cache_control=_header(response, "Cache-Control"))
         return replace(
             result,
             error=FetchError(f"HTTP status {status}"),
@@ -174,6 +197,31 @@ def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
     """
     final = isinstance(error, IgnoreRequest)
     return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error.with_traceback(None), final=final)
+
+
+def _validators(known: Entry | None, url: str) -> dict[str, str]:
+    """Headers that ask whether what is *known* still holds: RFC 9309 section 2.4, RFC 9110 section 13.1."""
+    if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
+        return {}
+    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {name: value for name, value in headers.items() if value}
+
+
+def _unchanged(known: Entry, response: Response) -> FetchResult:
+    headers = {name: value for name, value in _headers_of_cache(response).items() if value}
+    result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
+    return replace(result, **{"etag": known.etag, "last_modified": known.last_modified, **headers})
+
+
+def _headers_of_cache(response: Response) -> dict[str, Any]:
+    names = {"cache_control": "Cache-Control", "etag": "ETag", "last_modified": "Last-Modified"}
+    return {field: _header(response, name) for field, name in names.items()}
+
+
+def _header(response: Response, name: str) -> str:
+    """The value of a header; empty when there is none, or one that nobody means."""
+    values = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
+    return values if len(values) <= MAX_HEADER else ""
 
 
 def _redirect_target(response: Response) -> str | None:

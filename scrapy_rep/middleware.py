@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
-from .extension import RepExtension, describe
+from .extension import RepExtension
 from .protocol import Origin, Reason, Rule, Verdict
+from .report import describe
 from .settings import InvalidSettingError
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class RepMiddleware:
         verdict = self._extension.verdict(robots, request)
         if not verdict.allowed:
             self._forbid(request, robots, verdict)
+        self._extension.report.allow()
         if waits:
             await self._extension.waiting_room.leave()
 
@@ -79,6 +81,7 @@ class RepMiddleware:
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
         origin = robots.entry.origin
+        self._extension.report.forbid(origin)
         if verdict.reason is Reason.UNREACHABLE:
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
             self._log(request, f"unreachable, {describe(robots.error)}")

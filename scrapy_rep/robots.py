@@ -26,11 +26,22 @@ _OCTETS_PER_INDEX_PAGE: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """An entry and its parser back-end; ``error`` is why the origin is unreachable, or None."""
+    """An entry alive: what it means from now until ``until``, POSIX seconds, and its parser back-end.
+
+    ``access`` is what holds, which is not that of the entry when an unreachable origin has a copy that is
+    too old; ``error`` is why the origin is unreachable, or None.
+    """
 
     entry: Entry
+    access: Access
+    until: float
     parser: RobotParser
     error: Exception | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a copy stands in for an origin that is unreachable."""
+        return self.entry.failures > 0 and self.access is not Access.UNREACHABLE
 
     def verdict(self, tokens: Sequence[str], url: str) -> Verdict:
         """Whether the crawler called by one of *tokens* may request *url*.
@@ -38,9 +49,9 @@ class Robots:
         From a parser back-end other than ours a verdict comes without its rule.
         """
         verdict = self._ask(tokens, url)
-        if self.entry.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
+        if self.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
             return verdict
-        return Verdict(verdict.allowed, None, Reason(self.entry.access.value))
+        return Verdict(verdict.allowed, None, Reason(self.access.value))
 
     def _ask(self, tokens: Sequence[str], url: str) -> Verdict:
         if isinstance(self.parser, RepRobotParser):

@@ -28,11 +28,11 @@ _OURS: Final[dict[str, Any]] = {
 }
 _INHERITED: Final = ("download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive")
 _INHERITED_PROXY: Final = ("proxy", "_auth_proxy")
-_INHERITED_HEADERS: Final = (b"User-Agent", b"Proxy-Authorization")
+_INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
 
 
-def robots_request(url: str, cause: Request, settings: RepSettings) -> Request:
-    """The request for the robots.txt at *url*, asked for because of *cause*.
+def robots_request(url: str, cause: Request, settings: RepSettings, headers: dict[str, Any]) -> Request:
+    """The request for the robots.txt at *url*, asked for because of *cause*, with *headers* beside inherited ones.
 
     No ``dont_cache``: a replay from Scrapy's HTTP cache must find its robots.txt. ``REP_REQUEST_HOOK``
     has the last word; raises ``TypeError`` when it returns no `scrapy.Request`.
@@ -40,7 +40,7 @@ def robots_request(url: str, cause: Request, settings: RepSettings) -> Request:
     request = Request(
         url,
         callback=NO_CALLBACK,
-        headers=_inherited_headers(cause),
+        headers=_inherited_headers(cause) | headers,
         meta={**_inherited_meta(cause), **_OURS, "download_timeout": settings.timeout},
         priority=PRIORITY,
         dont_filter=True,
@@ -59,6 +59,6 @@ def _inherited_meta(cause: Request) -> dict[str, Any]:
     return {key: cause.meta[key] for key in keys if key in cause.meta}
 
 
-def _inherited_headers(cause: Request) -> dict[bytes, list[bytes]]:
+def _inherited_headers(cause: Request) -> dict[str, Any]:
     names = _INHERITED_HEADERS if "_auth_proxy" in cause.meta else _INHERITED_HEADERS[:1]
     return {name: cause.headers.getlist(name) for name in names if name in cause.headers}

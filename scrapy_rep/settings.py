@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -79,6 +80,17 @@ def _status_access(value: Any) -> Mapping[int, Access]:
     return MappingProxyType(statuses)
 
 
+def _store(value: Any) -> str:
+    name = str(value)
+    if "." in name:
+        load_object(name)
+    return name if "." in name else {"sqlite": name, "memory": name}[name]
+
+
+def _path(value: Any) -> str:
+    return str(os.fspath(value))
+
+
 def _hook(value: Any) -> RequestHook | None:
     hook: RequestHook | None = load_object(value) if value else None
     if hook is not None and not callable(hook):
@@ -110,6 +122,11 @@ class RepSettings:
         _status_access, "a dict of statuses from 200 to 599 to allow or disallow", _NO_OVERRIDES
     )
     soft_404: bool = _setting(_flag, "True or False", True)
+    min_ttl: float = _setting(_seconds, "a number of seconds, 0 or more", 300.0)
+    max_ttl: float = _setting(_positive_seconds, "a number of seconds above 0", 86_400.0)
+    stale_max: float = _setting(_seconds, "a number of seconds, 0 or more", 2_592_000.0)
+    store: str = _setting(_store, "sqlite, memory, or the import path of a store class", "sqlite")
+    store_path: str = _setting(_path, "the path of a file", "")
     max_waiting: int = _setting(_whole(0), "a number of requests, 0 or more", 1_000)
     memory_entries: int = _setting(_whole(1), "a number of origins, 1 or more", 10_000)
     memory_size: int = _setting(_whole(1), "a number of octets, 1 or more", 134_217_728)
@@ -124,13 +141,18 @@ class RepSettings:
         Raises `InvalidSettingError` for a ``REP_*`` name nobody knows and for an impossible value.
         """
         _reject_unknown(name for name in settings if str(name).startswith("REP_"))
-        return cls(
+        parsed = cls(
             **{
                 attribute.name: _read(settings[name], name, attribute.metadata)
                 for name, attribute in _ATTRIBUTES.items()
                 if settings.get(name) is not None
             }
         )
+        if parsed.min_ttl > parsed.max_ttl:
+            raise InvalidSettingError(
+                f"REP_MIN_TTL = {parsed.min_ttl:g} is more than REP_MAX_TTL = {parsed.max_ttl:g}: change one"
+            )
+        return parsed
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RepSettings:

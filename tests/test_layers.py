@@ -21,9 +21,11 @@ protocol.robotstxt
 protocol.parser
 protocol.lint
 protocol
-stores origin_log downloader settings
-stores.memory flight identity robotparser robots_request
-robots fetch
+stores.base stores.memory origin_log downloader settings threads stores.sqlite_file
+stores.sqlite flight identity robotparser robots_request
+stores robots fetch
+renewal
+report
 extension
 middleware crawl_delay spiders contracts commands
 addon"""

@@ -1,29 +1,42 @@
-"""One cached origin: what a fetch brought, how long it may be used, when the next attempt is due.
+"""One cached origin: how long its entry counts, and what stands in when the origin cannot be reached.
 
-No clock inside: time comes in as ``now``, POSIX seconds.
+RFC 9309 sections 2.3.1.4 and 2.4, RFC 9111 for ``Cache-Control``, RFC 9110 for validators and
+``Retry-After``. No clock inside: time comes in as ``now``, POSIX seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import timezone
 from email.utils import parsedate_to_datetime
+from hashlib import sha256
 from typing import Final
 
 from .access import Access
 from .origin import Origin
 
 LIFETIME: Final = 86_400.0
-"""Seconds an entry is used: RFC 9309 section 2.4, "SHOULD NOT use the cached version for more than 24 hours"."""
+"""Seconds an entry counts: RFC 9309 section 2.4, "SHOULD NOT use the cached version for more than 24 hours"."""
+
+LONG_UNREACHABLE: Final = 30 * 86_400.0
+"""Seconds after which an unreachable origin is treated as one without restrictions, or as it was last known.
+
+RFC 9309 section 2.3.1.4: "after a reasonably long period of time (for example, 30 days)".
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is known of the robots.txt of one origin.
 
-    ``body`` holds the octets within ``REP_MAX_SIZE``; ``url`` answered, after the ``hops``; ``status``
-    is None when nothing did. From ``expires_at`` on a new fetch is due; for an unreachable origin that
-    is the time of the next attempt, and ``failures`` counts the attempts that failed in a row.
+    ``body`` holds the octets within ``REP_MAX_SIZE``; ``url`` answered, after the ``hops``; ``status`` is
+    None when nothing did. ``fetched_at`` is when the origin last said so, ``fresh_until`` how long that
+    counts; ``etag`` and ``last_modified`` are the validators of the answer.
+
+    While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the
+    attempts that failed in a row: the first at ``unreachable_since``, the last at ``tried_at``, and before
+    ``retry_at`` none is made. An origin that never answered has the access *unreachable*.
     """
 
     origin: Origin
@@ -33,12 +46,28 @@ class Entry:
     body: bytes
     hops: tuple[str, ...]
     fetched_at: float
-    expires_at: float
+    fresh_until: float
+    etag: str = ""
+    last_modified: str = ""
     failures: int = 0
+    unreachable_since: float | None = None
+    tried_at: float = 0.0
+    retry_at: float = 0.0
 
-    def is_fresh(self, now: float) -> bool:
-        """Whether the entry may be used at *now*."""
-        return now < self.expires_at
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the body, in hexadecimal digits."""
+        return sha256(self.body).hexdigest()
+
+    @property
+    def due_at(self) -> float:
+        """When the next fetch is due."""
+        return max(self.fresh_until, self.retry_at)
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether the origin ever said what holds."""
+        return self.access is not Access.UNREACHABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +84,68 @@ class Backoff:
         """
         doublings = min(max(failures - 1, 0), 64)
         return min(max(self.first * 2.0**doublings, retry_after or 0.0), self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How long entries count: the policy of one crawl, in seconds.
+
+    A successful or unavailable answer counts for 24 hours; ``max-age`` sets that within ``least`` and
+    ``most``. For ``stale`` seconds after that it stands in while the origin is unreachable.
+    """
+
+    least: float
+    most: float
+    stale: float
+    backoff: Backoff
+
+    def lifetime(self, cache_control: str) -> float:
+        """Seconds that an answer with this Cache-Control counts: RFC 9309 section 2.4, RFC 9111 section 5.2."""
+        directives = cache_control.lower()
+        if _NOT_STORED.search(directives):
+            return self.least
+        ages = [float(age[:12]) for age in _MAX_AGE.findall(directives)]
+        return min(max(min(ages, default=LIFETIME), self.least), self.most)
+
+    def answered(self, entry: Entry, now: float, cache_control: str) -> Entry:
+        """*entry*, just answered by the origin: fresh from *now* on."""
+        fresh_until = now + self.lifetime(cache_control)
+        return replace(
+            entry,
+            fetched_at=now,
+            fresh_until=fresh_until,
+            failures=0,
+            unreachable_since=None,
+            tried_at=now,
+            retry_at=0.0,
+        )
+
+    def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
+        """*entry* after *attempts* more that failed in a row; what was known of the origin stays known."""
+        failures = entry.failures + attempts
+        since = now if entry.unreachable_since is None else entry.unreachable_since
+        retry_at = now + self.backoff.distance(failures, retry_after)
+        return replace(entry, failures=failures, unreachable_since=since, tried_at=now, retry_at=retry_at)
+
+    def access(self, entry: Entry, now: float) -> Access:
+        """What *entry* means at *now*: RFC 9309 section 2.3.1.4 while the origin is unreachable."""
+        since = entry.unreachable_since
+        if since is None or (entry.has_answered and now < entry.fresh_until + self.stale):
+            return entry.access
+        if now < since + LONG_UNREACHABLE:
+            return Access.UNREACHABLE
+        return entry.access if entry.has_answered else Access.UNAVAILABLE
+
+    def usable_until(self, entry: Entry, now: float) -> float:
+        """Until when the answer of `access` holds without another look; not after *now* when a fetch is due."""
+        turns = [entry.due_at]
+        if entry.unreachable_since is not None:
+            turns += [entry.fresh_until + self.stale, entry.unreachable_since + LONG_UNREACHABLE]
+        return min([turn for turn in turns if turn > now], default=now) if entry.due_at > now else now
+
+
+_NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")
+_MAX_AGE: Final = re.compile(r'(?:^|[\s,])max-age\s*=\s*"?(\d+)')
 
 
 def retry_after(value: bytes, now: float) -> float | None:

@@ -69,20 +69,37 @@ class Origin:
         an IPv4 address. A name that merely resolves to such an address is not told apart.
         """
         host = self.host.rstrip(".")
-        if host == "localhost" or host.endswith(".localhost"):
+        if _is_localhost(host):
             return True
-        try:
-            address = ip_address(host)
-        except ValueError:
+        address = _address(host)
+        if address is None:
             return bool(_IPV4_IN_DISGUISE.search(host))
-        if isinstance(address, IPv6Address):
-            address = _ipv4_within(address) or address
         return address.is_multicast or not address.is_global
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the host is, by its spelling, this machine: ``localhost`` or a loopback address."""
+        host = self.host.rstrip(".")
+        address = _address(host)
+        return _is_localhost(host) or (address is not None and address.is_loopback)
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
+
+
+def _is_localhost(host: str) -> bool:
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """The address that *host* is, or leads to; None for a name."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    return _ipv4_within(address) or address if isinstance(address, IPv6Address) else address
 
 
 def _ipv4_within(address: IPv6Address) -> IPv4Address | None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy_rep.protocol import Origin
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+    from scrapy_rep.protocol.cache import Entry
 
 T = TypeVar("T")
 
@@ -45,3 +51,26 @@ class Memory(Generic[T]):
         return (
             f"<Memory {len(self)} of {self._most_entries} origins, {self._octets} of {self._most_octets} octets>"
         )
+
+
+class MemoryStore:
+    """A store for one process: what is in `Memory` is all there is, and nobody competes for a fetch."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:  # noqa: ARG003
+        return cls()
+
+    async def get(self, origin: Origin) -> Entry | None:  # noqa: ARG002
+        return None
+
+    async def put(self, entry: Entry) -> None:
+        """Nothing: the crawl remembers it."""
+
+    async def claim(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
+        return True
+
+    async def release(self, origin: Origin) -> None:
+        """Nothing to give back."""
+
+    def close(self) -> None:
+        """Nothing to close."""

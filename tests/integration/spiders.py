@@ -11,7 +11,8 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep import RepExtension
-from scrapy_rep import extension as extension_module
+from scrapy_rep import extension, renewal, report
+from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
 
 
@@ -100,6 +101,9 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
+CLOCKS: list[Any] = [extension, renewal, report, sqlite]
+
+
 class TimeTraveller(OneAfterAnother):
     """Lets ``jump`` seconds of wall-clock time pass before each next request."""
 
@@ -107,8 +111,9 @@ class TimeTraveller(OneAfterAnother):
     jump = 0.0
 
     def next(self) -> Any:
-        now = extension_module.time
-        extension_module.time = lambda: now() + self.jump
+        for module in CLOCKS:
+            now = module.time
+            module.time = lambda now=now: now() + self.jump
         return super().next()
 
 

@@ -86,7 +86,7 @@ def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     with Site([f"127.0.4.{number}" for number in range(1, 14)]) as site:
         site.answer("/robots.txt", Answer(503))
         result = crawl(*(f"{origin}/" for origin in site.origins), settings=OURS)
-    *shown, total = result.lines("WARNING")
+    *shown, total, _ = result.lines("WARNING")
     assert len(shown) == 10
     assert all("is unreachable (FetchError: HTTP status 503): its pages are forbidden" in line for line in shown)
     assert total == "robots.txt of 3 more origins is unreachable"

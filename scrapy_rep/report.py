@@ -1,0 +1,136 @@
+"""What a crawl says of its robots.txt files: stats, a line of news per origin, and a sum at the end."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from time import time
+from typing import TYPE_CHECKING, Final
+
+from scrapy.exceptions import IgnoreRequest
+
+from .origin_log import OriginLog
+from .protocol import Access
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from .fetch import FetchResult
+    from .protocol import Origin
+    from .renewal import Renewal
+    from .robots import Robots
+
+logger = logging.getLogger(__name__)
+
+_NAMED: Final = 10  # origins in the sum at the end
+_COUNTED: Final = 10_000  # origins that forbade, of which so many are counted one by one
+_FATE: Final = {Access.UNAVAILABLE: "allowed", Access.UNREACHABLE: "forbidden"}
+
+
+class Report:
+    """The news of one crawl."""
+
+    def __init__(self, crawler: Crawler, unreachable: Access) -> None:
+        self._crawler = crawler
+        self._fate = _FATE[unreachable]
+        self._news = OriginLog(logger, logging.INFO, "robots.txt of %d more origins came to hand")
+        self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
+        self._allowed = 0
+        self._forbidden: Counter[Origin] = Counter()
+        self._totals: Counter[str] = Counter()
+
+    def allow(self) -> None:
+        """A request may go on."""
+        self._allowed += 1
+
+    def forbid(self, origin: Origin) -> None:
+        """A request of *origin* may not."""
+        self._totals["forbidden"] += 1
+        self._forbidden[origin] += 1
+        if len(self._forbidden) > _COUNTED:  # those that forbade least make room
+            self._forbidden = Counter(dict(self._forbidden.most_common(_COUNTED // 2)))
+
+    def renewed(self, renewal: Renewal, robots: Robots, known: Robots | None) -> None:
+        """*robots* has come of *renewal*, in place of *known*."""
+        if known is None:
+            self._inc("origin")
+        if renewal.result is None:
+            self._inc("store_hit")
+        else:
+            self._count_fetch(renewal.result)
+        if robots.is_stale:
+            self._inc("stale")
+        self._tell(renewal, robots, first=known is None or not known.entry.failures)
+
+    def _inc(self, name: str) -> None:
+        self._totals[name] += 1
+        self._crawler.stats.inc_value(f"rep/{name}_count")
+
+    def _count_fetch(self, result: FetchResult) -> None:
+        """Count a fetch: the stats of Scrapy's middleware with their meaning there, and ours."""
+        stats = self._crawler.stats
+        stats.inc_value("robotstxt/request_count")
+        if result.status is not None:
+            stats.inc_value("robotstxt/response_count")
+            stats.inc_value(f"robotstxt/response_status_count/{result.status}")
+        elif not isinstance(result.error, IgnoreRequest):
+            stats.inc_value(f"robotstxt/exception_count/{type(result.error)}")
+        stats.inc_value(f"rep/access/{result.access.value}")
+        stats.inc_value("rep/html_count", int(result.is_html))
+        self._inc("revalidated" if result.unchanged else "fetched")
+        if result.access is Access.UNREACHABLE:
+            self._totals["unreachable"] += 1
+
+    def _tell(self, renewal: Renewal, robots: Robots, *, first: bool) -> None:
+        entry, result = robots.entry, renewal.result
+        if result is None:
+            self._news.add(
+                "robots.txt of %s: %s, from the store (%.0f s old)",
+                entry.origin, robots.access.value, time() - entry.fetched_at,
+            )  # fmt: skip
+        elif result.access is not Access.UNREACHABLE:
+            self._news.add(
+                "robots.txt of %s: %s (HTTP status %s, %d octets, %d hops)",
+                entry.origin, entry.access.value, result.status, len(entry.body), len(entry.hops),
+            )  # fmt: skip
+        elif first:
+            self._tell_unreachable(robots, result)
+
+    def _tell_unreachable(self, robots: Robots, result: FetchResult) -> None:
+        # A component of the project that ignored the request has said why; it is no news.
+        log = self._news if isinstance(result.error, IgnoreRequest) else self._unreachable
+        fate = (
+            f"the rules of {time() - robots.entry.fetched_at:.0f} s ago hold"
+            if robots.is_stale
+            else f"its pages are {self._fate}"
+        )
+        log.add(
+            "robots.txt of %s is unreachable (%s): %s until an attempt succeeds",
+            robots.entry.origin, describe(result.error), fate,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """The crawl is over."""
+        self._news.close()
+        self._unreachable.close()
+        totals = self._totals
+        if not totals["origin"]:
+            return
+        logger.info(
+            "robots.txt: %d origins; %d fetched, %d from the store, %d revalidated, %d unreachable,"
+            " %d stale copies used; %d requests forbidden%s",
+            *(totals[name] for name in ("origin", "fetched", "store_hit", "revalidated", "unreachable", "stale")),
+            totals["forbidden"],
+            self._most_forbidding(),
+        )
+        if totals["forbidden"] and not self._allowed:
+            logger.warning("robots.txt allowed no request of this crawl.")
+
+    def _most_forbidding(self) -> str:
+        most = ", ".join(f"{origin} {number}" for origin, number in self._forbidden.most_common(_NAMED))
+        return f", most by {most}" if most else ""
+
+
+def describe(error: Exception | None) -> str:
+    """One line about *error*."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

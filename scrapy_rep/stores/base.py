@@ -1,0 +1,41 @@
+"""What a store of entries can do: the only thing the extension knows of SQLite, Redis or a dictionary.
+
+Origins are few beside requests, so every call may be a journey; none may hold the event loop for long.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.protocol.cache import Entry
+
+
+class Store(Protocol):
+    """Where entries live between requests, runs and machines.
+
+    A store that breaks says so in the log and goes on as if it were empty: no call raises for that.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """The store of one crawl, ready for use."""
+
+    async def get(self, origin: Origin) -> Entry | None:
+        """The entry of *origin*, fresh or not; None when there is none."""
+
+    async def put(self, entry: Entry) -> None:
+        """Keep *entry* in place of the one of its origin."""
+
+    async def claim(self, origin: Origin, seconds: float) -> bool:
+        """Whether this crawl may fetch *origin* now: nobody else may until `release`, *seconds* at most."""
+
+    async def release(self, origin: Origin) -> None:
+        """Give back what `claim` granted."""
+
+    def close(self) -> None:
+        """The crawl is over."""

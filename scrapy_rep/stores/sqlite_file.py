@@ -1,0 +1,168 @@
+"""A SQLite file of entries that several processes may share: what is in it, and how it is read and written.
+
+Write-ahead logging lets all read while one writes, and a process that is killed loses nothing that was
+stored. Bodies are compressed and kept once per content. Nothing here waits for an event loop.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.cache import Entry
+
+_APPLICATION: Final = 0x52455030  # in the header of the file, where it says whose file this is
+_SCHEMA: Final = 1
+_PATIENCE: Final = 10.0  # seconds that a write waits for other processes
+_NO_PATIENCE: Final = 0.05  # seconds that a read does, which should never have to
+
+_TABLES: Final = (
+    "CREATE TABLE bodies (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE entries (
+        origin TEXT PRIMARY KEY, access TEXT NOT NULL, url TEXT NOT NULL, status INTEGER, sha256 TEXT NOT NULL,
+        hops TEXT NOT NULL, fetched_at REAL NOT NULL, fresh_until REAL NOT NULL, etag TEXT NOT NULL,
+        last_modified TEXT NOT NULL, failures INTEGER NOT NULL, unreachable_since REAL, tried_at REAL NOT NULL,
+        retry_at REAL NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX entries_by_body ON entries (sha256)",
+    "CREATE TABLE claims (origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
+)
+_SELECT: Final = "SELECT entries.*, bodies.body FROM entries JOIN bodies USING (sha256)"
+_COLUMNS: Final = (
+    "origin", "access", "url", "status", "sha256", "hops", "fetched_at", "fresh_until", "etag",
+    "last_modified", "failures", "unreachable_since", "tried_at", "retry_at",
+)  # fmt: skip
+# An answer is not replaced by what another process knew before it.
+_PUT: Final = """
+INSERT INTO entries VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {} WHERE :fetched_at >= fetched_at
+""".format(", ".join(f":{name}" for name in _COLUMNS), ", ".join(f"{name} = :{name}" for name in _COLUMNS[1:]))
+_CLAIM: Final = """
+INSERT INTO claims VALUES (:origin, :holder, :until) ON CONFLICT (origin) DO UPDATE
+SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
+"""
+_DROP_ORPHAN: Final = """
+DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
+"""
+
+
+class ForeignFileError(sqlite3.DatabaseError):
+    """A SQLite file that another program, or another version of this one, has made."""
+
+
+class SqliteFile:
+    """The file at *path*, made when there is none.
+
+    Raises ``sqlite3.OperationalError`` where it cannot be opened or made, any other
+    ``sqlite3.DatabaseError`` for a file that is damaged or not ours. So does every call.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()  # one write at a time in this process
+        self._writes = _connect(path, _PATIENCE)
+        try:
+            self._prepare()
+            self._reads = _connect(path, _NO_PATIENCE)
+        except BaseException:
+            self._writes.close()
+            raise
+
+    def _prepare(self) -> None:
+        (application,) = self._writes.execute("PRAGMA application_id").fetchone()
+        (schema,) = self._writes.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._writes.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and (application, schema) != (_APPLICATION, _SCHEMA):
+            raise ForeignFileError(f"application id {application:#x}, schema {schema}")
+        self._writes.execute("PRAGMA journal_mode = WAL")
+        self._writes.execute("PRAGMA synchronous = NORMAL")
+        with self._transaction() as connection:  # another process may have come first
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in _TABLES:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._writes.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writes
+            except BaseException:
+                self._writes.execute("ROLLBACK")
+                raise
+            self._writes.execute("COMMIT")
+
+    def get(self, origin: Origin) -> Entry | None:
+        """The entry of *origin*, or None."""
+        row = self._reads.execute(f"{_SELECT} WHERE origin = ?", (str(origin),)).fetchone()
+        return _entry(row) if row else None
+
+    def put(self, entry: Entry, holder: str) -> None:
+        """Keep *entry*; what *holder* has claimed of its origin is given back with it."""
+        row = _row(entry)
+        with self._transaction() as connection:
+            kept = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
+            if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = :sha256", row).fetchone():
+                connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], zlib.compress(entry.body)))
+            connection.execute(_PUT, row)
+            for body in {row["sha256"], *(kept or ())}:
+                connection.execute(_DROP_ORPHAN, (body,))
+            connection.execute("DELETE FROM claims WHERE origin = ? AND holder = ?", (row["origin"], holder))
+
+    def claim(self, origin: Origin, holder: str, now: float, seconds: float) -> bool:
+        """Whether *holder* may fetch *origin*, and nobody else for so many seconds."""
+        claim = {"origin": str(origin), "holder": holder, "now": now, "until": now + seconds}
+        with self._transaction() as connection:
+            return connection.execute(_CLAIM, claim).rowcount > 0
+
+    def release(self, origin: Origin, holder: str) -> None:
+        """Give back what *holder* has claimed of *origin*."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM claims WHERE origin = ? AND holder = ?", (str(origin), holder))
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, in the order of their origins."""
+        return map(_entry, self._reads.execute(f"{_SELECT} ORDER BY origin"))
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """Forget *origin*, or all; the number of entries that are gone."""
+        where, names = ("WHERE origin = ?", (str(origin),)) if origin else ("", ())
+        with self._transaction() as connection:
+            gone = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
+            connection.execute(f"DELETE FROM claims {where}", names)  # noqa: S608
+            connection.execute("DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)")
+        return gone
+
+    def close(self) -> None:
+        """Close the file; the last process to do so folds the log into it."""
+        self._reads.close()
+        with self._lock:
+            self._writes.close()
+
+
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    row = {name: getattr(entry, name) for name in _COLUMNS}
+    hops = json.dumps(entry.hops)
+    return {**row, "origin": str(entry.origin), "access": entry.access.value, "hops": hops}
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    fields = {name: row[name] for name in _COLUMNS if name != "sha256"}
+    fields["origin"] = Origin.from_url(row["origin"])
+    fields["access"] = Access(row["access"])
+    fields["hops"] = tuple(json.loads(row["hops"]))
+    return Entry(**fields, body=zlib.decompress(row["body"]))

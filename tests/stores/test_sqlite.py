@@ -1,0 +1,119 @@
+"""The store goes on whatever becomes of its file, and says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.stores.sqlite import SqliteStore
+
+from .test_sqlite_file import ENTRY, ORIGIN
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "robots.sqlite"
+
+
+def get(store: SqliteStore) -> bool:
+    """Whether the store has the entry."""
+    found = asyncio.run(store.get(ORIGIN))
+    assert found in (None, ENTRY)
+    return found is not None
+
+
+def put(store: SqliteStore) -> None:
+    store._try(lambda file: file.put(ENTRY, store._holder), None)
+
+
+def test_without_a_question_no_file_is_made(path: Path) -> None:
+    SqliteStore(path).close()
+    assert not path.exists()
+
+
+def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "robots.sqlite"
+    store = SqliteStore(path)
+    assert not get(store)
+    put(store)
+    assert get(store)
+    store.close()
+    again = SqliteStore(path)
+    assert get(again)
+    again.close()
+
+
+def test_a_damaged_file_is_set_aside_with_a_warning_and_a_fresh_one_is_made(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.write_bytes(b"no database" * 1_000)
+    store = SqliteStore(path)
+    assert not get(store)
+    put(store)
+    assert get(store)
+    store.close()
+    assert path.with_name("robots.sqlite.aside-1").read_bytes() == b"no database" * 1_000
+    (warning,) = caplog.records
+    assert "is damaged or not ours (file is not a database): it is now" in warning.getMessage()
+    assert warning.levelno == logging.WARNING
+
+
+def test_a_file_that_is_damaged_while_in_use_is_replaced_too(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = SqliteStore(path)
+    assert not get(store)
+    put(store)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE bodies SET body = 'no compressed octets'")
+    connection.commit()
+    connection.close()
+    assert not get(store)
+    put(store)
+    assert get(store)
+    store.close()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_two_stores_that_find_the_same_damage_replace_the_file_once(path: Path) -> None:
+    path.write_bytes(b"no database" * 1_000)
+    first, second = SqliteStore(path), SqliteStore(path)
+    assert not get(first)
+    put(first)
+    assert get(second)
+    first.close()
+    second.close()
+    assert sorted(file.name for file in path.parent.iterdir()) == ["robots.sqlite", "robots.sqlite.aside-1"]
+
+
+def test_without_a_place_to_write_the_crawl_is_warned_once_and_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    store = SqliteStore(tmp_path / "file" / "robots.sqlite")
+    assert not get(store)
+    put(store)
+    assert asyncio.run(store.claim(ORIGIN, 10))
+    asyncio.run(store.release(ORIGIN))
+    store.close()
+    (warning,) = caplog.records
+    assert "Set REP_STORE_PATH to a file that can be written, or REP_STORE to memory." in warning.getMessage()
+
+
+def test_a_folder_in_place_of_the_file_is_no_place_to_write(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path.mkdir()
+    store = SqliteStore(path)
+    assert not get(store)
+    assert "cannot be used" in caplog.text
+    assert path.is_dir()
+
+
+def test_what_comes_after_the_end_of_the_crawl_is_let_go(path: Path) -> None:
+    store = SqliteStore(path)
+    assert not get(store)
+    store.close()
+    put(store)
+    assert not get(store)
+    store.close()

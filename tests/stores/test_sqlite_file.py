@@ -1,0 +1,185 @@
+"""What is in the file of entries, who may fetch, and what happens when somebody is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.stores.sqlite_file import ForeignFileError, SqliteFile
+
+NOW = 1_800_000_000.0
+ORIGIN = Origin("https", "example.com", 8443)
+ENTRY = Entry(
+    ORIGIN,
+    Access.SUCCESSFUL,
+    "https://www.example.com/robots.txt",
+    200,
+    b"User-agent: *\nDisallow: /\xff\x00\n",
+    ("https://www.example.com/robots.txt",),
+    NOW,
+    NOW + 86_400,
+    '"etag"',
+    "Fri, 15 Jan 2027 08:00:00 GMT",
+    3,
+    NOW + 90_000,
+    NOW + 90_001,
+    NOW + 90_005,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "robots.sqlite"
+
+
+@pytest.fixture
+def file(path: Path) -> Iterator[SqliteFile]:
+    opened = SqliteFile(path)
+    yield opened
+    opened.close()
+
+
+def entry_of(number: int, body: bytes = b"Disallow: /") -> Entry:
+    return replace(ENTRY, origin=Origin("http", f"h{number}.example", 80), body=body)
+
+
+def bodies(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    (number,) = connection.execute("SELECT count(*) FROM bodies").fetchone()
+    connection.close()
+    return int(number)
+
+
+def test_an_entry_comes_back_as_it_went_in_also_in_another_process(file: SqliteFile, path: Path) -> None:
+    unknown = replace(ENTRY, access=Access.UNREACHABLE, status=None, body=b"", hops=(), unreachable_since=None)
+    other = replace(unknown, origin=Origin("ftp", "::1", 21))
+    for entry in (ENTRY, other):
+        file.put(entry, "me")
+    again = SqliteFile(path)
+    assert [again.get(ORIGIN), file.get(other.origin), again.get(Origin("http", "example.com", 80))] == [
+        ENTRY,
+        other,
+        None,
+    ]
+    again.close()
+
+
+def test_a_body_is_kept_once_however_many_origins_have_it_and_not_longer_than_any(
+    file: SqliteFile, path: Path
+) -> None:
+    for number in range(3):
+        file.put(entry_of(number), "me")
+    assert bodies(path) == 1
+    file.put(entry_of(0, b"other"), "me")
+    assert bodies(path) == 2
+    for number in range(1, 3):
+        file.put(entry_of(number, b"other"), "me")
+    assert bodies(path) == 1
+
+
+def test_an_answer_is_not_replaced_by_what_was_known_before_it(file: SqliteFile, path: Path) -> None:
+    file.put(replace(ENTRY, fetched_at=NOW + 10, body=b"new"), "me")
+    file.put(replace(ENTRY, fetched_at=NOW, body=b"old"), "slow")
+    kept = file.get(ORIGIN)
+    assert (kept and kept.body, bodies(path)) == (b"new", 1)
+
+
+def test_one_holder_at_a_time_has_a_claim_until_it_is_released_or_over(file: SqliteFile) -> None:
+    assert file.claim(ORIGIN, "me", NOW, 10)
+    assert file.claim(ORIGIN, "me", NOW + 5, 10)  # again: it lasts longer
+    assert not file.claim(ORIGIN, "you", NOW + 14, 10)
+    assert file.claim(ORIGIN, "you", NOW + 15, 10)
+    file.release(ORIGIN, "me")
+    assert not file.claim(ORIGIN, "me", NOW + 16, 10)
+    file.release(ORIGIN, "you")
+    assert file.claim(ORIGIN, "me", NOW + 16, 10)
+
+
+def test_what_is_put_gives_the_claim_back(file: SqliteFile) -> None:
+    assert file.claim(ORIGIN, "me", NOW, 10)
+    file.put(ENTRY, "me")
+    assert file.claim(ORIGIN, "you", NOW, 10)
+
+
+def test_purge_forgets_one_origin_or_all_and_their_bodies(file: SqliteFile, path: Path) -> None:
+    for number in range(3):
+        file.put(entry_of(number, b"%d" % number), "me")
+    assert (file.purge(entry_of(1).origin), file.purge(ORIGIN), bodies(path)) == (1, 0, 2)
+    assert [entry.origin.host for entry in file.entries()] == ["h0.example", "h2.example"]
+    assert (file.purge(), list(file.entries()), bodies(path)) == (2, [], 0)
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough to have a header", b"SQLite"])
+def test_a_file_that_is_no_database_is_told_apart_from_one_that_cannot_be_opened(
+    path: Path, content: bytes
+) -> None:
+    path.write_bytes(content * 100)
+    with pytest.raises(sqlite3.DatabaseError) as caught:
+        SqliteFile(path)
+    assert not isinstance(caught.value, sqlite3.OperationalError)
+
+
+def test_a_database_of_another_program_or_another_schema_is_not_ours(path: Path) -> None:
+    SqliteFile(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(ForeignFileError, match="schema 99"):
+        SqliteFile(path)
+    foreign = path.with_name("foreign")
+    connection = sqlite3.connect(foreign)
+    connection.execute("CREATE TABLE entries (x)")
+    connection.close()
+    with pytest.raises(ForeignFileError, match="application id 0x0"):
+        SqliteFile(foreign)
+
+
+WRITER = """
+import sys
+from tests.stores.test_sqlite_file import *
+file = SqliteFile(Path(sys.argv[1]))
+for number in range(int(sys.argv[2]), 10**6):
+    file.put(entry_of(number, b"Disallow: /%d" % number), "writer")
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_writer_loses_nothing_that_was_stored_and_damages_nothing(path: Path) -> None:
+    stored = 0
+    for _ in range(5):
+        command = [sys.executable, "-c", WRITER, str(path), str(stored)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout
+            for line in writer.stdout:
+                stored = int(line) + 1
+                if stored % 40 == 0:
+                    os.kill(writer.pid, signal.SIGKILL)
+                    break
+            stored = max([stored, *(int(line) + 1 for line in writer.stdout if line.endswith("\n"))])
+        file = SqliteFile(path)
+        kept = {entry.origin.host for entry in file.entries()}
+        file.close()
+        assert kept >= {f"h{number}.example" for number in range(stored)}
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_four_processes_that_write_at_once_all_find_what_all_have_written(path: Path) -> None:
+    code = WRITER.replace("10**6", "int(sys.argv[2]) + 100")
+    commands = [[sys.executable, "-c", code, str(path), str(number * 100)] for number in range(4)]
+    writers = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
+    assert [writer.wait(60) for writer in writers] == [0] * 4
+    file = SqliteFile(path)
+    assert len(list(file.entries())) == 400
+    file.close()
