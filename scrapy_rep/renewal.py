@@ -57,7 +57,6 @@ class Renewer:
         result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, patience=patience)
         entry = self._entry(origin, result, stored)
         await store.put(entry)
-        await store.release(origin)
         return Renewal(entry, result)
 
     async def _await_turn(
@@ -70,10 +69,15 @@ class Renewer:
             if self._is_current(known, began):
                 return known, False
             if await store.claim(origin, self._longest_fetch):
-                return known, True
+                break
             if not await pause(self._crawler, pace):  # the crawl is closing: one attempt, claimed or not
                 return known, True
             pace = min(2 * pace, _LAST_LOOK)
+        known = await self._latest(store, origin, known)  # it may have been renewed between the look and the claim
+        if not self._is_current(known, began):
+            return known, True
+        await store.release(origin)
+        return known, False
 
     async def _latest(self, store: Store, origin: Origin, known: Entry | None) -> Entry | None:
         stored = await store.get(origin)
@@ -107,7 +111,9 @@ class Renewer:
         now = time()
         blank = Entry(origin, result.access, result.url, result.status, result.body, result.hops, now, now)
         if result.access is Access.UNREACHABLE:
-            return self.freshness.failed(known or blank, now, result.attempts, result.retry_after)
+            if known is None or result.status in self._settings.status_access:  # then no copy stands in
+                known = blank
+            return self.freshness.failed(known, now, result.attempts, result.retry_after)
         entry = replace(blank, etag=result.etag, last_modified=result.last_modified)
         return self.freshness.answered(entry, now, result.cache_control)
 

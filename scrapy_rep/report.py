@@ -24,6 +24,15 @@ logger = logging.getLogger(__name__)
 
 _NAMED: Final = 10  # origins in the sum at the end
 _COUNTED: Final = 10_000  # origins that forbade, of which so many are counted one by one
+_SUM: Final = (
+    "rep/origin_count",
+    "rep/fetched_count",
+    "rep/store_hit_count",
+    "rep/revalidated_count",
+    "unreachable",
+    "rep/stale_count",
+    "forbidden",
+)
 _FATE: Final = {Access.UNAVAILABLE: "allowed", Access.UNREACHABLE: "forbidden"}
 
 
@@ -53,18 +62,18 @@ class Report:
     def renewed(self, renewal: Renewal, robots: Robots, known: Robots | None) -> None:
         """*robots* has come of *renewal*, in place of *known*."""
         if known is None:
-            self._inc("origin")
+            self._inc("rep/origin_count")
         if renewal.result is None:
-            self._inc("store_hit")
+            self._inc("rep/store_hit_count")
         else:
             self._count_fetch(renewal.result)
         if robots.is_stale:
-            self._inc("stale")
+            self._inc("rep/stale_count")
         self._tell(renewal, robots, first=known is None or not known.entry.failures)
 
-    def _inc(self, name: str) -> None:
-        self._totals[name] += 1
-        self._crawler.stats.inc_value(f"rep/{name}_count")
+    def _inc(self, stat: str) -> None:
+        self._totals[stat] += 1
+        self._crawler.stats.inc_value(stat)
 
     def _count_fetch(self, result: FetchResult) -> None:
         """Count a fetch: the stats of Scrapy's middleware with their meaning there, and ours."""
@@ -77,7 +86,7 @@ class Report:
             stats.inc_value(f"robotstxt/exception_count/{type(result.error)}")
         stats.inc_value(f"rep/access/{result.access.value}")
         stats.inc_value("rep/html_count", int(result.is_html))
-        self._inc("revalidated" if result.unchanged else "fetched")
+        self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
         if result.access is Access.UNREACHABLE:
             self._totals["unreachable"] += 1
 
@@ -113,17 +122,15 @@ class Report:
         """The crawl is over."""
         self._news.close()
         self._unreachable.close()
-        totals = self._totals
-        if not totals["origin"]:
+        if not self._totals["rep/origin_count"]:
             return
         logger.info(
             "robots.txt: %d origins; %d fetched, %d from the store, %d revalidated, %d unreachable,"
             " %d stale copies used; %d requests forbidden%s",
-            *(totals[name] for name in ("origin", "fetched", "store_hit", "revalidated", "unreachable", "stale")),
-            totals["forbidden"],
+            *(self._totals[name] for name in _SUM),
             self._most_forbidding(),
         )
-        if totals["forbidden"] and not self._allowed:
+        if self._totals["forbidden"] and not self._allowed:
             logger.warning("robots.txt allowed no request of this crawl.")
 
     def _most_forbidding(self) -> str:

@@ -26,8 +26,8 @@ stores.sqlite flight identity robotparser robots_request
 stores robots fetch
 renewal
 report
-extension
-middleware crawl_delay spiders contracts commands
+extension commands
+middleware crawl_delay spiders contracts commands.cache
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

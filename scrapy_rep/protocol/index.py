@@ -24,6 +24,7 @@ _COMMON_RUNS: Final = re.compile(b"%%[0-9A-Fa-f]{2}|([%s]+)" % re.escape(COMMON)
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
+_LONG: Final = 256
 _FEW: Final = 32  # literals that are looked for one by one
 _END: Final = 4  # octets at the end of a literal by which many are told apart
 
@@ -40,6 +41,8 @@ def first_best(rules: Rules, path: bytes, *, canonical_octets: bool) -> bytes | 
         prefixes = [rule for rule in prefixes if is_plain(rule)]
         starts = (b"",) if path[1:2].translate(None, COMMON) else (path[:2], *_OTHER_STARTS)
         others = [rule for rule in paths if rule.startswith(starts) and rule.translate(None, COMMON)]
+        if len(path) > _LONG:
+            others = _made_of(path, others)
         candidates += [(rule, rule) for rule in others if _may_match(rule, path)]
     if path.endswith(b"/"):
         candidates += rules.folders_of_index_pages()
@@ -162,6 +165,17 @@ def _pieces(spelling: bytes, canonical_octets: bool) -> Sequence[bytes]:
     if plain.translate(None, _COMMON_OR_WILDCARD):
         return Pattern.of(spelling, canonical_octets=canonical_octets).pieces
     return plain.split(b"*")
+
+
+def _made_of(path: bytes, spellings: list[bytes]) -> list[bytes]:
+    """*spellings* without those that clearly hold an octet that is not in *path*.
+
+    To look for a run of octets in a long path can take microseconds, and a hostile body has thousands.
+    """
+    present = bytes(set(path))
+    return [
+        spelling for spelling in spellings if not b"".join(_COMMON_RUNS.findall(spelling)).translate(None, present)
+    ]
 
 
 def _may_match(spelling: bytes, path: bytes) -> bool:

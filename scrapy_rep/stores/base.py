@@ -29,7 +29,7 @@ class Store(Protocol):
         """The entry of *origin*, fresh or not; None when there is none."""
 
     async def put(self, entry: Entry) -> None:
-        """Keep *entry* in place of the one of its origin."""
+        """Keep *entry* in place of the one of its origin, and give back the claim to that."""
 
     async def claim(self, origin: Origin, seconds: float) -> bool:
         """Whether this crawl may fetch *origin* now: nobody else may until `release`, *seconds* at most."""

@@ -10,8 +10,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep import RepExtension
-from scrapy_rep import extension, renewal, report
+from scrapy_rep import RepExtension, extension, renewal, report
 from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
 

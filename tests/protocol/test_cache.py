@@ -142,9 +142,7 @@ def test_no_copy_outlives_itself_but_in_need_and_no_life_sees_two_fetches(
             continue
         known = life_ends > -math.inf
         in_need = failing_since is not None
-        if not in_need:
-            expected = Access.SUCCESSFUL
-        elif known and now < life_ends + stale:
+        if not in_need or (known and now < life_ends + stale):
             expected = Access.SUCCESSFUL
         elif now - failing_since < LONG_UNREACHABLE:
             expected = Access.UNREACHABLE

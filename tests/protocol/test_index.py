@@ -35,10 +35,11 @@ def walk(allow: list[bytes], disallow: list[bytes], path: bytes, canonical_octet
 
 @pytest.mark.parametrize("canonical_octets", [True, False])
 @settings(max_examples=1_500, deadline=None, derandomize=True)
-@given(allow=PATHS_OF_RULES, disallow=PATHS_OF_RULES, path=PATHS)
+@given(allow=PATHS_OF_RULES, disallow=PATHS_OF_RULES, path=PATHS, end=st.sampled_from([b"", b"/ab." * 80]))
 def test_ours_the_index_and_the_first_decision_answer_as_a_walk_does(
-    canonical_octets: bool, allow: list[bytes], disallow: list[bytes], path: bytes
+    canonical_octets: bool, allow: list[bytes], disallow: list[bytes], path: bytes, end: bytes
 ) -> None:
+    path += end
     expected = walk(allow, disallow, path, canonical_octets)
     rules = Rules.of(allow, disallow)
     assert RuleIndex(rules, canonical_octets=canonical_octets).best(path) == expected

@@ -1,0 +1,59 @@
+"""``scrapy robots``: what a person does with robots.txt files at a shell.
+
+Scrapy imports this on every call of ``scrapy``, so the sub-commands are imported when one is run.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from importlib import import_module
+from typing import Final
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.utils.conf import arglist_to_dict
+
+FINE, FOUND, COULD_NOT_RUN = 0, 1, 2
+
+_SUB_COMMANDS: Final = {"cache": "list, show or purge what the store holds"}
+
+
+class Command(ScrapyCommand):
+    """``scrapy robots SUB-COMMAND …``; exits with 0, 1 for findings, 2 when it could not run."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012  # Scrapy's way
+
+    def syntax(self) -> str:
+        return f"{'|'.join(_SUB_COMMANDS)} …"
+
+    def short_desc(self) -> str:
+        return "Look after robots.txt files"
+
+    def long_desc(self) -> str:
+        lines = [f"  {name}: {what}" for name, what in _SUB_COMMANDS.items()]
+        return "\n".join(["Look after robots.txt files.", *lines, "scrapy robots SUB-COMMAND --help tells more."])
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """As every command of Scrapy; what is behind the sub-command is its own, ``--help`` too."""
+        super().add_options(parser)
+        parser.add_argument("rest", nargs="...", help="sub-command and its arguments")
+
+    def run(self, args: list[str], opts: Namespace) -> None:
+        """Run the sub-command. Raises ``UsageError`` when there is none of that name."""
+        name, *rest = [*opts.rest, *args] or [""]
+        if name not in _SUB_COMMANDS:
+            raise UsageError(f"there is no scrapy robots {name}: it is one of {', '.join(_SUB_COMMANDS)}")
+        module = import_module(f".{name}", __name__)
+        parser = ArgumentParser(prog=f"scrapy robots {name}", description=str(module.__doc__).partition("\n")[0])
+        parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE", help="a setting")
+        module.add_arguments(parser)
+        arguments = parser.parse_args(rest)
+        assert self.settings is not None  # noqa: S101  # Scrapy has set them
+        try:
+            self.settings.setdict(arglist_to_dict(arguments.set), priority="cmdline")
+        except ValueError:
+            raise UsageError("-s takes NAME=VALUE") from None
+        self.exitcode = module.run(arguments, self.settings, sys.stdout)

@@ -1,0 +1,131 @@
+"""List, show or forget the robots.txt files in the store.
+
+    scrapy robots cache list [--json]
+    scrapy robots cache show ORIGIN [--json]
+    scrapy robots cache purge [ORIGIN]
+
+ORIGIN may be any URL of the origin.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from datetime import datetime, timezone
+from time import time
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.settings import InvalidSettingError, RepSettings
+from scrapy_rep.stores.sqlite import path_of_store
+from scrapy_rep.stores.sqlite_file import SqliteFile
+
+from . import COULD_NOT_RUN, FINE, FOUND
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of the command line."""
+    parser.add_argument("action", choices=["list", "show", "purge"])
+    parser.add_argument("origin", nargs="?", help="an origin, or any URL of it")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
+    """Do what the *arguments* say; the exit code."""
+    try:
+        origin = Origin.from_url(_with_scheme(arguments.origin)) if arguments.origin else None
+        path = path_of_store(RepSettings.from_settings(settings))
+        if not path.exists():
+            return _fail(f"there is no store at {path}: REP_STORE_PATH names another one")
+        with closing(SqliteFile(path)) as file:
+            return _ACTIONS[arguments.action](file, origin, arguments.json, out)
+    except (ValueError, sqlite3.Error) as error:
+        named = "" if isinstance(error, (ValueError, InvalidSettingError)) else f"{path}: "
+        return _fail(f"{named}{error}")
+
+
+def _with_scheme(url: str) -> str:
+    return url if "://" in url else f"https://{url}"
+
+
+def _fail(problem: str) -> int:
+    print(f"scrapy robots cache: {problem}", file=sys.stderr)  # noqa: T201
+    return COULD_NOT_RUN
+
+
+def _list(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    entries = file.entries() if origin is None else filter(None, [file.get(origin)])
+    for entry in entries:
+        facts = _facts(entry)
+        line = json.dumps(facts) if as_json else _line(entry)
+        out.write(f"{line}\n")
+    return FINE
+
+
+def _show(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    if origin is None:
+        return _fail("show takes an ORIGIN")
+    entry = file.get(origin)
+    if entry is None:
+        out.write(f"nothing is known of {origin}\n")
+        return FOUND
+    facts = _facts(entry)
+    if as_json:
+        text = entry.body.decode("utf-8", "backslashreplace")
+        out.write(json.dumps({**facts, "body": text}) + "\n")
+        return FINE
+    for name, value in facts.items():
+        shown = ", ".join(value) if isinstance(value, list) else value
+        if shown not in (None, "", 0):
+            out.write(f"{name.replace('_', ' ')}: {shown}\n")
+    out.write("\n" + entry.body.decode("utf-8", "backslashreplace"))
+    return FINE
+
+
+def _purge(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    gone = file.purge(origin)
+    out.write(f'{{"gone": {gone}}}\n' if as_json else f"{gone} forgotten\n")
+    return FINE if gone or origin is None else FOUND
+
+
+_ACTIONS = {"list": _list, "show": _show, "purge": _purge}
+
+
+def _line(entry: Entry) -> str:
+    left = entry.fresh_until - time()
+    state = f"fresh for {left:,.0f} s" if left > 0 else f"expired {-left:,.0f} s ago"
+    if entry.failures:
+        state += f", unreachable in {entry.failures} attempts"
+    return f"{entry.origin}  {entry.access.value}  {entry.status or '-'}  {len(entry.body):,} octets  {state}"
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    return {
+        "origin": str(entry.origin),
+        "access": entry.access.value,
+        "status": entry.status,
+        "url": entry.url,
+        "hops": list(entry.hops),
+        "octets": len(entry.body),
+        "sha256": entry.sha256,
+        "fetched_at": _date(entry.fetched_at),
+        "fresh_until": _date(entry.fresh_until),
+        "etag": entry.etag,
+        "last_modified": entry.last_modified,
+        "failures": entry.failures,
+        "unreachable_since": _date(entry.unreachable_since),
+        "retry_at": _date(entry.retry_at) if entry.failures else None,
+    }
+
+
+def _date(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
