@@ -91,7 +91,8 @@ class Renewer:
         What an earlier run could not reach is tried again at once, and a status that the settings now
         read otherwise is asked for again.
         """
-        if entry is None or time() >= entry.due_at:
+        now = time()
+        if entry is None or self.freshness.usable_until(entry, now) <= now:
             return False
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
         return meaning is entry.access and (not entry.failures or entry.tried_at >= began)

@@ -60,11 +60,6 @@ class Entry:
         return sha256(self.body).hexdigest()
 
     @property
-    def due_at(self) -> float:
-        """When the next fetch is due."""
-        return max(self.fresh_until, self.retry_at)
-
-    @property
     def has_answered(self) -> bool:
         """Whether the origin ever said what holds."""
         return self.access is not Access.UNREACHABLE
@@ -127,6 +122,10 @@ class Freshness:
         retry_at = now + self.backoff.distance(failures, retry_after)
         return replace(entry, failures=failures, unreachable_since=since, tried_at=now, retry_at=retry_at)
 
+    def due_at(self, entry: Entry) -> float:
+        """When the next fetch is due; an entry stored under a longer ``most`` counts no longer than this one's."""
+        return max(min(entry.fresh_until, entry.fetched_at + self.most), entry.retry_at)
+
     def access(self, entry: Entry, now: float) -> Access:
         """What *entry* means at *now*: RFC 9309 section 2.3.1.4 while the origin is unreachable."""
         since = entry.unreachable_since
@@ -138,12 +137,16 @@ class Freshness:
 
     def usable_until(self, entry: Entry, now: float) -> float:
         """Until when the answer of `access` holds without another look; not after *now* when a fetch is due."""
-        turns = [entry.due_at]
+        due_at = self.due_at(entry)
+        if due_at <= now or entry.fetched_at > now + _CLOCK_SKEW:
+            return now
+        turns = [due_at]
         if entry.unreachable_since is not None:
             turns += [entry.fresh_until + self.stale, entry.unreachable_since + LONG_UNREACHABLE]
-        return min([turn for turn in turns if turn > now], default=now) if entry.due_at > now else now
+        return min(turn for turn in turns if turn > now)
 
 
+_CLOCK_SKEW: Final = 60.0  # seconds that the clock of another machine may be ahead; more, and ours was put back
 _NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")
 _MAX_AGE: Final = re.compile(r'(?:^|[\s,])max-age\s*=\s*"?(\d+)')
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scrapy import signals
 
-from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.crawl import LOOPS, Crawl, crawl, crawl_until
 from tests.support.site import Answer, Arrival, Site, hang, reset, robots, sequence
 
 HOSTS = [f"127.0.5.{number}" for number in range(1, 201)]
@@ -191,6 +191,30 @@ def test_four_processes_that_crawl_100_origins_at_once_ask_each_once(store: Path
     assert connection.execute("SELECT count(*) FROM entries").fetchone() == (100,)
     assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
     connection.close()
+
+
+def stored(store: Path) -> set[str]:
+    connection = sqlite3.connect(store, timeout=10)
+    origins = {origin for (origin,) in connection.execute("SELECT origin FROM entries")}
+    connection.close()
+    return origins
+
+
+def test_a_crawl_that_is_killed_loses_no_stored_entry_and_damages_nothing(store: Path) -> None:
+    with Site(HOSTS) as site:
+        site.answer("/robots.txt", validated)
+        urls = [f"{origin}/" for origin in site.origins]
+        run(store, urls[0])
+        for most in (40, 80, 120):
+            crawl_until(
+                lambda most=most: len(stored(store)) >= most, *urls, settings={"REP_STORE_PATH": str(store)}
+            )
+            kept = stored(store)
+            site.log.clear()
+            assert len(kept) >= most
+        result = run(store, *urls)
+        asked = {arrival.origin for arrival in site.log if arrival.path == "/robots.txt"}
+    assert (len(result.pages), asked, result.lines("WARNING")) == (200, set(site.origins) - kept, [])
 
 
 def test_a_process_that_died_while_it_fetched_holds_nobody_up_for_ever(store: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_higher_bound_lets_max_age_lengthen_the_lifetime_and_a_lower_one_short
 def test_an_answer_is_used_until_its_life_is_over_and_not_after(access: Access) -> None:
     fresh = answered(access)
     assert FRESHNESS.access(fresh, NOW + DAY - 1) is access
-    assert FRESHNESS.usable_until(fresh, NOW) == fresh.due_at == NOW + DAY
+    assert FRESHNESS.usable_until(fresh, NOW) == FRESHNESS.due_at(fresh) == NOW + DAY
     assert FRESHNESS.usable_until(fresh, NOW + DAY) == NOW + DAY  # a fetch is due
 
 
@@ -99,6 +99,15 @@ def test_what_holds_is_looked_at_again_when_the_stale_life_ends_before_the_next_
     assert policy.usable_until(stale, NOW + DAY + HOUR) == stale.retry_at
 
 
+def test_a_shorter_bound_holds_for_what_was_stored_under_a_longer_one() -> None:
+    assert replace(FRESHNESS, most=HOUR).usable_until(answered(), NOW + 1) == NOW + HOUR
+
+
+def test_an_entry_from_the_future_does_not_count_for_the_clock_was_put_back() -> None:
+    assert FRESHNESS.usable_until(answered(), NOW - 30) == NOW + DAY
+    assert FRESHNESS.usable_until(answered(), NOW - HOUR) == NOW - HOUR
+
+
 def test_an_answer_ends_all_failures() -> None:
     stale = FRESHNESS.failed(answered(), NOW + DAY, 7, 300.0)
     assert FRESHNESS.answered(stale, NOW + 2 * DAY, "max-age=3600") == replace(
@@ -127,7 +136,8 @@ def test_no_copy_outlives_itself_but_in_need_and_no_life_sees_two_fetches(
     for wait, max_age, is_up in steps:
         now += wait
         due = now >= max(life_ends, pause_ends)
-        assert due == (held is None or now >= held.due_at)
+        assert due == (held is None or now >= policy.due_at(held))
+        assert due == (held is None or policy.usable_until(held, now) <= now)
         if due and is_up:
             cache_control = "" if max_age is None else f"max-age={max_age}"
             held = policy.answered(held or entry(), now, cache_control)

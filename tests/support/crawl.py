@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from scrapy.settings import default_settings
@@ -106,13 +108,7 @@ def crawl(
     attributes of it. Ctrl-C is pressed once when the process is *interrupt_after* seconds old; after *timeout*
     seconds more than that it is killed.
     """
-    job = {
-        "requests": [{"url": request} if isinstance(request, str) else request for request in requests],
-        "settings": {**ADDON, **(settings or {})},
-        "loop": loop,
-        "spider": spider,
-        "attributes": attributes or {},
-    }
+    job = _job(requests, settings, loop, spider, attributes)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         process = _start(report)
@@ -128,6 +124,35 @@ def crawl(
         process.returncode,
         stderr,
     )
+
+
+def crawl_until(enough: Callable[[], bool], *requests: str, settings: dict[str, Any]) -> None:
+    """Crawl as `crawl` does and kill the process, as ``kill -9`` does, once it is *enough*."""
+    with tempfile.TemporaryDirectory() as folder, _start(Path(folder, "report.json")) as process:
+        assert process.stdin
+        process.stdin.write(json.dumps(_job(requests, settings)))
+        process.stdin.close()
+        process.stdin = None
+        while not enough() and process.poll() is None:
+            sleep(0.01)
+        process.kill()
+        process.communicate()
+
+
+def _job(
+    requests: Sequence[str | dict[str, Any]],
+    settings: dict[str, Any] | None,
+    loop: str = "asyncio",
+    spider: str = "tests.support.run_crawl:Recorder",
+    attributes: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    return {
+        "requests": [{"url": request} if isinstance(request, str) else request for request in requests],
+        "settings": {**ADDON, **(settings or {})},
+        "loop": loop,
+        "spider": spider,
+        "attributes": attributes or {},
+    }
 
 
 def _start(report: Path) -> subprocess.Popen[str]:
