@@ -71,21 +71,25 @@ class SqliteStore:
 
     async def put(self, entry: Entry) -> None:
         """Keep *entry* and give back the claim to its origin."""
-        await in_thread(self._try, lambda file: file.put(entry, self._holder), None)
+        await self._in_thread(lambda file: file.put(entry, self._holder), None)
 
     async def claim(self, origin: Origin, seconds: float) -> bool:
         """Whether this crawl may fetch *origin* now; a store that cannot tell lets it."""
-        return await in_thread(self._try, lambda file: file.claim(origin, self._holder, time(), seconds), True)
+        return await self._in_thread(lambda file: file.claim(origin, self._holder, time(), seconds), True)
 
     async def release(self, origin: Origin) -> None:
         """Give back the claim to *origin*."""
-        await in_thread(self._try, lambda file: file.release(origin, self._holder), None)
+        await self._in_thread(lambda file: file.release(origin, self._holder), None)
 
     def close(self) -> None:
         """Close the file."""
         if self._file:
             self._file.close()
         self._file = None
+
+    async def _in_thread(self, work: Callable[[SqliteFile], T], otherwise: T) -> T:
+        """As `_try`, off the event loop."""
+        return await in_thread(self._try, work, otherwise) if self._file else otherwise
 
     def _try(self, work: Callable[[SqliteFile], T], otherwise: T) -> T:
         """What *work* returns, or *otherwise* when the file does not allow it."""
