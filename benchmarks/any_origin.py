@@ -1,0 +1,96 @@
+"""One server that is every origin of 127.0.0.0/8 at one port, each with a robots.txt of its own.
+
+`tests.support.site.Site` holds a socket per address and a log of all that arrives; for thousands of
+origins one socket has to do, and nothing may be remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from threading import Thread
+from typing import Final
+
+from typing_extensions import Self
+
+SECTIONS: Final = (
+    "account", "cart", "compare", "customer", "download", "feedback", "gallery", "invoice", "login",
+    "newsletter", "orders", "payment", "preview", "register", "review", "session", "tracking",
+)  # fmt: skip
+WILDCARDS: Final = ("/*?sort=", "/*&filter=", "/catalogue/*/print$", "/*.pdf$")
+PAGE: Final = b"<!doctype html><title>page</title>" + b"<p>A paragraph of a page.</p>\n" * 150
+FORBIDDEN: Final = "/checkout/step/1"
+
+
+def rules(host: str) -> Iterator[str]:
+    """40 rules; every path holds *host*, lest two origins share a string, but for `FORBIDDEN` and wildcards."""
+    yield "User-agent: *"
+    yield from (f"Disallow: {pattern}" for pattern in WILDCARDS)
+    yield "Disallow: /checkout/"
+    for section in SECTIONS:
+        yield f"Disallow: /{section}/internal/pages-of-{host}/"
+        yield f"Allow: /{section}/internal/pages-of-{host}/help"
+    yield f"Allow: /catalogue/of/{host}/"
+    yield f"Sitemap: http://{host}/sitemap.xml"
+
+
+def robots_txt(host: str) -> bytes:
+    return "\n".join([*rules(host), ""]).encode()
+
+
+def address(number: int) -> str:
+    """The address in 127.0.0.0/8 of origin *number*."""
+    return f"127.{1 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
+
+
+class _Connection(asyncio.Protocol):
+    """Answers one request after another; *lasts* says whether the connection outlives the first."""
+
+    def __init__(self, lasts: bool) -> None:
+        self._lasts = lasts
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101
+        self._transport = transport
+        self._host = transport.get_extra_info("sockname")[0]
+        if not self._host.startswith("127."):  # the socket listens everywhere, the benchmark is for loopback
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while b"\r\n\r\n" in self._received:
+            head, _, self._received = self._received.partition(b"\r\n\r\n")
+            self._transport.write(self._answer(is_robots=b" /robots.txt " in head))
+            if not self._lasts:
+                self._transport.close()
+
+    def _answer(self, is_robots: bool) -> bytes:
+        kind, body = (b"plain", robots_txt(self._host)) if is_robots else (b"html", PAGE)
+        connection = b"" if self._lasts else b"Connection: close\r\n"
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/%s\r\nContent-Length: %d\r\n%s\r\n"
+        return head % (kind, len(body), connection) + body
+
+
+class AnyOrigin:
+    """The server, in a thread; a context manager. *lasting* connections save a crawl of one origin time."""
+
+    def __init__(self, *, lasting: bool) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, daemon=True)
+        self._lasting = lasting
+        self._socket = socket.create_server(("0.0.0.0", 0), backlog=128)  # noqa: S104
+        self.port: int = self._socket.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        serving = self._loop.create_server(lambda: _Connection(self._lasting), sock=self._socket)
+        self._server = asyncio.run_coroutine_threadsafe(serving, self._loop).result(10)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

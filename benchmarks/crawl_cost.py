@@ -1,0 +1,163 @@
+"""What obeying robots.txt costs a crawl: none at all, Scrapy's built-in middleware and scrapy_rep side by side.
+
+CPU: how much more of it a page takes in a crawl of one origin whose robots.txt of 40 rules is in hand; and,
+because that difference is small beside a page, what the middleware alone takes of it, per request.
+
+Memory: the resident set of a crawl of 20,000 origins, one page each, every robots.txt different. How much of
+it per origin is due to robots.txt, once what the crawl takes without one is subtracted?
+
+Every figure comes from a real crawl, in a process of its own, of a real server on 127.0.0.0/8 (Linux). The
+variants take turns, so that a busy machine slows all alike. CPU time counts, not the clock on the wall.
+From the root of the repository, with the extra `bench`; it takes about a quarter of an hour:
+
+    python -m benchmarks.crawl_cost [--rounds 9] [--memory-rounds 2] [--out docs/crawl_cost.svg]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import fmean, linear_regression, median, quantiles
+from typing import Any, Final
+
+import scrapy
+
+from .any_origin import AnyOrigin
+from .crawl_cost_chart import BUILT_IN, OFF, OURS, OURS_SMALL, Curve, Figures, Spread, draw
+
+ADDON: Final = {"ADDONS": {"scrapy_rep.Addon": 300}}
+SMALL: Final = 2_000
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    OFF: {"ROBOTSTXT_OBEY": False},
+    BUILT_IN: {"ROBOTSTXT_OBEY": True},
+    OURS: ADDON,
+    OURS_SMALL: {**ADDON, "REP_MEMORY_ENTRIES": SMALL},
+}
+TIMED: Final = (OFF, BUILT_IN, OURS)
+PAGES: Final = 2_500
+ORIGINS: Final = 20_000
+EVERY: Final = 1_000
+PATIENCE: Final = 900.0  # seconds until a crawl is given up
+
+Runs = dict[str, list[dict[str, Any]]]
+
+
+def crawl(server: AnyOrigin, name: str, spider: str, count: int) -> dict[str, Any]:
+    """The figures of one crawl; one that broke must not pass for one that was cheap."""
+    job = {"spider": spider, "port": server.port, "count": count, "settings": SETTINGS[name]}
+    result = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "benchmarks.crawl_subject", json.dumps(job)],
+        env={**os.environ, "PYTHONHASHSEED": "0"},  # else one process has luckier dicts than another
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    figures: dict[str, Any] = json.loads(result.stdout) if not result.returncode else {}
+    origins = 0 if name == OFF else count if spider == "Origins" else 1
+    if not figures or figures["stats"] != {**figures["stats"], **expected(count, origins)}:
+        raise SystemExit(f"the crawl broke: {figures.get('stats')}\n{result.stderr[-4_000:]}")
+    return figures
+
+
+def expected(pages: int, origins: int) -> dict[str, int]:
+    return {
+        "response_received_count": pages + origins,
+        "robotstxt/request_count": origins,
+        "log_count/ERROR": 0,
+    }
+
+
+def rounds(spider: str, names: Iterable[str], count: int, times: int, *, lasting: bool) -> Runs:
+    """Crawls of all *names* in turns, each round beginning with another one."""
+    runs: Runs = {name: [] for name in names}
+    order = list(runs)
+    with AnyOrigin(lasting=lasting) as server:
+        for number in range(times):
+            for name in order:
+                runs[name].append(crawl(server, name, spider, count))
+                print(f"{spider}, round {number + 1} of {times}: {name}", file=sys.stderr)
+            order.append(order.pop(0))
+    return runs
+
+
+def spread(values: Iterable[float]) -> Spread:
+    """Median and quartiles, in microseconds."""
+    values = [value * 1e6 for value in values]
+    low, _, high = quantiles(values, method="inclusive") if len(values) > 1 else values * 3
+    return Spread(median(values), low, high)
+
+
+def more(runs: Runs, name: str) -> Spread:
+    """CPU per page beyond that of the crawl without robots.txt in the same round."""
+    pairs = zip(runs[name], runs[OFF], strict=True)
+    return spread(run["page"] - off["page"] for run, off in pairs)
+
+
+def curve(runs: list[dict[str, Any]]) -> Curve:
+    """Mean resident megabytes at every so many origins."""
+    return [fmean(sizes) / 1e6 for sizes in zip(*(run["resident"] for run in runs), strict=True)]
+
+
+def measure(times: int, memory_times: int) -> Figures:
+    pages = rounds("Pages", TIMED, PAGES, times, lasting=True)
+    origins = rounds("Origins", SETTINGS, ORIGINS, memory_times, lasting=False)
+    return Figures(
+        page={name: spread(run["page"] for run in runs) for name, runs in pages.items()},
+        more={name: more(pages, name) for name in TIMED if name != OFF},
+        request={name: spread(median(run["request"]) for run in runs) for name, runs in pages.items()},
+        memory={name: curve(runs) for name, runs in origins.items()},
+        slope={name: slopes(origins[name], origins[OFF]) for name in SETTINGS if name != OFF},
+        every=EVERY,
+    )
+
+
+def slopes(runs: list[dict[str, Any]], off: list[dict[str, Any]]) -> list[float]:
+    """kB per origin over the second half of each crawl, without what grows without robots.txt."""
+    return [slope(run) - slope(without) for run, without in zip(runs, off, strict=True)]
+
+
+def slope(run: dict[str, Any]) -> float:
+    sizes = run["resident"]
+    half = len(sizes) // 2
+    counts = range(half * EVERY, (len(sizes) + 1) * EVERY, EVERY)
+    return linear_regression(counts, sizes[half - 1 :]).slope / 1e3
+
+
+def cpu_table(figures: Figures) -> Iterator[str]:
+    yield "| CPU, median (quartiles) | a page of a crawl | more than without robots.txt | the middleware alone |"
+    yield "|---|---|---|---|"
+    for name in TIMED:
+        extra = f"{figures.more[name]} µs" if name in figures.more else "–"
+        alone = f"{figures.request[name]} µs" if name in figures.more else f"– ({figures.request[name]} µs *)"
+        yield f"| {name} | {figures.page[name]} µs | {extra} | {alone} |"
+    yield "\n\\* to split the URL: part of the figures below, and what Scrapy's downloader does otherwise."
+
+
+def memory_table(figures: Figures) -> Iterator[str]:
+    half = f"{ORIGINS // 2:,}"
+    yield f"| resident | at {half} origins | at {ORIGINS:,} | per origin in the second half, for robots.txt |"
+    yield "|---|---|---|---|"
+    for name, sizes in figures.memory.items():
+        growth = ", ".join(f"{slope:.2f} kB" for slope in figures.slope.get(name, [])) or "–"
+        yield f"| {name} | {sizes[len(sizes) // 2 - 1]:.0f} MB | {sizes[-1]:.0f} MB | {growth} |"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m benchmarks.crawl_cost")
+    options.add_argument("--rounds", type=int, default=9, help="of the crawls for CPU (default: %(default)s)")
+    options.add_argument("--memory-rounds", type=int, default=2, help="(default: %(default)s)")
+    options.add_argument("--out", type=Path, default=Path("docs/crawl_cost.svg"), help="(default: %(default)s)")
+    chosen = options.parse_args()
+    figures = measure(chosen.rounds, chosen.memory_rounds)
+    print(f"Scrapy {scrapy.__version__}\n", *cpu_table(figures), "", *memory_table(figures), sep="\n")
+    draw(figures, chosen.out)
+
+
+if __name__ == "__main__":
+    main()

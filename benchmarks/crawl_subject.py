@@ -1,0 +1,162 @@
+"""The crawls of ``benchmarks.crawl_cost``, each in a process of its own, and what is measured inside them.
+
+A job is JSON in the first argument, the figures are JSON on standard output.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from time import thread_time
+from typing import Any, Final
+
+from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import load_object
+
+from scrapy_rep import RepMiddleware
+
+from .any_origin import FORBIDDEN, address
+
+AT_ONCE: Final = 16
+BATCH: Final = 1_000  # requests timed in one go; more than urllib's cache of split URLs holds
+QUIET: Final = {"TELNETCONSOLE_ENABLED": False, "MEMUSAGE_ENABLED": False, "LOG_LEVEL": "WARNING"}
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def resident_octets() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class Chains(Spider):
+    """So many requests at once, each page asking for the next: no queue that would be measured, too."""
+
+    name = "chains"
+    port: int
+    count: int
+    figures: dict[str, Any]
+    done = 0
+
+    async def start(self) -> AsyncIterator[Request]:
+        self.left = self.urls()
+        for _, request in zip(range(AT_ONCE), self.following(), strict=False):
+            yield request
+
+    def urls(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def following(self) -> Iterator[Request]:
+        return (Request(url) for url in self.left)
+
+    async def parse(self, _: Response) -> AsyncIterator[Request]:
+        self.done += 1
+        await self.measure()
+        for request in self.following():
+            yield request
+            break
+
+    async def measure(self) -> None:
+        raise NotImplementedError
+
+
+class Pages(Chains):
+    """Many pages of one origin: CPU seconds per page, then those of the middleware alone."""
+
+    warm = 500  # pages before the clock runs
+    batches = 10
+
+    def urls(self) -> Iterator[str]:
+        return self.numbered(range(self.count))
+
+    def numbered(self, numbers: range) -> Iterator[str]:
+        path = "catalogue/category-{}/article-{}.html?page={}"
+        return (f"http://127.0.0.1:{self.port}/{path.format(n % 50, n, n % 7)}" for n in numbers)
+
+    async def measure(self) -> None:
+        if self.done == self.warm:
+            self.began = cpu_seconds()
+        elif self.done == self.count:
+            self.figures["page"] = (cpu_seconds() - self.began) / (self.count - self.warm)
+            self.figures["request"] = [await self.alone(batch) for batch in range(self.batches)]
+            await self.refuses()
+
+    def gate(self) -> Any:
+        """The middleware of this crawl; without one, what Scrapy's downloader does with every request anyway."""
+        for middleware in (RepMiddleware, RobotsTxtMiddleware):
+            found: Any = self.crawler.get_downloader_middleware(middleware)
+            if found:
+                return found.process_request
+        return split
+
+    async def alone(self, batch: int) -> float:
+        """Seconds per request, for requests that nobody has looked at before."""
+        gate = self.gate()
+        requests = list(map(Request, self.numbered(range(batch * BATCH, (batch + 1) * BATCH))))
+        gc.collect()
+        gc.disable()
+        began = thread_time()
+        for request in requests:
+            await gate(request)
+        took = thread_time() - began
+        gc.enable()
+        return took / BATCH
+
+    async def refuses(self) -> None:
+        """Note whether the middleware is at work at all."""
+        try:
+            await self.gate()(Request(f"http://127.0.0.1:{self.port}{FORBIDDEN}"))
+        except IgnoreRequest:
+            self.figures["refuses"] = True
+
+
+async def split(request: Request) -> None:
+    urlparse_cached(request)
+
+
+class Origins(Chains):
+    """One page of each of many origins: resident octets as they grow in number."""
+
+    every = 1_000
+
+    def urls(self) -> Iterator[str]:
+        return (f"http://{address(number)}:{self.port}/" for number in range(self.count))
+
+    async def measure(self) -> None:
+        if self.done % self.every == 0:
+            self.tidy()
+            self.figures.setdefault("resident", []).append(resident_octets())
+
+    def tidy(self) -> None:
+        """What Scrapy does each minute, now: a slow crawl must not seem small because more slots have left."""
+        engine: Any = self.crawler.engine
+        engine.downloader._slot_gc(0)
+        gc.collect()
+
+
+def run(job: dict[str, Any]) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    process = AsyncCrawlerProcess({**QUIET, "CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE, **job["settings"]})
+    crawler = process.create_crawler(load_object(f"{__spec__.name}.{job['spider']}"))
+    process.crawl(crawler, port=job["port"], count=job["count"], figures=figures)
+    process.start()
+    stats = crawler.stats.get_stats()
+    names = ("response_received_count", "robotstxt/request_count", "log_count/ERROR", "rep/memory/evicted_count")
+    return {**figures, "stats": {name: stats.get(name, 0) for name in names}}
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(json.loads(sys.argv[1]))))
