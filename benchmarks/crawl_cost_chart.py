@@ -39,13 +39,15 @@ class Spread:
 
 @dataclass(frozen=True)
 class Figures:
-    """By variant: CPU per page, more of it than with robots.txt off, CPU of the middleware alone per request.
+    """By variant: CPU per page, how much more than with robots.txt off and than an exempt page beside it, and
+    CPU of the middleware alone per request.
 
     And memory: megabytes at every so many origins, and kB per origin in the second half, one per round.
     """
 
     page: dict[str, Spread]
     more: dict[str, Spread]
+    beside: dict[str, Spread]
     request: dict[str, Spread]
     memory: dict[str, Curve]
     slope: dict[str, list[float]]
@@ -107,7 +109,10 @@ def figure_of(figures: Figures) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.25])
     draw_cpu(left, figures)
     draw_memory(right, figures)
-    note = f"Scrapy {scrapy.__version__}; robots.txt of 40 rules, 1.9 kB, different at every origin. Bars: medians, whiskers: quartiles."
+    note = (
+        f"Scrapy {scrapy.__version__}; robots.txt of 40 rules, 1.9 kB, different at every origin. "
+        "Bars: medians of the crawls, whiskers: quartiles."
+    )
     figure.text(0.065, 0.025, note, fontsize=8, color=GREY)
     figure.subplots_adjust(left=0.065, right=0.845, top=0.83, bottom=0.2, wspace=0.26)
     return figure
