@@ -13,13 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from .gate import COLORS as GATE_COLORS
-from .gate import INK, STYLE, title
+from . import style
+from .style import INK, STYLE, title
 
 OFF, BUILT_IN, OURS = "robots.txt off", "Scrapy's built-in", "scrapy_rep"
 OURS_SMALL: Final = "scrapy_rep, REP_MEMORY_ENTRIES = 2,000"
-GREY: Final = "#6b7280"
-COLORS: Final = {**GATE_COLORS, OFF: GREY, OURS_SMALL: "#14b8a6"}
+GREY: Final = style.COLORS["other"]
+COLORS: Final = {OFF: GREY, BUILT_IN: style.COLORS["peer"], OURS: style.COLORS["ours"], OURS_SMALL: "#14b8a6"}
 
 Curve = list[float]
 

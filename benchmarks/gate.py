@@ -104,11 +104,6 @@ def seconds(value: float) -> str:
     return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s"
 
 
-def title(axes: Axes, finding: str, detail: str) -> None:
-    axes.set_title(finding, loc="left", fontsize=12, fontweight="bold", pad=26)
-    axes.text(0, 1.035, detail, transform=axes.transAxes, fontsize=9)
-
-
 def draw_leak(axes: Axes, leaks: dict[str, int]) -> None:
     for place, (name, count) in enumerate(leaks.items()):
         axes.bar(place, count, width=0.6, color=COLORS[name])
@@ -117,7 +112,7 @@ def draw_leak(axes: Axes, leaks: dict[str, int]) -> None:
     axes.tick_params(length=0)
     axes.set(xlim=(-0.6, 1.6), ylim=(0, 13), yticks=[0, 4, 8, 12], ylabel="disallowed pages requested")
     detail = f"while robots.txt takes 1 s; with scrapy_rep {leaks[OURS] or 'none'}"
-    title(axes, f"{leaks[BUILT_IN]} of {len(PRIVATE)} disallowed pages leak", detail)
+    style.title(axes, f"{leaks[BUILT_IN]} of {len(PRIVATE)} disallowed pages leak", detail)
 
 
 def draw_curve(axes: Axes, name: str, times: list[float]) -> None:
@@ -141,7 +136,7 @@ def draw_healthy(axes: Axes, curves: dict[str, list[float]]) -> None:
     label(axes, ALONE, "healthy\norigin alone", curves, (-14, 6))
     label(axes, OURS, "scrapy_rep", curves, (12, -6))
     label(axes, BUILT_IN, "Scrapy's built-in", curves, (-12, -6))
-    title(
+    style.title(
         axes,
         f"A healthy origin beside {len(HANGING)} that hang: {built_in} becomes {ours}",
         f"until all {total} requests to it, robots.txt included, have reached it",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from matplotlib.axes import Axes
+
 INK: Final = "#1f2937"
 FAINT: Final = "#d1d5db"
 COLORS: Final = {"ours": "#0f766e", "peer": "#c2410c", "other": "#6b7280"}
@@ -19,3 +21,8 @@ STYLE: Final[dict[str, Any]] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+
+def title(axes: Axes, finding: str, detail: str) -> None:
+    axes.set_title(finding, loc="left", fontsize=12, fontweight="bold", pad=26)
+    axes.text(0, 1.035, detail, transform=axes.transAxes, fontsize=9)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.python import to_unicode
 
@@ -25,6 +25,7 @@ class Identity:
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
         self._crawler = crawler
+        self._of_settings = _header_of_settings(crawler)
         self._settled = RepSettings.from_crawler(crawler).user_agents or _from_setting(crawler)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._told: set[str] = set()
@@ -37,7 +38,7 @@ class Identity:
         """
         if self._settled:
             return self._settled
-        header = request.headers.get(b"User-Agent") or self._default_header()
+        header = (request.headers.get(b"User-Agent") if request.headers else None) or self._default_header()
         tokens = self._by_header.get(header)
         if tokens is None:
             if len(self._by_header) >= _HEADERS_KEPT:
@@ -48,11 +49,8 @@ class Identity:
 
     def _default_header(self) -> bytes:
         """The header that Scrapy's middlewares will set, in their order."""
-        settings = self._crawler.settings
-        headers = {name.lower(): value for name, value in settings.getdict("DEFAULT_REQUEST_HEADERS").items()}
-        spider_agent = getattr(self._crawler.spider, "user_agent", None)
-        header = headers.get("user-agent") or spider_agent or settings.get("USER_AGENT") or b""
-        return header if isinstance(header, bytes) else str(header).encode("utf-8", "surrogateescape")
+        default, last = self._of_settings
+        return default or _octets(getattr(self._crawler.spider, "user_agent", None)) or last
 
     def _tell_header(self, token: str, header: bytes) -> None:
         shown = to_unicode(header, errors="backslashreplace")
@@ -72,6 +70,17 @@ class Identity:
         if tokens and "token" not in self._told:
             self._told.add("token")
             logger.info("Product token in robots.txt: %s", ", ".join(tokens))
+
+
+def _header_of_settings(crawler: Crawler) -> tuple[bytes, bytes]:
+    """What ``DEFAULT_REQUEST_HEADERS`` and ``USER_AGENT`` say."""
+    headers = crawler.settings.getdict("DEFAULT_REQUEST_HEADERS")
+    default = next((value for name, value in headers.items() if name.lower() == "user-agent"), None)
+    return _octets(default), _octets(crawler.settings.get("USER_AGENT"))
+
+
+def _octets(header: Any) -> bytes:
+    return header if isinstance(header, bytes) else str(header or "").encode("utf-8", "surrogateescape")
 
 
 def _from_setting(crawler: Crawler) -> tuple[str, ...]:

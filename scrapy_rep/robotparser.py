@@ -60,4 +60,6 @@ class RepRobotParser(RobotParser):
         return self._user_agents or (product_token(octets(user_agent)),)
 
     def _addressed(self, tokens: Sequence[str]) -> str:
+        if len(tokens) == 1:
+            return tokens[0]
         return next((token for token in tokens if self.robotstxt.has_group(token)), tokens[-1])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,6 +17,9 @@ _SAME_FILE: Final = {"ws": "http", "wss": "https"}
 
 SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
 """The URL schemes that have a robots.txt; every other scheme (``file``, ``data``, ``s3``) has none."""
+
+# How nearly every URL starts.
+_COMMON: Final = re.compile(r"https?://[a-z0-9.:-]+(?=[/?#]|\Z)")
 
 # The last label of a host decides whether it is an IPv4 address, in any of the spellings that
 # inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
@@ -45,6 +49,11 @@ class Origin:
 
         Raises ``ValueError`` for a scheme outside `SCHEMES`, and for a URL without a usable host or port.
         """
+        common = _COMMON.match(url)
+        return _of_common(common[0]) if common else cls._parsed(url)
+
+    @classmethod
+    def _parsed(cls, url: str) -> Origin:
         parts = urlsplit(url)
         scheme = _SAME_FILE.get(parts.scheme, parts.scheme)
         if scheme not in _DEFAULT_PORTS:
@@ -87,6 +96,11 @@ class Origin:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
+
+
+@lru_cache(maxsize=4_096)  # a crawl asks about thousands of pages of an origin
+def _of_common(start_of_url: str) -> Origin:
+    return Origin._parsed(start_of_url)
 
 
 def _is_localhost(host: str) -> bool:
