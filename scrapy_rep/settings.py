@@ -98,6 +98,8 @@ def _hook(value: Any) -> RequestHook | None:
     return hook
 
 
+_CRAWL_DELAY: Final = {"obey": True, "ignore": False}
+_OVER_MAX: Final = {name: name for name in ("cap", "obey", "skip")}
 _ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
 _NO_OVERRIDES: Final[Mapping[int, Access]] = MappingProxyType({})
 
@@ -127,6 +129,10 @@ class RepSettings:
     stale_max: float = _setting(_seconds, "a number of seconds, 0 or more", 2_592_000.0)
     store: str = _setting(_store, "sqlite, memory, or the import path of a store class", "sqlite")
     store_path: str = _setting(_path, "the path of a file", "")
+    crawl_delay: bool = _setting(_choice(_CRAWL_DELAY), "one of obey, ignore", True)
+    crawl_delay_max: float = _setting(_positive_seconds, "a number of seconds above 0", 300.0)
+    crawl_delay_over_max: str = _setting(_choice(_OVER_MAX), "one of cap, obey, skip", "cap")
+    rate_and_visit_time: bool = _setting(_flag, "True or False", False)
     max_waiting: int = _setting(_whole(0), "a number of requests, 0 or more", 1_000)
     memory_entries: int = _setting(_whole(1), "a number of origins, 1 or more", 10_000)
     memory_size: int = _setting(_whole(1), "a number of octets, 1 or more", 134_217_728)
@@ -161,6 +167,14 @@ class RepSettings:
         if parsed is None:
             parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
         return parsed
+
+
+def asks_for_delays(settings: BaseSettings) -> bool:
+    """Whether robots.txt is asked for the sake of delays although ``ROBOTSTXT_OBEY`` is off.
+
+    Only when somebody set ``REP_CRAWL_DELAY``: with robots off nothing is fetched unasked.
+    """
+    return settings.get("REP_CRAWL_DELAY") == "obey"
 
 
 _ATTRIBUTES: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}
