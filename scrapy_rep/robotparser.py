@@ -45,11 +45,17 @@ class RepRobotParser(RobotParser):
 
     def verdict(self, url: str | bytes, tokens: Sequence[str]) -> Verdict:
         """The verdict on *url* for the first of *tokens* that has a group, else for any crawler."""
-        return self.robotstxt.verdict(self._addressed(tokens), url)
+        return self.robotstxt.verdict(self.addressed(tokens), url)
+
+    def addressed(self, tokens: Sequence[str]) -> str:
+        """The first of *tokens* that has a group, else the last."""
+        if len(tokens) == 1:
+            return tokens[0]
+        return next((token for token in tokens if self.robotstxt.has_group(token)), tokens[-1])
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         """Seconds between two requests that robots.txt asks *user_agent* for, or None."""
-        return self.robotstxt.crawl_delay(self._addressed(self._tokens(user_agent)))
+        return self.robotstxt.crawl_delay(self.addressed(self._tokens(user_agent)))
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
@@ -58,8 +64,3 @@ class RepRobotParser(RobotParser):
 
     def _tokens(self, user_agent: str | bytes) -> Sequence[str]:
         return self._user_agents or (product_token(octets(user_agent)),)
-
-    def _addressed(self, tokens: Sequence[str]) -> str:
-        if len(tokens) == 1:
-            return tokens[0]
-        return next((token for token in tokens if self.robotstxt.has_group(token)), tokens[-1])

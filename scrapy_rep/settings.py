@@ -174,7 +174,7 @@ def asks_for_delays(settings: BaseSettings) -> bool:
 
     Only when somebody set ``REP_CRAWL_DELAY``: with robots off nothing is fetched unasked.
     """
-    return settings.get("REP_CRAWL_DELAY") == "obey"
+    return bool(settings.get("REP_CRAWL_DELAY") == "obey")
 
 
 _ATTRIBUTES: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}

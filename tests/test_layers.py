@@ -22,8 +22,8 @@ protocol.parser
 protocol.lint
 protocol
 stores.base stores.memory origin_log downloader settings threads stores.sqlite_file
-stores.sqlite flight identity robotparser robots_request
-stores robots fetch
+stores.sqlite flight identity robotparser robots_request time_of_day
+stores robots fetch pace
 renewal
 report
 extension commands
