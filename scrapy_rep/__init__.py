@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .addon import Addon
+    from .crawl_delay import CrawlDelay
     from .extension import RepExtension
     from .middleware import ForbiddenByRobots, RepMiddleware
     from .robotparser import RepRobotParser
 
 __version__ = "0.1.0"
 
-__all__ = ["Addon", "ForbiddenByRobots", "RepExtension", "RepMiddleware", "RepRobotParser"]
+__all__ = ["Addon", "CrawlDelay", "ForbiddenByRobots", "RepExtension", "RepMiddleware", "RepRobotParser"]
 
 _HOMES = {
     "Addon": "addon",
+    "CrawlDelay": "crawl_delay",
     "ForbiddenByRobots": "middleware",
     "RepExtension": "extension",
     "RepMiddleware": "middleware",

@@ -8,6 +8,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
+from .crawl_delay import CrawlDelay
 from .extension import RepExtension
 from .middleware import RepMiddleware
 from .robotparser import RepRobotParser
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _GATE: Final = 100
 """Where Scrapy's own robots.txt middleware stands among the downloader middlewares."""
 
+_BEHIND_AUTOTHROTTLE: Final = 900
+
 
 class Addon:
     """``ADDONS = {"scrapy_rep.Addon": 300}``: obey robots.txt, with our gate in the place of Scrapy's."""
@@ -27,6 +30,7 @@ class Addon:
         settings.set("ROBOTSTXT_OBEY", value=True, priority="addon")
         settings.set("ROBOTSTXT_PARSER", RepRobotParser, priority="addon")
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _BEHIND_AUTOTHROTTLE)
         place = _retire_builtin(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, place)
 

@@ -23,7 +23,7 @@ from .protocol.cache import Entry
 from .renewal import Renewal, Renewer
 from .report import Report
 from .robots import ALLOW_ALL, DISALLOW_ALL, Robots
-from .settings import RepSettings
+from .settings import RepSettings, asks_for_delays
 from .stores import open_store
 from .stores.memory import Memory
 
@@ -42,6 +42,7 @@ class RepExtension:
         self.identity = Identity(crawler)
         self._crawler = crawler
         self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
+        self._asks = self._obey or asks_for_delays(crawler.settings)
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency is to be seen now, not at the first page
         self.waiting_room = WaitingRoom(crawler, self.settings.max_waiting)
@@ -62,8 +63,12 @@ class RepExtension:
         Not with ``ROBOTSTXT_OBEY`` off, not with the meta key ``dont_obey_robotstxt``, and not for a
         scheme that has no robots.txt.
         """
+        return self._obey and self.asks(request)
+
+    def asks(self, request: Request) -> bool:
+        """Whether robots.txt is fetched because of *request*: to decide about it, or to pace it alone."""
         return (
-            self._obey
+            self._asks
             and not request.meta.get("dont_obey_robotstxt")
             and urlparse_cached(request).scheme in SCHEMES
         )

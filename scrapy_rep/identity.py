@@ -26,7 +26,7 @@ class Identity:
         """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
         self._crawler = crawler
         self._of_settings = _header_of_settings(crawler)
-        self._settled = RepSettings.from_crawler(crawler).user_agents or _from_setting(crawler)
+        self._settled = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._told: set[str] = set()
         self._tell_tokens(self._settled)
@@ -83,7 +83,8 @@ def _octets(header: Any) -> bytes:
     return header if isinstance(header, bytes) else str(header or "").encode("utf-8", "surrogateescape")
 
 
-def _from_setting(crawler: Crawler) -> tuple[str, ...]:
+def from_setting(crawler: Crawler) -> tuple[str, ...]:
+    """The token in ``ROBOTSTXT_USER_AGENT``, if that is set; raises `InvalidSettingError` when it holds none."""
     header = crawler.settings.get("ROBOTSTXT_USER_AGENT")
     if not header:
         return ()

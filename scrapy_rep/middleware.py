@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
+from .crawl_delay import CrawlDelay, Refusal
+from .downloader import pause
 from .extension import RepExtension
 from .protocol import Origin, Reason, Rule, Verdict
 from .report import describe
-from .settings import InvalidSettingError
+from .settings import InvalidSettingError, RepSettings, asks_for_delays
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -26,15 +28,18 @@ class ForbiddenByRobots(IgnoreRequest):
     """A request that robots.txt does not allow, or that nobody can say it allows.
 
     ``origin`` is whose robots.txt decided; ``reason`` says why: a rule (``rule`` and its ``line``, None
-    and 0 from a parser back-end other than ours) or an origin that is unreachable. Then ``retry_after``
-    are the seconds until the next attempt, None otherwise, and ``__cause__`` is the failure.
+    and 0 from a parser back-end other than ours), an origin that is unreachable, a Crawl-delay that is
+    too long, or a Visit-time that is not now. ``retry_after`` are the seconds until the next attempt on an
+    unreachable origin, whose failure is ``__cause__``, or until the Visit-time; None otherwise.
     """
 
-    def __init__(self, origin: Origin, verdict: Verdict, retry_after: float | None = None) -> None:
+    def __init__(
+        self, origin: Origin, verdict: Verdict, retry_after: float | None = None, line: int | None = None
+    ) -> None:
         super().__init__("Forbidden by robots.txt")
         self.origin = origin
         self.rule: Rule | None = verdict.rule
-        self.line: int = verdict.line
+        self.line: int = verdict.line if line is None else line
         self.reason: Reason = verdict.reason
         self.retry_after = retry_after
 
@@ -43,17 +48,24 @@ class RepMiddleware:
     """Asks `RepExtension` about every request and raises `ForbiddenByRobots` for those it may not let pass."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` with ``ROBOTSTXT_OBEY`` off, `InvalidSettingError` without the extension."""
-        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
+        """Raises ``NotConfigured`` when robots.txt is not asked, `InvalidSettingError` without the extensions.
+
+        It is asked with ``ROBOTSTXT_OBEY``, or for delays alone when somebody set ``REP_CRAWL_DELAY``.
+        """
+        asks_delays = asks_for_delays(crawler.settings)
+        if not (crawler.settings.getbool("ROBOTSTXT_OBEY") or asks_delays):
             raise NotConfigured
         extension = crawler.get_extension(RepExtension)
         if extension is None:
-            raise InvalidSettingError(
-                "EXTENSIONS lacks scrapy_rep.RepExtension, which RepMiddleware asks:"
-                ' add it, or set ADDONS = {"scrapy_rep.Addon": 300} instead of both'
-            )
+            raise _lacking("scrapy_rep.RepExtension, which RepMiddleware asks")
+        self._crawl_delay = crawler.get_extension(CrawlDelay)
+        if self._crawl_delay is not None:
+            self._crawl_delay.fed_by_gate()
+        elif asks_delays:
+            raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._extension = extension
+        self._patience = RepSettings.from_crawler(crawler).crawl_delay_max
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,15 +73,20 @@ class RepMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host."""
-        if not self._extension.obeys(request):
+        if self._crawl_delay is not None:
+            self._crawl_delay.leave_old_host(request)
+        if not self._extension.asks(request):
             return
         robots = self._extension.in_hand(request.url)
         waits = robots is None
         if robots is None:
             robots = await self._wait(request)
-        verdict = self._extension.verdict(robots, request)
-        if not verdict.allowed:
-            self._forbid(request, robots, verdict)
+        if self._extension.obeys(request):
+            verdict = self._extension.verdict(robots, request)
+            if not verdict.allowed:
+                self._forbid(request, robots, verdict)
+        if self._crawl_delay is not None:
+            await self._pace(request, robots, self._crawl_delay)
         self._extension.report.allow()
         if waits:
             await self._extension.waiting_room.leave()
@@ -91,9 +108,33 @@ class RepMiddleware:
         self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
         raise ForbiddenByRobots(origin, verdict)
 
+    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
+        """Hand *request* to the pace of its download slot; a Visit-time that is near is waited for."""
+        refusal = crawl_delay.heed(request, robots.parser)
+        if refusal and refusal.wait and refusal.wait <= self._patience:
+            with self._extension.waiting_room.seat():
+                await pause(self._crawler, refusal.wait)
+            refusal = crawl_delay.heed(request, robots.parser)
+        if refusal:
+            self._refuse(request, robots, refusal)
+
+    def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
+        if refusal.reason is Reason.VISIT_TIME:
+            self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
+        self._log(request, f"line {refusal.line}, {refusal.reason.value}")
+        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
+        raise ForbiddenByRobots(robots.entry.origin, verdict, refusal.wait, refusal.line)
+
     def _log(self, request: Request, why: str) -> None:
         logger.debug(
             "Forbidden by robots.txt: %(request)s (%(why)s)",
             {"request": request, "why": why},
             extra={"spider": self._crawler.spider},
         )
+
+
+def _lacking(extension: str) -> InvalidSettingError:
+    return InvalidSettingError(
+        f"EXTENSIONS lacks {extension}:"
+        ' add it, or set ADDONS = {"scrapy_rep.Addon": 300} instead of naming the parts'
+    )

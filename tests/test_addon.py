@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 import scrapy_rep
-from scrapy_rep import Addon, RepExtension, RepMiddleware, RepRobotParser
+from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware, RepRobotParser
 
 BUILT_IN = global_object_name(RobotsTxtMiddleware)
 
@@ -60,10 +60,10 @@ def test_a_gate_that_the_user_switched_off_stays_off() -> None:
     assert RepMiddleware not in components(settings, "DOWNLOADER_MIDDLEWARES")
 
 
-def test_the_extension_is_added_beside_those_of_the_user() -> None:
+def test_the_extensions_are_added_beside_those_of_the_user() -> None:
     own = "scrapy.extensions.closespider.CloseSpider"
     settings = assembled({"EXTENSIONS": {own: 5}})
-    assert settings.getdict("EXTENSIONS") == {own: 5, RepExtension: 0}
+    assert settings.getdict("EXTENSIONS") == {own: 5, RepExtension: 0, CrawlDelay: 900}
 
 
 @pytest.mark.parametrize(

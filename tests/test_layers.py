@@ -25,9 +25,10 @@ stores.base stores.memory origin_log downloader settings threads stores.sqlite_f
 stores.sqlite flight identity robotparser robots_request time_of_day
 stores robots fetch pace
 renewal
-report
+report delay_report
 extension commands
-middleware crawl_delay spiders contracts commands.cache
+crawl_delay
+middleware spiders contracts commands.cache
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

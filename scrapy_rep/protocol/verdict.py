@@ -15,6 +15,8 @@ class Reason(Enum):
     ROBOTS_TXT = "/robots.txt itself"
     UNAVAILABLE = "unavailable"
     UNREACHABLE = "unreachable"
+    CRAWL_DELAY = "crawl-delay"
+    VISIT_TIME = "visit-time"
 
 
 class KnowsLines(Protocol):

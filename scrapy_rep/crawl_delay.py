@@ -1,0 +1,228 @@
+"""Which delay a download slot owes to the origins that share it.
+
+Fed by `RepMiddleware`, else by ``signals.robots_parsed`` of Scrapy's own middleware.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.httpobj import urlparse_cached
+
+from .delay_report import DelayReport
+from .downloader import DownloadSlots
+from .extension import RepExtension
+from .identity import Identity, from_setting
+from .pace import Delay, Pace, pace_of
+from .protocol import Origin, Reason
+from .settings import RepSettings, asks_for_delays
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.robotstxt import RobotParser
+    from typing_extensions import Self
+
+Asker = tuple[Origin, tuple[str, ...]]
+"""Whose robots.txt asks, and under which product tokens it was read."""
+
+_TOKENS_KEPT: Final = 16  # paces of so many tokens; a crawl under ever new names stays bounded
+
+
+class _Owed:
+    """The delays that the origins sharing one download slot ask for; ``floor`` is the largest."""
+
+    __slots__ = ("_delays", "floor")
+
+    def __init__(self) -> None:
+        self.floor = 0.0
+        self._delays: dict[Asker, float] = {}
+
+    def put(self, asker: Asker, seconds: float) -> None:
+        """*asker* asks for *seconds* now; 0 for nothing."""
+        before = self._delays.pop(asker, 0.0)
+        if seconds:
+            self._delays[asker] = seconds
+        if seconds >= self.floor:
+            self.floor = seconds
+        elif before == self.floor:
+            self.floor = max(self._delays.values(), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why robots.txt does not let a request go on: in how many seconds it does, or None for never."""
+
+    reason: Reason
+    line: int
+    wait: float | None = None
+
+
+class CrawlDelay:
+    """Keeps every download slot to the largest of its own delay and those that robots.txt files ask for."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` when nobody asks for delays, `InvalidSettingError` for a bad setting."""
+        self._settings = RepSettings.from_crawler(crawler)
+        obeys = crawler.settings.getbool("ROBOTSTXT_OBEY") or asks_for_delays(crawler.settings)
+        if not obeys or not (self._settings.crawl_delay or self._settings.rate_and_visit_time):
+            raise NotConfigured
+        from_setting(crawler)
+        self._crawler = crawler
+        self._most = self._settings.crawl_delay_max if self._settings.crawl_delay_over_max == "cap" else inf
+        self._slots = DownloadSlots(crawler)
+        self._chosen = _chosen_delays(crawler)
+        self._owed: dict[str, _Owed] = {}
+        self._room = self._settings.memory_entries
+        self._report = DelayReport(crawler, self._settings)
+        self._parsers: dict[str, RobotParser] = {}
+        self._paces: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Pace]] = WeakKeyDictionary()
+        self._heeded: WeakKeyDictionary[Request, Pace] = WeakKeyDictionary()
+        self._arrived: WeakKeyDictionary[Request, float] = WeakKeyDictionary()
+        self._connect()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _connect(self) -> None:
+        connect = self._crawler.signals.connect
+        connect(self._spider_opened, signal=signals.spider_opened)
+        connect(self._spider_closed, signal=signals.spider_closed)
+        connect(self.leave_old_host, signal=signals.request_scheduled)
+        robots_parsed: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
+        if robots_parsed is not None:
+            connect(self._robots_parsed, signal=robots_parsed)
+
+    def fed_by_gate(self) -> None:
+        """From now on `heed` is told of every request: what the signals tell of some is not needed."""
+        disconnect = self._crawler.signals.disconnect
+        disconnect(self.leave_old_host, signal=signals.request_scheduled)
+        robots_parsed: Any = getattr(signals, "robots_parsed", None)
+        if robots_parsed is not None:
+            disconnect(self._robots_parsed, signal=robots_parsed)
+
+    def leave_old_host(self, request: Request) -> None:
+        """A request redirected to another host leaves the download slot of the old one."""
+        self._slots.leave_old_host(request)
+
+    def heed(self, request: Request, parser: RobotParser) -> Refusal | None:
+        """Pace *request* as *parser* asks; or why it must not go on, or not yet."""
+        pace = self._heeded[request] = self._pace(request, parser)
+        now = time()
+        delay = pace.delay(now)
+        if delay and self._is_skipped(delay) and self._slots.key(request) not in self._chosen:
+            self._report.skipped(Origin.from_url(request.url), delay)
+            return Refusal(Reason.CRAWL_DELAY, delay.line)
+        visit = pace.next_visit(now)
+        return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now)) if visit else None
+
+    def _is_skipped(self, delay: Delay) -> bool:
+        return self._settings.crawl_delay_over_max == "skip" and delay.seconds > self._settings.crawl_delay_max
+
+    def _spider_opened(self) -> None:
+        """Connect behind AutoThrottle, which lowers the delay of a download slot after every response."""
+        self._crawler.signals.connect(self._reached_downloader, signal=signals.request_reached_downloader)
+        self._crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
+
+    def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        # Scrapy's own middleware keeps one parser per host and port, too, and as long.
+        self._parsers[urlparse_cached(request).netloc] = robotparser
+
+    def _reached_downloader(self, request: Request) -> None:
+        """The download slot exists, and the request is not yet in its queue."""
+        key = self._slots.key(request)
+        pace = self._heeded.pop(request, None) or self._pace_by_signal(request)
+        if pace is not None:
+            self._owe(key, request, pace)
+        if key in self._owed:
+            self._arrived[request] = monotonic()
+            self._hold(key)
+
+    def _response_downloaded(self, request: Request) -> None:
+        key, latency = self._slots.key(request), request.meta.get("download_latency", 0.0)
+        arrived = self._arrived.pop(request, None)
+        if arrived is not None:
+            self._report.waited += max(monotonic() - arrived - latency, 0.0)
+        if urlparse_cached(request).path == "/robots.txt":
+            self._slots.count_from_answer(key, latency)
+        if key in self._owed:
+            self._hold(key)
+
+    def _pace_by_signal(self, request: Request) -> Pace | None:
+        parser = self._parsers.get(urlparse_cached(request).netloc)
+        return self._pace(request, parser) if parser is not None else None
+
+    def _pace(self, request: Request, parser: RobotParser) -> Pace:
+        """What *parser* asks of the crawler that *request* names; a file is read for it once."""
+        tokens = self._identity.tokens(request)
+        known = self._paces.setdefault(parser, {})
+        if tokens not in known:
+            if len(known) >= _TOKENS_KEPT:
+                known.clear()
+            settings = self._settings
+            known[tokens] = pace_of(
+                parser, tokens, crawl_delay=settings.crawl_delay, times=settings.rate_and_visit_time
+            )
+        return known[tokens]
+
+    def _owe(self, key: str, request: Request, pace: Pace) -> None:
+        """Note what the origin of *request* asks of the download slot that it uses."""
+        delay = pace.delay(time())
+        if key not in self._owed and not delay:
+            return
+        origin = Origin.from_url(request.url)
+        if delay and key in self._chosen:
+            self._report.overruled(key, self._chosen[key], origin, delay)
+            return
+        owed = self._owed.get(key) or self._open(key)
+        owed.put((origin, self._identity.tokens(request)), self._bounded(delay))
+        if delay:
+            self._report.paced(origin, delay)
+
+    def _bounded(self, delay: Delay | None) -> float:
+        """Seconds; "skip" without our gate, which alone can end a request, means the full delay."""
+        seconds = delay.seconds if delay else 0.0
+        return min(seconds, self._most)
+
+    def _open(self, key: str) -> _Owed:
+        """Room for one more download slot; what is known of those that are gone is told again when they return."""
+        if len(self._owed) >= self._room:
+            for gone in [key for key in self._owed if not self._slots.is_open(key)]:
+                self._slots.forget(gone)
+                del self._owed[gone]
+            self._room = max(self._room, 2 * len(self._owed))
+        self._crawler.stats.inc_value("rep/crawl_delay/slot_count")
+        owed = self._owed[key] = _Owed()
+        return owed
+
+    def _hold(self, key: str) -> None:
+        floor = self._owed[key].floor
+        self._slots.hold(key, floor)
+        if not floor:
+            self._slots.forget(key)
+            del self._owed[key]
+
+    @cached_property
+    def _identity(self) -> Identity:
+        extension = self._crawler.get_extension(RepExtension)
+        return extension.identity if extension else Identity(self._crawler)
+
+    def _spider_closed(self) -> None:
+        self._report.close()
+
+    def __repr__(self) -> str:
+        longest = max((owed.floor for owed in self._owed.values()), default=0.0)
+        return f"<CrawlDelay slots={len(self._owed)} longest={longest:g}>"
+
+
+def _chosen_delays(crawler: Crawler) -> dict[str, float]:
+    """The delays that the user gave to single download slots; they win."""
+    entries = crawler.settings.getdict("DOWNLOAD_SLOTS").items()
+    return {key: float(entry["delay"]) for key, entry in entries if "delay" in entry}
