@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from .delay_report import DelayReport
-from .downloader import DownloadSlots
+from .download_slots import DownloadSlots
 from .extension import RepExtension
 from .identity import Identity, from_setting
 from .pace import Delay, Pace, pace_of
@@ -76,7 +76,7 @@ class CrawlDelay:
         from_setting(crawler)
         self._crawler = crawler
         self._most = self._settings.crawl_delay_max if self._settings.crawl_delay_over_max == "cap" else inf
-        self._slots = DownloadSlots(crawler)
+        self._slots = DownloadSlots(crawler, self._settings.max_waiting)
         self._chosen = _chosen_delays(crawler)
         self._owed: dict[str, _Owed] = {}
         self._room = self._settings.memory_entries
@@ -128,8 +128,10 @@ class CrawlDelay:
 
     def _spider_opened(self) -> None:
         """Connect behind AutoThrottle, which lowers the delay of a download slot after every response."""
-        self._crawler.signals.connect(self._reached_downloader, signal=signals.request_reached_downloader)
-        self._crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
+        connect = self._crawler.signals.connect
+        connect(self._reached_downloader, signal=signals.request_reached_downloader)
+        connect(self._response_downloaded, signal=signals.response_downloaded)
+        connect(self._left_downloader, signal=signals.request_left_downloader)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         # Scrapy's own middleware keeps one parser per host and port, too, and as long.
@@ -143,7 +145,7 @@ class CrawlDelay:
             self._owe(key, request, pace)
         if key in self._owed:
             self._arrived[request] = monotonic()
-            self._hold(key)
+            self._hold(key, arriving=1)
 
     def _response_downloaded(self, request: Request) -> None:
         key, latency = self._slots.key(request), request.meta.get("download_latency", 0.0)
@@ -154,6 +156,11 @@ class CrawlDelay:
             self._slots.count_from_answer(key, latency)
         if key in self._owed:
             self._hold(key)
+
+    def _left_downloader(self, request: Request) -> None:
+        key = self._slots.key(request)
+        if key in self._owed:
+            self._slots.lend(key)
 
     def _pace_by_signal(self, request: Request) -> Pace | None:
         parser = self._parsers.get(urlparse_cached(request).netloc)
@@ -202,10 +209,12 @@ class CrawlDelay:
         owed = self._owed[key] = _Owed()
         return owed
 
-    def _hold(self, key: str) -> None:
+    def _hold(self, key: str, arriving: int = 0) -> None:
         floor = self._owed[key].floor
         self._slots.hold(key, floor)
-        if not floor:
+        if floor:
+            self._slots.lend(key, arriving)
+        else:
             self._slots.forget(key)
             del self._owed[key]
 

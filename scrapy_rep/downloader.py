@@ -1,4 +1,4 @@
-"""The only file that touches Scrapy's engine and downloader.
+"""The only file that touches Scrapy's engine and downloader, with ``download_slots`` for their delays.
 
 Scrapy plans to replace download slots; whatever of ours depends on how the engine works inside is
 here, behind methods that say what they are for.
@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy import Request
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -51,7 +50,7 @@ class WaitingRoom:
         with self._place_lent(self._seats > 0):
             self._seats -= 1
             try:
-                self._ask_for_requests()
+                ask_for_requests(self._crawler)
                 yield
             finally:
                 self._seats += 1
@@ -88,13 +87,6 @@ class WaitingRoom:
             downloader.total_concurrency -= 1
             self._lent -= 1
 
-    def _ask_for_requests(self) -> None:
-        """The engine asks its scheduler again only when something ends, else every five seconds."""
-        slot = getattr(self._crawler.engine, "_slot", None)
-        next_call = getattr(slot, "nextcall", None)
-        if next_call is not None:
-            next_call.schedule()
-
     async def _open_the_door(self) -> None:
         """Let those at the door go one by one.
 
@@ -123,6 +115,14 @@ class WaitingRoom:
         return places - taken if places > 0 else 1
 
 
+def ask_for_requests(crawler: Crawler) -> None:
+    """The engine asks its scheduler again only when something ends, else every five seconds."""
+    slot = getattr(crawler.engine, "_slot", None)
+    next_call = getattr(slot, "nextcall", None)
+    if next_call is not None:
+        next_call.schedule()
+
+
 @contextmanager
 def _wider_pool(crawler: Crawler, request: Request) -> Iterator[None]:
     """Room for *request* in the connection pool of Scrapy's aiohttp handler, its choice without a reactor.
@@ -142,86 +142,6 @@ def _wider_pool(crawler: Crawler, request: Request) -> Iterator[None]:
         yield
     finally:
         connector._limit -= 1
-
-
-@dataclass(slots=True)
-class _Own:
-    """Delay and jitter that a download slot has from others, and the delay that we gave it."""
-
-    slot: Any
-    delay: float
-    jitter: float
-    given: float
-
-
-class DownloadSlots:
-    """Floors under the delays of download slots, by their keys."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._own: dict[str, _Own] = {}
-
-    def key(self, request: Request) -> str:
-        """The download slot that *request* is in, or would be put into now."""
-        key: str = self._crawler.engine.downloader.get_slot_key(request)
-        return key
-
-    def is_open(self, key: str) -> bool:
-        """Whether the download slot exists; Scrapy drops those that are idle for a minute."""
-        return key in self._crawler.engine.downloader.slots
-
-    def hold(self, key: str, floor: float) -> None:
-        """Let *floor* seconds or more pass between two requests from now on; 0 leaves it to the others.
-
-        To be called again whenever somebody may have changed the delay, or built the slot anew. Jitter
-        goes where it could shorten the floor.
-        """
-        slot = self._crawler.engine.downloader.slots.get(key)
-        if slot is None:
-            return
-        own = self._own.get(key)
-        if own is None or own.slot is not slot:
-            own = self._own[key] = _Own(slot, slot.delay, _jitter(slot), slot.delay)
-        elif slot.delay != own.given:
-            own.delay = slot.delay
-        above = own.delay * (1 - own.jitter) >= floor
-        slot.delay = own.given = own.delay if above else max(own.delay, floor)
-        _set_jitter(slot, own.jitter if above else 0.0)
-
-    def count_from_answer(self, key: str, latency: float) -> None:
-        """Let the next request wait from the answer to the last one on, *latency* seconds after its start.
-
-        Scrapy counts from the start. The first request of a host opens the connection and reaches the
-        server late, so that the second, which does not, would come too early.
-        """
-        slot = self._crawler.engine.downloader.slots.get(key)
-        if slot is not None:
-            slot.lastseen += latency
-
-    def forget(self, key: str) -> None:
-        """Keep nothing about a download slot that needs no floor any more, or is gone."""
-        self._own.pop(key, None)
-
-    def leave_old_host(self, request: Request) -> None:
-        """Scrapy's redirects carry the download slot of the old host along: let it be chosen anew.
-
-        One that the project chose stays.
-        """
-        urls = request.meta.get("redirect_urls")
-        if urls and request.meta.get("download_slot") == self.key(Request(urls[-1])):
-            del request.meta["download_slot"]
-
-
-# Scrapy 2.19 has the magnitude; before, a flag stood for half of the delay. There the flag warns.
-def _jitter(slot: Any) -> float:
-    return float(slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay)
-
-
-def _set_jitter(slot: Any, jitter: float) -> None:
-    if hasattr(slot, "jitter"):
-        slot.jitter = jitter
-    else:
-        slot.randomize_delay = bool(jitter)
 
 
 def is_closing(crawler: Crawler) -> bool:

@@ -23,7 +23,7 @@ protocol.lint
 protocol
 stores.base stores.memory origin_log downloader settings threads stores.sqlite_file
 stores.sqlite flight identity robotparser robots_request time_of_day
-stores robots fetch pace
+stores robots fetch pace download_slots
 renewal
 report delay_report
 extension commands

@@ -10,7 +10,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep import RepExtension, extension, renewal, report
+from scrapy_rep import RepExtension, crawl_delay, extension, renewal, report
 from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
 
@@ -128,3 +128,63 @@ class Burst(Recorder):
     def burst(self, _: Any) -> Any:
         for arguments in self.requests:
             yield Request(**arguments, callback=self.page, errback=self.failure, dont_filter=True)
+
+
+class Collects(Recorder):
+    """Makes its first requests; then lets the downloader drop its idle download slots, and makes the others."""
+
+    name = "collects"
+    first = 2
+    pause = 0.8
+
+    async def start(self) -> Any:
+        self.began = monotonic()
+        requests = [
+            Request(**arguments, callback=self.page, errback=self.failure, dont_filter=True)
+            for arguments in self.requests
+        ]
+        for request in requests[: self.first]:
+            yield request
+        while len(self.facts["pages"]) < self.first:
+            await self.sleep(0.05)
+        await self.sleep(self.pause)
+        downloader = self.crawler.engine.downloader
+        downloader._slot_gc(age=0)
+        self.crawler.stats.set_value("collects/slots_left", len(downloader.slots))
+        for request in requests[self.first :]:
+            yield request
+
+    async def sleep(self, seconds: float) -> None:
+        over: Deferred[None] = Deferred()
+        call_later(seconds, over.callback, None)
+        await maybe_deferred_to_future(over)
+
+
+class Downloads(Recorder):
+    """Makes an item of each page, with ``files`` for a media pipeline."""
+
+    name = "downloads"
+    files: list[str] = []
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        return {"file_urls": self.files}
+
+
+class AtTime(OneAfterAnother):
+    """Crawls at ``clock``, seconds after midnight UTC; ``jump`` seconds pass before each next request."""
+
+    name = "at-time"
+    clock = 0.0
+    jump = 0.0
+
+    async def start(self) -> Any:
+        began = monotonic()
+        self.passed = 0.0
+        crawl_delay.time = lambda: self.clock + self.passed + monotonic() - began
+        async for request in super().start():
+            yield request
+
+    def next(self) -> Any:
+        self.passed += self.jump
+        return super().next()

@@ -1,0 +1,127 @@
+"""The delays of Scrapy's download slots: the only file that touches them.
+
+Scrapy plans to replace download slots by a throttler. Figures of ours are kept beside a slot, which
+takes no attributes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from .downloader import ask_for_requests
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+@dataclass(slots=True)
+class _Own:
+    """Delay and jitter that a download slot has from others, and the delay that we gave it."""
+
+    slot: Any
+    delay: float
+    jitter: float
+    given: float
+
+
+class DownloadSlots:
+    """Floors under the delays of download slots, by their keys, and room for those who wait there."""
+
+    def __init__(self, crawler: Crawler, loans: int) -> None:
+        """*loans* places at the most are lent to requests that wait for their turn."""
+        self._crawler = crawler
+        self._own: dict[str, _Own] = {}
+        self._loans = loans
+        self._lent: dict[str, int] = {}
+
+    def key(self, request: Request) -> str:
+        """The download slot that *request* is in, or would be put into now."""
+        key: str = self._crawler.engine.downloader.get_slot_key(request)
+        return key
+
+    def is_open(self, key: str) -> bool:
+        """Whether the download slot exists; Scrapy drops those that are idle for a minute."""
+        return key in self._crawler.engine.downloader.slots
+
+    def hold(self, key: str, floor: float) -> None:
+        """Let *floor* seconds or more pass between two requests from now on; 0 leaves it to the others.
+
+        To be called again whenever somebody may have changed the delay, or built the slot anew. Jitter
+        goes where it could shorten the floor.
+        """
+        slot = self._slot(key)
+        if slot is None:
+            return
+        own = self._own.get(key)
+        if own is None or own.slot is not slot:
+            own = self._own[key] = _Own(slot, slot.delay, _jitter(slot), slot.delay)
+        elif slot.delay != own.given:
+            own.delay = slot.delay
+        above = own.delay * (1 - own.jitter) >= floor
+        slot.delay = own.given = own.delay if above else max(own.delay, floor)
+        _set_jitter(slot, own.jitter if above else 0.0)
+
+    def count_from_answer(self, key: str, latency: float) -> None:
+        """Let the next request wait from the answer to the last one on, *latency* seconds after its start.
+
+        Scrapy counts from the start. The first request of a host opens the connection and reaches the
+        server late, so that the second, which does not, would come too early.
+        """
+        slot = self._slot(key)
+        if slot is not None:
+            slot.lastseen += latency
+
+    def lend(self, key: str, arriving: int = 0) -> None:
+        """Lend places to those who wait in a download slot: to as many as it may transfer at once.
+
+        Queued requests count in ``CONCURRENT_REQUESTS``, and a few slow hosts would fill it. Scrapy's
+        scheduler takes next from the download slot that has the fewest, so that a fast one is kept
+        busy once the slow ones may hold as many. *arriving* requests are not yet in the queue.
+        """
+        slot, lent = self._slot(key), self._lent.pop(key, 0)
+        waiting = len(slot.queue) + arriving if slot is not None else 0
+        wanted = min(waiting, slot.concurrency, self._loans + lent) if waiting else 0
+        if wanted:
+            self._lent[key] = wanted
+        self._widen(wanted - lent)
+
+    def _widen(self, places: int) -> None:
+        downloader = self._crawler.engine.downloader
+        # 0 means "no limit", and a downloader of the user's own may count in another way.
+        if getattr(downloader, "total_concurrency", 0):
+            downloader.total_concurrency += places
+            self._loans -= places
+            if places > 0:
+                ask_for_requests(self._crawler)
+
+    def forget(self, key: str) -> None:
+        """Keep nothing about a download slot that needs no floor any more, or is gone."""
+        self._own.pop(key, None)
+        self._widen(-self._lent.pop(key, 0))
+
+    def _slot(self, key: str) -> Any:
+        return self._crawler.engine.downloader.slots.get(key)
+
+    def leave_old_host(self, request: Request) -> None:
+        """Scrapy's redirects carry the download slot of the old host along: let it be chosen anew.
+
+        One that the project chose stays.
+        """
+        urls = request.meta.get("redirect_urls")
+        if urls and request.meta.get("download_slot") == self.key(Request(urls[-1])):
+            del request.meta["download_slot"]
+
+
+# Scrapy 2.19 has the magnitude; before, a flag stood for half of the delay. There the flag warns.
+def _jitter(slot: Any) -> float:
+    return float(slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay)
+
+
+def _set_jitter(slot: Any, jitter: float) -> None:
+    if hasattr(slot, "jitter"):
+        slot.jitter = jitter
+    else:
+        slot.randomize_delay = bool(jitter)
