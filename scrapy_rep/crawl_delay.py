@@ -34,6 +34,10 @@ Asker = tuple[Origin, tuple[str, ...]]
 
 _TOKENS_KEPT: Final = 16  # paces of so many tokens; a crawl under ever new names stays bounded
 
+# The server counts arrivals, and those come with the noise of event loops and networks.
+_MARGIN: Final = 0.01  # seconds
+_MARGIN_SHARE: Final = 0.02  # of the delay, at the most
+
 
 class _Owed:
     """The delays that the origins sharing one download slot ask for; ``floor`` is the largest."""
@@ -194,9 +198,9 @@ class CrawlDelay:
             self._report.paced(origin, delay)
 
     def _bounded(self, delay: Delay | None) -> float:
-        """Seconds; "skip" without our gate, which alone can end a request, means the full delay."""
-        seconds = delay.seconds if delay else 0.0
-        return min(seconds, self._most)
+        """Seconds to keep; "skip" without our gate, which alone can end a request, means the full delay."""
+        seconds = min(delay.seconds, self._most) if delay else 0.0
+        return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
     def _open(self, key: str) -> _Owed:
         """Room for one more download slot; what is known of those that are gone is told again when they return."""
