@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 class _Own:
     """Delay and jitter that a download slot has from others, and the delay that we gave it."""
 
-    slot: Any
     delay: float
     jitter: float
     given: float
@@ -56,8 +55,8 @@ class DownloadSlots:
         if slot is None:
             return
         own = self._own.get(key)
-        if own is None or own.slot is not slot:
-            own = self._own[key] = _Own(slot, slot.delay, _jitter(slot), slot.delay)
+        if own is None:
+            own = self._own[key] = _Own(slot.delay, _jitter(slot), slot.delay)
         elif slot.delay != own.given:
             own.delay = slot.delay
         above = own.delay * (1 - own.jitter) >= floor

@@ -111,6 +111,16 @@ def test_ours_a_download_slot_built_anew_keeps_the_delay(loop: str) -> None:
     assert result.stats["collects/slots_left"] == 0
 
 
+def test_ours_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
+    with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
+        site.answer("/robots.txt", HALF)
+        urls = [origin + path for path in PATHS[:3] for origin in site.origins]
+        spider = "tests.integration.spiders:OneAfterAnother"
+        result = crawl(*urls, settings={"REP_MEMORY_ENTRIES": 1}, spider=spider)
+        assert all(min(gaps(site, origin)) >= LEAST for origin in site.origins)
+    assert len(result.pages) == 9
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_ours_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for_both(loop: str) -> None:
     with Site(ports=2) as site:
@@ -212,6 +222,14 @@ def test_ours_concurrency_that_was_lent_to_a_slow_host_is_given_back() -> None:
 def test_ours_scrapys_own_middleware_with_our_parser_keeps_the_delay(loop: str) -> None:
     with Site() as site:
         six_pages(site, loop=loop, settings=BUILT_IN)
+        assert min(gaps(site)) >= LEAST
+
+
+@pytest.mark.skipif(not HAS_SIGNAL, reason="this Scrapy has no signal robots_parsed")
+def test_ours_skip_means_obey_where_nobody_can_end_a_request() -> None:
+    over_max = {"REP_CRAWL_DELAY_MAX": 0.1, "REP_CRAWL_DELAY_OVER_MAX": "skip"}
+    with Site() as site:
+        six_pages(site, settings={**BUILT_IN, **over_max})
         assert min(gaps(site)) >= LEAST
 
 
