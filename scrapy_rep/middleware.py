@@ -86,7 +86,7 @@ class RepMiddleware:
             if not verdict.allowed:
                 self._forbid(request, robots, verdict)
         if self._crawl_delay is not None:
-            await self._pace(request, robots, self._crawl_delay)
+            waits = await self._pace(request, robots, self._crawl_delay) or waits
         self._extension.report.allow()
         if waits:
             await self._extension.waiting_room.leave()
@@ -108,15 +108,18 @@ class RepMiddleware:
         self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
         raise ForbiddenByRobots(origin, verdict)
 
-    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
-        """Hand *request* to the pace of its download slot; a Visit-time that is near is waited for."""
+    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> bool:
+        """Hand *request* to the pace of its download slot; whether it waited for a Visit-time that was near."""
         refusal = crawl_delay.heed(request, robots.parser)
-        if refusal and refusal.wait and refusal.wait <= self._patience:
+        wait = (refusal and refusal.wait) or 0.0
+        waits = 0.0 < wait <= self._patience
+        if waits:
             with self._extension.waiting_room.seat():
-                await pause(self._crawler, refusal.wait)
+                await pause(self._crawler, wait)
             refusal = crawl_delay.heed(request, robots.parser)
         if refusal:
             self._refuse(request, robots, refusal)
+        return waits
 
     def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
         if refusal.reason is Reason.VISIT_TIME:
