@@ -137,6 +137,8 @@ def test_ours_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for
 def test_ours_a_download_slot_that_the_user_chose_is_paced(loop: str) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", HALF, site.origin)
+        # The one that asks for a delay is known first.
+        site.answer("/robots.txt", Answer(404, delay=0.2), site.origins[1])
         urls = [origin + path for path in PATHS[:3] for origin in site.origins]
         crawl(*({"url": url, "meta": {"download_slot": "shared"}} for url in urls), loop=loop)
         assert len(site.log) == 8
