@@ -65,7 +65,7 @@ def bar(axes: Axes, place: int, name: str, spread: Spread) -> None:
 
 
 def draw_cpu(axes: Axes, figures: Figures) -> None:
-    names = {OFF: "robots.txt off:\nto split the URL", BUILT_IN: BUILT_IN, OURS: OURS}
+    names = {OFF: "robots.txt off:\nto split the URL", BUILT_IN: "built-in", OURS: OURS}
     for place, name in enumerate(names):
         bar(axes, place, name, figures.request[name])
     axes.set_xticks(range(len(names)), list(names.values()))
