@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scrapy import signals
 
+from tests.support.command import scrapy_command
 from tests.support.crawl import LOOPS, Crawl, crawl, crawl_until
 from tests.support.site import Answer, Arrival, Site, hang, reset, robots, sequence
 
@@ -247,9 +248,19 @@ def test_the_memory_store_keeps_nothing_for_the_next_run(store: Path) -> None:
     assert not store.exists()
 
 
-def test_scrapy_check_and_scrapy_shell_see_the_robots_txt_of_this_minute(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("command", "keeps"), [(["shell", "-c", "response.status"], False), (["fetch"], True)])
+def test_scrapy_shell_sees_the_robots_txt_of_this_minute(store: Path, command: list[str], keeps: bool) -> None:
+    name, *options = command
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        code, _, errors = scrapy_command(
+            store.parent, name, f"{site.origin}/", *options,
+            "-s", 'ADDONS={"scrapy_rep.Addon": 300}', "-s", f"REP_STORE_PATH={store}",
+        )  # fmt: skip
+    assert (code, site.paths(), store.exists()) == (0, ["/robots.txt", "/"], keeps), errors
+
+
+def test_scrapy_check_sees_the_robots_txt_of_this_minute(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRAPY_CHECK", "true")
     with Site() as site:
         site.answer("/robots.txt", validated)

@@ -1,4 +1,4 @@
-"""One call of ``scrapy robots`` in a process of its own, outside any project."""
+"""One call of ``scrapy`` in a process of its own, outside any project."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ _ROOT = Path(__file__).parents[2]
 
 
 def robots_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
+    """As `scrapy_command`, for ``scrapy robots``."""
+    return scrapy_command(folder, "robots", *arguments, given=given)
+
+
+def scrapy_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
     """The exit code, and what was written to standard output and standard error."""
     process = subprocess.run(
-        [sys.executable, "-m", "scrapy", "robots", *arguments],
+        [sys.executable, "-m", "scrapy", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])},
         input=given,
