@@ -122,6 +122,7 @@ class RepMiddleware:
         return waits
 
     def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
+        self._extension.report.forbid(robots.entry.origin)
         if refusal.reason is Reason.VISIT_TIME:
             self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
         self._log(request, f"line {refusal.line}, {refusal.reason.value}")
