@@ -22,6 +22,17 @@ def test_the_examples_of_the_engine_are_true() -> None:
     assert results.failed == 0
 
 
+def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:
+    rows = re.findall(r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt).* \|$", _text(), re.MULTILINE)
+    assert len(rows) >= 7
+    assert set(rows) <= set(README.with_name("docs").joinpath("engine.md").read_text("utf-8").splitlines())
+
+
+def _text() -> str:
+    """The README from where it tells of cost, up to the next part."""
+    return README.read_text("utf-8").partition("## What it costs")[2].partition("\n## ")[0]
+
+
 def test_every_setting_has_its_row_and_no_row_is_invented() -> None:
     assert list(SETTING_ROWS) == [f"REP_{name.upper()}" for name in RepSettings.__slots__]
 
