@@ -23,7 +23,9 @@ def test_the_examples_of_the_engine_are_true() -> None:
 
 
 def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:
-    rows = re.findall(r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt).* \|$", _text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt).* \|$", _text(), re.MULTILINE
+    )
     assert len(rows) >= 7
     assert set(rows) <= set(README.with_name("docs").joinpath("engine.md").read_text("utf-8").splitlines())
 

@@ -14,13 +14,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from .pattern import COMMON, Pattern, is_plain, specificity
 from .rules import Rules
 
 _COMMON_OR_WILDCARD: Final = COMMON + b"*"
-_COMMON_RUNS: Final = re.compile(b"%%[0-9A-Fa-f]{2}|([%s]+)" % re.escape(COMMON))  # an escape is an empty one
+_ESCAPE: Final = re.compile(b"%[0-9A-Fa-f]{2}")
+_COMMON_RUNS: Final = re.compile(b"%%[0-9A-Fa-f]{2}|[%s]+" % re.escape(COMMON))  # or an escape
+_RUNS: Final = 4  # so many are looked for
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
@@ -172,10 +175,15 @@ def _made_of(path: bytes, spellings: list[bytes]) -> list[bytes]:
 
     To look for a run of octets in a long path can take microseconds, and a hostile body has thousands.
     """
-    present = bytes(set(path))
-    return [
-        spelling for spelling in spellings if not b"".join(_COMMON_RUNS.findall(spelling)).translate(None, present)
-    ]
+    present = bytes({*path, *b"*$"})
+    return [spelling for spelling in spellings if not _lacks(present, spelling)]
+
+
+def _lacks(present: bytes, spelling: bytes) -> bool:
+    """Whether *spelling* holds an octet that stands for itself and is not *present*."""
+    itself = _ESCAPE.sub(b"", spelling) if b"%" in spelling else spelling
+    missing = itself.translate(None, present)
+    return len(missing.translate(None, COMMON)) < len(missing)
 
 
 def _may_match(spelling: bytes, path: bytes) -> bool:
@@ -183,7 +191,8 @@ def _may_match(spelling: bytes, path: bytes) -> bool:
     tail = spelling.rpartition(b"*")[2].rstrip(b"$")
     if tail not in path and not tail.translate(None, COMMON):
         return False
-    return all(run in path for run in _COMMON_RUNS.findall(spelling))
+    runs = islice(_COMMON_RUNS.finditer(spelling), _RUNS)
+    return all(run[0].startswith(b"%") or run[0] in path for run in runs)
 
 
 class _Choice:

@@ -135,6 +135,8 @@ class Pattern(NamedTuple):
                 if canonical_octets
                 else _GOOGLE_SPELLINGS.sub(_respell, spelt)
             )
+        while b"**" in spelt:  # says what one does, and a hostile body has thousands
+            spelt = spelt.replace(b"**", b"*")
         return cls(tuple(spelt.split(b"*")), anchored, specificity(value))
 
     def matches(self, path: bytes) -> bool:

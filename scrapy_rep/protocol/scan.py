@@ -49,13 +49,8 @@ class FastReading(PlainReading):
         """The rules for *token*."""
         body = read(self.body)
         by_name, regions = _regions(body, token)
-        allow: list[bytes] = []
-        disallow: list[bytes] = []
-        for start, end in regions:
-            more_allow, more_disallow = rules_in(body.text[start:end])
-            allow += more_allow
-            disallow += more_disallow
-        return Scan(by_name, Rules.of(allow, disallow), tuple(regions))
+        text = b"".join([body.text[start:end] for start, end in regions])
+        return Scan(by_name, Rules.of(*rules_in(text)), tuple(regions))
 
     def by_line(self, token: Token, scan: Scan) -> Iterator[tuple[bool, bytes, int]]:  # noqa: ARG002
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
