@@ -14,10 +14,19 @@ if TYPE_CHECKING:
     from .extension import RepExtension
     from .middleware import ForbiddenByRobots, RepMiddleware
     from .robotparser import RepRobotParser
+    from .spiders import RepSitemapSpider
 
 __version__ = "0.1.0"
 
-__all__ = ["Addon", "CrawlDelay", "ForbiddenByRobots", "RepExtension", "RepMiddleware", "RepRobotParser"]
+__all__ = [
+    "Addon",
+    "CrawlDelay",
+    "ForbiddenByRobots",
+    "RepExtension",
+    "RepMiddleware",
+    "RepRobotParser",
+    "RepSitemapSpider",
+]
 
 _HOMES = {
     "Addon": "addon",
@@ -26,6 +35,7 @@ _HOMES = {
     "RepExtension": "extension",
     "RepMiddleware": "middleware",
     "RepRobotParser": "robotparser",
+    "RepSitemapSpider": "spiders",
 }
 
 

@@ -8,10 +8,12 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
+from .contracts import CONTRACTS
 from .crawl_delay import CrawlDelay
 from .extension import RepExtension
 from .middleware import RepMiddleware
 from .robotparser import RepRobotParser
+from .sitemap_feed import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -20,10 +22,18 @@ _GATE: Final = 100
 """Where Scrapy's own robots.txt middleware stands among the downloader middlewares."""
 
 _BEHIND_AUTOTHROTTLE: Final = 900
+_BEHIND_SCRAPYS_CONTRACTS: Final = 10
+_NEAR_SPIDER: Final = 950
 
 
 class Addon:
     """``ADDONS = {"scrapy_rep.Addon": 300}``: obey robots.txt, with our gate in the place of Scrapy's."""
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Called by Scrapy before there is a crawler: ``scrapy check`` reads its contracts then."""
+        for place, contract in enumerate(CONTRACTS, start=_BEHIND_SCRAPYS_CONTRACTS):
+            settings.setdefault_in_component_priority_dict("SPIDER_CONTRACTS", contract, place)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl; settings of the project, spider or command line win."""
@@ -31,6 +41,7 @@ class Addon:
         settings.set("ROBOTSTXT_PARSER", RepRobotParser, priority="addon")
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _BEHIND_AUTOTHROTTLE)
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEAR_SPIDER)
         place = _retire_builtin(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, place)
 

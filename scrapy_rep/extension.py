@@ -24,6 +24,8 @@ from .renewal import Renewal, Renewer
 from .report import Report
 from .robots import ALLOW_ALL, DISALLOW_ALL, Robots
 from .settings import RepSettings, asks_for_delays
+from .signals import sitemaps_found
+from .sitemaps import sitemaps_of
 from .stores import open_store
 from .stores.memory import Memory
 
@@ -63,15 +65,15 @@ class RepExtension:
         Not with ``ROBOTSTXT_OBEY`` off, not with the meta key ``dont_obey_robotstxt``, and not for a
         scheme that has no robots.txt.
         """
-        return self._obey and self.asks(request)
+        return self._obey and not request.meta.get("dont_obey_robotstxt") and self.asks(request)
 
     def asks(self, request: Request) -> bool:
-        """Whether robots.txt is fetched because of *request*: to decide about it, or to pace it alone."""
-        return (
-            self._asks
-            and not request.meta.get("dont_obey_robotstxt")
-            and urlparse_cached(request).scheme in SCHEMES
-        )
+        """Whether robots.txt is fetched because of *request*: to decide about it, to pace it, or on demand.
+
+        The meta key ``rep_fetch`` demands it where nobody else asks.
+        """
+        wanted = self._asks and not request.meta.get("dont_obey_robotstxt")
+        return (wanted or bool(request.meta.get("rep_fetch"))) and urlparse_cached(request).scheme in SCHEMES
 
     def in_hand(self, url: str) -> Robots | None:
         """The robots.txt that speaks for *url*, if it is known and may be used now; never waits.
@@ -124,6 +126,7 @@ class RepExtension:
         self.report.renewed(renewal, robots, known)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
+            await self._send_sitemaps_found(robots, cause)
         return robots
 
     def _forbids_hop(self, url: str, cause: Request) -> bool:
@@ -157,6 +160,14 @@ class RepExtension:
         signal: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
         if signal is not None:
             await self._crawler.signals.send_catch_log_async(signal=signal, robotparser=parser, request=cause)
+
+    async def _send_sitemaps_found(self, robots: Robots, cause: Request) -> None:
+        sitemaps = sitemaps_of(robots)
+        self.report.sitemaps(robots.entry.origin, sitemaps)
+        if sitemaps.urls:
+            await self._crawler.signals.send_catch_log_async(
+                signal=sitemaps_found, urls=sitemaps.urls, origin=robots.entry.origin, request=cause
+            )
 
     def _spider_closed(self) -> None:
         self.report.close()

@@ -138,7 +138,7 @@ class Fetcher:
             target = _redirect_target(response)
             if target is None or response.status in self._settings.status_access:
                 return self._judge(response, tuple(hops))
-            if len(hops) == MAX_HOPS or not _may_follow(origin, target) or forbids(target):
+            if len(hops) == MAX_HOPS or not origin.may_lead_to(target) or forbids(target):
                 return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
             hops.append(target)
             url = target
@@ -233,12 +233,3 @@ def _redirect_target(response: Response) -> str | None:
         return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url
     except ValueError:
         return ""
-
-
-def _may_follow(origin: Origin, target: str) -> bool:
-    """Whether a redirect of *origin* may lead to *target*: http(s), and from a public host to no private one."""
-    try:
-        to = Origin.from_url(target)
-    except ValueError:
-        return False
-    return target.startswith(("http:", "https:")) and (origin.is_local or not to.is_local)

@@ -10,13 +10,15 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from .crawl_delay import CrawlDelay, Refusal
 from .downloader import pause
 from .extension import RepExtension
-from .protocol import Origin, Reason, Rule, Verdict
+from .protocol import Access, Origin, Reason, Rule, Verdict
 from .report import describe
-from .settings import InvalidSettingError, RepSettings, asks_for_delays
+from .settings import InvalidSettingError, asks_for_delays
+from .sitemap_feed import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from typing_extensions import Self
 
     from .robots import Robots
@@ -48,15 +50,16 @@ class RepMiddleware:
     """Asks `RepExtension` about every request and raises `ForbiddenByRobots` for those it may not let pass."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` when robots.txt is not asked, `InvalidSettingError` without the extensions.
+        """Raises `InvalidSettingError` without the extensions that the settings need.
 
-        It is asked with ``ROBOTSTXT_OBEY``, or for delays alone when somebody set ``REP_CRAWL_DELAY``.
+        ``NotConfigured`` where they need none: robots.txt is asked with ``ROBOTSTXT_OBEY``, and for delays
+        alone when somebody set ``REP_CRAWL_DELAY``.
         """
         asks_delays = asks_for_delays(crawler.settings)
-        if not (crawler.settings.getbool("ROBOTSTXT_OBEY") or asks_delays):
-            raise NotConfigured
         extension = crawler.get_extension(RepExtension)
         if extension is None:
+            if not (crawler.settings.getbool("ROBOTSTXT_OBEY") or asks_delays):
+                raise NotConfigured
             raise _lacking("scrapy_rep.RepExtension, which RepMiddleware asks")
         self._crawl_delay = crawler.get_extension(CrawlDelay)
         if self._crawl_delay is not None:
@@ -65,18 +68,24 @@ class RepMiddleware:
             raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._extension = extension
-        self._patience = RepSettings.from_crawler(crawler).crawl_delay_max
+        self._patience = extension.settings.crawl_delay_max
+        self._sitemap_callback = sitemap_callback(crawler.spider)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    async def process_request(self, request: Request) -> None:
-        """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host."""
+    async def process_request(self, request: Request) -> Response | None:
+        """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host.
+
+        A sitemap spider that asks for a robots.txt is answered from what is known of it.
+        """
+        if self._reads_sitemap_lines(request):
+            return await self._sitemap_lines(request)
         if self._crawl_delay is not None:
             self._crawl_delay.leave_old_host(request)
         if not self._extension.asks(request):
-            return
+            return None
         robots = self._extension.in_hand(request.url)
         waits = robots is None
         if robots is None:
@@ -90,6 +99,22 @@ class RepMiddleware:
         self._extension.report.allow()
         if waits:
             await self._extension.waiting_room.leave()
+        return None
+
+    def _reads_sitemap_lines(self, request: Request) -> bool:
+        return (
+            self._sitemap_callback is not None
+            and request.callback == self._sitemap_callback
+            and is_for_robots_txt(request)
+            and not request.meta.get("dont_obey_robotstxt")
+        )
+
+    async def _sitemap_lines(self, request: Request) -> Response:
+        robots = self._extension.in_hand(request.url) or await self._wait(request)
+        if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable:
+            self._forbid(request, robots, Verdict(allowed=False, rule=None, reason=Reason.UNREACHABLE))
+        request.meta["dont_cache"] = True  # this is no answer of the server's
+        return sitemap_lines(request, robots)
 
     async def _wait(self, request: Request) -> Robots:
         self._crawler.stats.inc_value("rep/waited_count")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .protocol import Origin
     from .renewal import Renewal
     from .robots import Robots
+    from .sitemaps import Sitemaps
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +71,18 @@ class Report:
         if robots.is_stale:
             self._inc("rep/stale_count")
         self._tell(renewal, robots, first=known is None or not known.entry.failures)
+
+    def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
+        """*origin* names *sitemaps*."""
+        stats = self._crawler.stats
+        if sitemaps.urls:
+            stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
+        if sitemaps.unusable:
+            stats.inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
+            logger.debug(
+                "robots.txt of %s: %d Sitemap lines lead nowhere, first %r",
+                origin, len(sitemaps.unusable), sitemaps.unusable[0],
+            )  # fmt: skip
 
     def _inc(self, stat: str) -> None:
         self._totals[stat] += 1

@@ -133,6 +133,8 @@ class RepSettings:
     crawl_delay_max: float = _setting(_positive_seconds, "a number of seconds above 0", 300.0)
     crawl_delay_over_max: str = _setting(_choice(_OVER_MAX), "one of cap, obey, skip", "cap")
     rate_and_visit_time: bool = _setting(_flag, "True or False", False)
+    follow_sitemaps: bool = _setting(_flag, "True or False", False)
+    offsite_sitemaps: bool = _setting(_flag, "True or False", False)
     max_waiting: int = _setting(_whole(0), "a number of requests, 0 or more", 1_000)
     memory_entries: int = _setting(_whole(1), "a number of origins, 1 or more", 10_000)
     memory_size: int = _setting(_whole(1), "a number of octets, 1 or more", 134_217_728)

@@ -15,6 +15,8 @@ from scrapy.utils.python import global_object_name
 
 import scrapy_rep
 from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware, RepRobotParser
+from scrapy_rep.contracts import CONTRACTS, SitemapsContract
+from scrapy_rep.sitemap_feed import SitemapFeed
 
 BUILT_IN = global_object_name(RobotsTxtMiddleware)
 
@@ -64,6 +66,17 @@ def test_the_extensions_are_added_beside_those_of_the_user() -> None:
     own = "scrapy.extensions.closespider.CloseSpider"
     settings = assembled({"EXTENSIONS": {own: 5}})
     assert settings.getdict("EXTENSIONS") == {own: 5, RepExtension: 0, CrawlDelay: 900}
+
+
+def test_the_feed_of_sitemaps_is_added() -> None:
+    assert SitemapFeed in components(assembled(), "SPIDER_MIDDLEWARES")
+
+
+def test_the_contracts_are_set_before_there_is_a_crawler_and_those_of_the_user_kept() -> None:
+    settings = Settings({"SPIDER_CONTRACTS": {"scrapy_rep.contracts.SitemapsContract": None}})
+    Addon.update_pre_crawler_settings(settings)
+    own = [contract for contract in components(settings, "SPIDER_CONTRACTS") if contract in CONTRACTS]
+    assert own == [contract for contract in CONTRACTS if contract is not SitemapsContract]
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,15 @@ protocol.robotstxt
 protocol.parser
 protocol.lint
 protocol
-stores.base stores.memory origin_log downloader settings threads stores.sqlite_file
+stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
 stores.sqlite flight identity robotparser robots_request time_of_day
 stores robots fetch pace download_slots
-renewal
+renewal sitemaps
 report delay_report
-extension commands
-crawl_delay
-middleware spiders contracts commands.cache
+extension sitemap_feed commands
+crawl_delay contracts
+middleware commands.cache
+spiders
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

@@ -92,6 +92,17 @@ class Origin:
         address = _address(host)
         return _is_localhost(host) or (address is not None and address.is_loopback)
 
+    def may_lead_to(self, url: str) -> bool:
+        """Whether a redirect or a Sitemap line of this origin may lead to *url*.
+
+        To http(s) alone, and from a public host to no private one.
+        """
+        try:
+            to = Origin.from_url(url)
+        except ValueError:
+            return False
+        return url.startswith(("http:", "https:")) and (self.is_local or not to.is_local)
+
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"

@@ -241,3 +241,27 @@ def test_ours_an_odd_spelling_of_an_address_is_local(host: str) -> None:
 )
 def test_ours_a_public_name_or_address_is_not_local(host: str) -> None:
     assert not Origin.from_url(f"http://{host}/").is_local
+
+
+@pytest.mark.parametrize(
+    ("url", "may"),
+    [
+        ("https://other.example/x", True),
+        ("http://a.example:8080/", True),
+        ("ftp://a.example/x", False),
+        ("mailto:x@a.example", False),
+        ("https://", False),
+        ("http://127.0.0.1/", False),
+        ("http://10.0.0.1:8000/", False),
+        ("http://localhost/", False),
+        ("http://2130706433/", False),
+    ],
+)
+def test_ours_a_public_host_may_lead_to_http_on_public_hosts_alone(url: str, may: bool) -> None:
+    assert Origin.from_url("https://a.example/").may_lead_to(url) is may
+
+
+def test_ours_a_private_host_may_lead_to_any_host() -> None:
+    here = Origin.from_url("http://127.0.0.1:8998/")
+    assert here.may_lead_to("http://10.0.0.1/")
+    assert here.may_lead_to("https://a.example/")

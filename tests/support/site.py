@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gzip
 import socket
 import ssl
 import struct
@@ -66,6 +67,23 @@ Answers = Answer | Callable[[Arrival], Answer]
 def robots(text: str, **kwargs: object) -> Answer:
     """A robots.txt with *text*."""
     return Answer(body=text.encode(), headers=[("Content-Type", "text/plain")], **kwargs)  # type: ignore[arg-type]
+
+
+def sitemap(*urls: str, compressed: bool = False) -> Answer:
+    """A sitemap of *urls*; with *compressed* a gzip file, as sites keep them."""
+    return _xml("urlset", [f"<url><loc>{url}</loc></url>" for url in urls], compressed)
+
+
+def sitemap_index(*urls: str, compressed: bool = False) -> Answer:
+    return _xml("sitemapindex", [f"<sitemap><loc>{url}</loc></sitemap>" for url in urls], compressed)
+
+
+def _xml(root: str, elements: Sequence[str], compressed: bool) -> Answer:
+    namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+    body = f'<?xml version="1.0"?>\n<{root} {namespace}>{"".join(elements)}</{root}>'.encode()
+    if compressed:
+        return Answer(body=gzip.compress(body), headers=[("Content-Type", "application/x-gzip")])
+    return Answer(body=body, headers=[("Content-Type", "application/xml")])
 
 
 def redirect(location: str, status: int = 302) -> Answer:

@@ -1,0 +1,164 @@
+"""Contracts for ``scrapy check``: what robots.txt says of the site whose page a callback gets.
+
+``@robots_allows``, ``@robots_disallows``, ``@crawl_delay`` and ``@sitemaps``. Their hooks are synchronous,
+so they fetch nothing: the sample request carries the meta key ``rep_fetch``, and the gate has fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from urllib.parse import urljoin
+
+from scrapy.contracts import Contract
+from scrapy.exceptions import ContractFail
+
+from .extension import RepExtension
+from .pace import Delay, pace_of
+from .protocol import Access, Kind, Origin, Verdict, parse
+from .report import describe
+from .sitemaps import sitemaps_of
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from .robots import Robots
+
+_NOT_IN_HAND: Final = (
+    "nothing is known of the robots.txt of {origin}: the contract needs scrapy_rep.Addon in ADDONS, and an"
+    " @meta of yours stands above it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The sample request's answer: from which ``url``, its ``robots``, and the ``tokens`` it was asked under."""
+
+    url: str
+    robots: Robots
+    tokens: Sequence[str]
+
+
+class RobotsContract(Contract):
+    """Asserts something about the robots.txt of the origin that answered the sample request."""
+
+    takes: ClassVar[str]
+
+    def __init__(self, method: Callable[..., Any], *args: str) -> None:
+        """Raises ``ValueError`` for arguments other than those that the contract takes."""
+        super().__init__(method, *filter(None, args))
+        self._crawler = method.__self__.crawler  # type: ignore[attr-defined]
+        try:
+            self.parse(self.args)
+        except ValueError as error:
+            raise ValueError(f"@{self.name} {' '.join(args)}: it takes {self.takes}") from error
+
+    def parse(self, args: tuple[str, ...]) -> None:
+        """Raises ``ValueError`` when *args* cannot be."""
+        if not args:
+            raise ValueError
+
+    def adjust_request_args(self, args: dict[str, Any]) -> dict[str, Any]:
+        return {**args, "meta": {**(args.get("meta") or {}), "rep_fetch": True}}
+
+    def pre_process(self, response: Response) -> None:
+        """Raises ``ContractFail`` when robots.txt says something else, or could not be had."""
+        origin = Origin.from_url(response.url)
+        extension = self._crawler.get_extension(RepExtension)
+        robots = extension and extension.in_hand(response.url)
+        if robots is None:
+            raise ContractFail(_NOT_IN_HAND.format(origin=origin))
+        if robots.access is Access.UNREACHABLE:
+            raise ContractFail(f"robots.txt of {origin} is unreachable: {describe(robots.error)}")
+        assert response.request is not None  # noqa: S101  # Scrapy has set it
+        tokens = extension.identity.tokens(response.request)
+        problem = self.problem(Sample(response.url, robots, tokens))
+        if problem:
+            raise ContractFail(f"robots.txt of {origin} {problem} (as {', '.join(tokens) or '*'})")
+
+    def problem(self, sample: Sample) -> str | None:
+        """What robots.txt says instead of what the contract asserts; None when it says that."""
+        raise NotImplementedError
+
+
+class _VerdictContract(RobotsContract):
+    takes = "paths or URLs of the origin in @url"
+    allowed: ClassVar[bool]
+
+    def problem(self, sample: Sample) -> str | None:
+        for path in self.args:
+            url = urljoin(sample.url, path)
+            if Origin.from_url(url) != sample.robots.entry.origin:
+                return f"does not speak for {url}: give {self.takes}"
+            verdict = sample.robots.verdict(sample.tokens, url)
+            if verdict.allowed is not self.allowed:
+                return f"{'allows' if verdict.allowed else 'disallows'} {path}: {_why(verdict)}"
+        return None
+
+
+class RobotsAllowsContract(_VerdictContract):
+    """``@robots_allows PATH…``: the spider may request every path."""
+
+    name = "robots_allows"
+    allowed = True
+
+
+class RobotsDisallowsContract(_VerdictContract):
+    """``@robots_disallows PATH…``: the spider may request none of them."""
+
+    name = "robots_disallows"
+    allowed = False
+
+
+class CrawlDelayContract(RobotsContract):
+    """``@crawl_delay SECONDS``: the Crawl-delay that is asked of the spider; 0 for none."""
+
+    name = "crawl_delay"
+    takes = "one number of seconds, 0 for no Crawl-delay"
+
+    def parse(self, args: tuple[str, ...]) -> None:
+        (seconds,) = args
+        self._seconds = float(seconds)
+
+    def problem(self, sample: Sample) -> str | None:
+        delay = pace_of(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
+        if delay.seconds == self._seconds:
+            return None
+        return f"asks for a Crawl-delay of {delay.seconds:g} s{_in_line(delay.line)}, not of {self._seconds:g} s"
+
+
+class SitemapsContract(RobotsContract):
+    """``@sitemaps N`` or ``@sitemaps URL…``: how many sitemaps robots.txt names, or exactly which."""
+
+    name = "sitemaps"
+    takes = "a number of sitemaps, or their URLs"
+
+    def problem(self, sample: Sample) -> str | None:
+        urls = sitemaps_of(sample.robots).urls
+        if len(self.args) == 1 and self.args[0].isdecimal():
+            matches = len(urls) == int(self.args[0])
+        else:
+            matches = set(urls) == {urljoin(sample.url, sitemap) for sitemap in self.args}
+        if matches:
+            return None
+        plural = "" if len(urls) == 1 else "s"
+        return f"names {len(urls)} sitemap{plural}{_sitemap_lines(sample.robots)}, not {' '.join(self.args)}"
+
+
+CONTRACTS: Final = (RobotsAllowsContract, RobotsDisallowsContract, CrawlDelayContract, SitemapsContract)
+
+
+def _why(verdict: Verdict) -> str:
+    return f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value
+
+
+def _in_line(line: int) -> str:
+    return f" in line {line}" if line else ""
+
+
+def _sitemap_lines(robots: Robots) -> str:
+    """Each Sitemap line with its number, whatever the parser back-end."""
+    records = parse(robots.entry.body, limit=None).records
+    lines = [f"{record.text} in line {record.line}" for record in records if record.kind is Kind.SITEMAP]
+    return f" ({', '.join(lines)})" if lines else ""
