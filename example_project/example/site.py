@@ -1,28 +1,16 @@
-"""A small site on 127.0.0.1 with a robots.txt worth reading: ``python -m example.site``."""
+"""A small site on 127.0.0.1 with a robots.txt worth reading: ``python -m example.site``.
+
+It answers with the robots.txt beside this file as it is now: change a line, and crawl or check again.
+"""
 
 from __future__ import annotations
 
+import gzip
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 PORT = 8998
-
-ROBOTS_TXT = """\
-# For everybody.
-User-agent: *
-Disallow: /private/
-Allow: /private/notice.html
-Disallow: /*?sort=
-Disallow: /*.pdf$
-
-# For our own crawler: its group replaces the one above.
-User-agent: ExampleBot
-Disallow: /drafts/
-Allow: /drafts/published/
-Disallow: /*?sort=
-Crawl-delay: 0.1
-
-Sitemap: http://127.0.0.1:8998/sitemap.xml
-"""
+ROBOTS_TXT = Path(__file__).with_name("robots.txt")
 
 PAGES = {
     "/": ["/about", "/private/", "/drafts/", "/drafts/published/1", "/list", "/list?sort=price", "/manual.pdf"],
@@ -36,23 +24,48 @@ PAGES = {
     "/list?page=2": [],
     "/list?page=2&sort=price": [],
     "/manual.pdf": [],
+    "/news/": [],
+    "/news/2025/harvest": [],
+    "/news/2026/frost": [],
+    "/news/2026/thaw": [],
 }
+SITEMAPS = {
+    "/sitemap.xml": ["/about", "/drafts/", "/list", "/news/"],
+    "/news/2025.xml": ["/news/2025/harvest"],
+    "/news/2026.xml.gz": ["/news/2026/frost", "/news/2026/thaw"],
+}
+INDEXES = {"/news/index.xml.gz": ["/news/2025.xml", "/news/2026.xml.gz"]}
+
+
+def page(path: str) -> str:
+    links = "".join(f'<li><a href="{link}">{link}</a></li>' for link in PAGES[path])
+    return f"<title>{path}</title><ul>{links}</ul>"
+
+
+def sitemap(root: str, element: str, paths: list[str]) -> str:
+    entries = "".join(f"<{element}><loc>http://127.0.0.1:{PORT}{path}</loc></{element}>" for path in paths)
+    return f'<{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{root}>'
 
 
 class Site(BaseHTTPRequestHandler):
-    """Answers with robots.txt, or with a page of links."""
+    """Answers with robots.txt, a sitemap, or a page of links."""
 
     def do_GET(self) -> None:
         if self.path == "/robots.txt":
-            self._answer(200, "text/plain; charset=utf-8", ROBOTS_TXT)
+            self._answer(200, "text/plain; charset=utf-8", ROBOTS_TXT.read_text("utf-8"))
+        elif self.path in SITEMAPS:
+            self._answer(200, "application/xml", sitemap("urlset", "url", SITEMAPS[self.path]))
+        elif self.path in INDEXES:
+            self._answer(200, "application/xml", sitemap("sitemapindex", "sitemap", INDEXES[self.path]))
         elif self.path in PAGES:
-            links = "".join(f'<li><a href="{link}">{link}</a></li>' for link in PAGES[self.path])
-            self._answer(200, "text/html; charset=utf-8", f"<title>{self.path}</title><ul>{links}</ul>")
+            self._answer(200, "text/html; charset=utf-8", page(self.path))
         else:
             self._answer(404, "text/html; charset=utf-8", "<title>Page not found</title>")
 
     def _answer(self, status: int, content_type: str, text: str) -> None:
         body = text.encode()
+        if self.path.endswith(".gz"):
+            content_type, body = "application/gzip", gzip.compress(body)
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
@@ -75,7 +88,7 @@ def serve(port: int = PORT) -> ThreadingHTTPServer:
 
 if __name__ == "__main__":
     with serve() as site:
-        print(f"http://127.0.0.1:{PORT}/ - Ctrl-C stops it")
+        print(f"http://127.0.0.1:{PORT}/ - Ctrl-C stops it", flush=True)
         try:
             site.serve_forever()
         except KeyboardInterrupt:

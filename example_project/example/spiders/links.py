@@ -10,9 +10,10 @@ class LinksSpider(scrapy.Spider):
     def parse(self, response):
         """
         @url http://127.0.0.1:8998/
+        @robots_allows /about /drafts/published/1 /list?page=2&sort=price
+        @robots_disallows /drafts/ /drafts/2 /list?sort=price
         @returns items 1 1
         @returns requests 7 7
-        @scrapes crawled
         """
         yield {"crawled": response.url}
         yield from response.follow_all(css="a", errback=self.forbidden)

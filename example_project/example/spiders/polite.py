@@ -13,7 +13,7 @@ class PoliteSpider(scrapy.Spider):
     def parse(self, response):
         """
         @url http://127.0.0.1:8998/about
-        @returns items 1 1
+        @crawl_delay 0.1
         @scrapes page seconds
         """
         now = monotonic()

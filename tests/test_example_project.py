@@ -1,0 +1,23 @@
+"""The spiders to copy: short, each with a contract, each in the README. That they run, ``.ci/run`` sees."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SPIDERS = {path.stem: path.read_text("utf-8") for path in ROOT.glob("example_project/example/spiders/[a-z]*.py")}
+
+
+@pytest.mark.parametrize("name", SPIDERS)
+def test_a_spider_has_25_lines_at_most_and_a_contract(name: str) -> None:
+    assert SPIDERS[name].count("\n") <= 25
+    assert re.search(r"@url http://127\.0\.0\.1:8998/\S*\n\s+@\w+ ", SPIDERS[name])
+    assert f'    name = "{name}"\n' in SPIDERS[name]
+
+
+def test_the_readme_shows_every_spider_of_the_example() -> None:
+    section = (ROOT / "README.md").read_text("utf-8").partition("## The example project")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == sorted(SPIDERS)
