@@ -1,9 +1,12 @@
-"""Runs the crawl that standard input describes and writes what became of it: see ``crawl.py``."""
+"""Runs one crawl, in a process that is there for it alone, and writes what became of it: see ``crawl.py``."""
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
+import os
+import random
 import sys
 import traceback
 import warnings
@@ -15,6 +18,18 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.utils.misc import load_object
+
+PRELOADED = [
+    "scrapy.core.downloader.handlers.http11",
+    "scrapy.core.scheduler",
+    "scrapy.core.scraper",
+    "scrapy.downloadermiddlewares.httpcompression",
+    "scrapy.extensions.feedexport",
+    "scrapy.spiders.sitemap",
+    "scrapy_rep.addon",
+    "twisted.web.client",
+]
+"""What most crawls import; none of it chooses a reactor."""
 
 _LOOPS: dict[str, tuple[type, dict[str, Any]]] = {
     "asyncio": (AsyncCrawlerProcess, {}),
@@ -132,9 +147,16 @@ def plain_stats(crawler: Any) -> dict[str, Any]:
     return {key: value if isinstance(value, (int, float)) else str(value) for key, value in stats.items()}
 
 
-if __name__ == "__main__":
+def main(job: dict[str, Any], report: Path, stderr: Path, environment: dict[str, str], folder: Path) -> None:
+    """Run *job* and write the *report*; the exit code is 1 when the crawl did not start."""
+    os.environ.update(environment)
+    os.chdir(folder)
+    with stderr.open("w") as file:
+        os.dup2(file.fileno(), 2)
+    random.seed()  # every crawl was forked from the same state
     refuse_deprecations()
-    outcome = run(json.load(sys.stdin))
+    outcome = run(job)
     failed = outcome.pop("failed") or "start_time" not in outcome["stats"]
-    Path(sys.argv[1]).write_text(json.dumps(outcome))
+    report.write_text(json.dumps(outcome))
+    gc.collect()  # Twisted tells of an error that nobody handled when its Deferred goes
     sys.exit(1 if failed else 0)
