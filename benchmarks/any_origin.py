@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from threading import Thread
 from typing import Final
 
@@ -47,8 +47,9 @@ def address(number: int) -> str:
 class _Connection(asyncio.Protocol):
     """Answers one request after another; *lasts* says whether the connection outlives the first."""
 
-    def __init__(self, lasts: bool) -> None:
+    def __init__(self, lasts: bool, files: Mapping[bytes, bytes]) -> None:
         self._lasts = lasts
+        self._files = files
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -62,21 +63,29 @@ class _Connection(asyncio.Protocol):
         self._received += data
         while b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
-            self._transport.write(self._answer(is_robots=b" /robots.txt " in head))
+            self._transport.write(self._answer(path=head.split(b" ", 2)[1]))
             if not self._lasts:
                 self._transport.close()
 
-    def _answer(self, is_robots: bool) -> bytes:
-        kind, body = (b"plain", robots_txt(self._host)) if is_robots else (b"html", PAGE)
+    def _answer(self, path: bytes) -> bytes:
+        kind, body = b"html", PAGE
+        if path in self._files:
+            kind, body = b"xml", self._files[path]
+        elif path == b"/robots.txt":
+            kind, body = b"plain", robots_txt(self._host)
         connection = b"" if self._lasts else b"Connection: close\r\n"
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/%s\r\nContent-Length: %d\r\n%s\r\n"
         return head % (kind, len(body), connection) + body
 
 
 class AnyOrigin:
-    """The server, in a thread; a context manager. *lasting* connections save a crawl of one origin time."""
+    """The server, in a thread; a context manager. *lasting* connections save a crawl of one origin time.
 
-    def __init__(self, *, lasting: bool) -> None:
+    Beside robots.txt and pages it has *files*, by their paths.
+    """
+
+    def __init__(self, *, lasting: bool, files: Mapping[bytes, bytes] | None = None) -> None:
+        self.files = dict(files or {})
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self._lasting = lasting
@@ -85,7 +94,7 @@ class AnyOrigin:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        serving = self._loop.create_server(lambda: _Connection(self._lasting), sock=self._socket)
+        serving = self._loop.create_server(lambda: _Connection(self._lasting, self.files), sock=self._socket)
         self._server = asyncio.run_coroutine_threadsafe(serving, self._loop).result(10)
         return self
 

@@ -73,6 +73,7 @@ class SitemapFeed(BaseSpiderMiddleware):
         if nesting > MAX_NESTING:
             self._drop(request, "rep/sitemap/too_deep_count", "it ends a chain of sitemaps")
             return None
+        request.priority -= 1  # pages come first, or the scheduler would hold those of all sitemaps
         self.crawler.stats.inc_value("rep/sitemap/followed_count")
         return request
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.cache import Entry
-from scrapy_rep.settings import InvalidSettingError, RepSettings
+from scrapy_rep.settings import RepSettings
 from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
@@ -47,7 +47,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         with closing(SqliteFile(path)) as file:
             return _ACTIONS[arguments.action](file, origin, arguments.json, out)
     except (ValueError, sqlite3.Error) as error:
-        named = "" if isinstance(error, (ValueError, InvalidSettingError)) else f"{path}: "
+        named = "" if isinstance(error, ValueError) else f"{path}: "
         return _fail(f"{named}{error}")
 
 
@@ -63,8 +63,7 @@ def _fail(problem: str) -> int:
 def _list(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     entries = file.entries() if origin is None else filter(None, [file.get(origin)])
     for entry in entries:
-        facts = _facts(entry)
-        line = json.dumps(facts) if as_json else _line(entry)
+        line = json.dumps(_facts(entry)) if as_json else _line(entry)
         out.write(f"{line}\n")
     return FINE
 
@@ -76,16 +75,15 @@ def _show(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) 
     if entry is None:
         out.write(f"nothing is known of {origin}\n")
         return FOUND
-    facts = _facts(entry)
+    facts, text = _facts(entry), entry.body.decode("utf-8", "backslashreplace")
     if as_json:
-        text = entry.body.decode("utf-8", "backslashreplace")
         out.write(json.dumps({**facts, "body": text}) + "\n")
         return FINE
     for name, value in facts.items():
         shown = ", ".join(value) if isinstance(value, list) else value
         if shown not in (None, "", 0):
             out.write(f"{name.replace('_', ' ')}: {shown}\n")
-    out.write("\n" + entry.body.decode("utf-8", "backslashreplace"))
+    out.write(f"\n{text}")
     return FINE
 
 

@@ -17,10 +17,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from .pattern import COMMON, Pattern, is_plain, specificity
+from .pattern import COMMON, COMMON_OR_WILDCARD, Pattern, is_plain, specificity
 from .rules import Rules
 
-_COMMON_OR_WILDCARD: Final = COMMON + b"*"
 _ESCAPE: Final = re.compile(b"%[0-9A-Fa-f]{2}")
 _COMMON_RUNS: Final = re.compile(b"%%[0-9A-Fa-f]{2}|[%s]+" % re.escape(COMMON))  # or an escape
 _RUNS: Final = 4  # so many are looked for
@@ -165,7 +164,7 @@ def _sorted_out(rules: Rules) -> tuple[set[bytes], list[Candidate]]:
 def _pieces(spelling: bytes, canonical_octets: bool) -> Sequence[bytes]:
     """The octets between the wildcards, without making a pattern where that is possible."""
     plain = spelling[:-1] if spelling.endswith(b"$") else spelling
-    if plain.translate(None, _COMMON_OR_WILDCARD):
+    if plain.translate(None, COMMON_OR_WILDCARD):
         return Pattern.of(spelling, canonical_octets=canonical_octets).pieces
     return plain.split(b"*")
 

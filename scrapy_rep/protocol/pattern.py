@@ -24,7 +24,7 @@ _GOOGLE_SPELLINGS: Final = re.compile(rb"()(%" + _HEX + rb"{2})|([\x80-\xff])")
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
-_COMMON_OR_WILDCARD: Final = COMMON + b"*"
+COMMON_OR_WILDCARD: Final = COMMON + b"*"
 _CANONICAL: Final = (
     r"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
     r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
@@ -129,7 +129,7 @@ class Pattern(NamedTuple):
         """
         anchored = value.endswith(b"$")
         spelt = value[:-1] if anchored else value
-        if spelt.translate(None, _COMMON_OR_WILDCARD):
+        if spelt.translate(None, COMMON_OR_WILDCARD):
             spelt = (
                 canonical(spelt).replace(b"$", b"%24")
                 if canonical_octets

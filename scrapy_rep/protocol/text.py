@@ -40,9 +40,9 @@ class Text(NamedTuple):
         lower = text.lower()
         return cls(text, lower, bool(_INDENTED.search(text)))
 
-    def lines(self, field: Field, start: int = 0) -> Iterator[re.Match[bytes]]:
+    def lines(self, field: Field) -> Iterator[re.Match[bytes]]:
         expression = field.indented if self.is_indented else field.flush
-        return expression.finditer(self.lower, start)
+        return expression.finditer(self.lower)
 
 
 class _Latest:
