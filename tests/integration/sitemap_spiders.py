@@ -14,21 +14,21 @@ from tests.support.run_crawl import Recorder
 
 
 class Records:
-    """What the two kinds of sitemap spider share: every page is recorded."""
+    """What the two kinds of sitemap spider share: every page is recorded that is not older than ``newest``."""
 
     sitemap_rules = [("", "page")]
     began = 0.0
-    page = Recorder.page
-
-
-class Ours(Records, RepSitemapSpider):
-    """Told sites; ``newest`` keeps the entries of a sitemap that are not older than that."""
-
-    name = "ours"
     newest = ""
+    page = Recorder.page
 
     def sitemap_filter(self, entries: Any) -> Any:
         return (entry for entry in entries if entry.get("lastmod", self.newest) >= self.newest)
+
+
+class Ours(Records, RepSitemapSpider):
+    """Told sites."""
+
+    name = "ours"
 
 
 class Scrapys(Records, SitemapSpider):

@@ -74,11 +74,11 @@ def test_an_index_and_compressed_sitemaps_are_read(site: Site, spider: str) -> N
 @pytest.mark.parametrize("spider", SPIDERS)
 @pytest.mark.parametrize("wanted", [True, False])
 def test_alternate_links_are_followed_when_the_spider_says_so(site: Site, spider: str, wanted: bool) -> None:
-    entry = f"{site.origin}/en</loc><xhtml:link rel='alternate' href='{site.origin}/de'/><loc>{site.origin}/fr"
+    entry = f"{site.origin}/en <xhtml:link rel='alternate' href='{site.origin}/de'/>"
     site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
     site.answer("/sitemap.xml", sitemap(entry))
     result = crawl_sitemaps(site, spider, sitemap_alternate_links=wanted)
-    assert (f"{site.origin}/de" in result.urls) is wanted
+    assert sorted(result.urls) == [f"{site.origin}/de"] * wanted + [f"{site.origin}/en"]
 
 
 @pytest.mark.parametrize("spider", SPIDERS)
@@ -88,6 +88,15 @@ def test_rules_choose_the_sitemaps_and_the_pages(site: Site, spider: str) -> Non
     site.answer("/news.xml", sitemap(f"{site.origin}/news/1", f"{site.origin}/about"))
     crawl_sitemaps(site, spider, sitemap_follow=["/news"], sitemap_rules=[["/news/", "page"]])
     assert paths(site) == ["/index.xml", "/news.xml", "/news/1", "/robots.txt"]
+
+
+@pytest.mark.parametrize("spider", SPIDERS)
+def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None:
+    dated = [f"{site.origin}/{year} <lastmod>{year}-05-01</lastmod>" for year in (2024, 2025, 2026)]
+    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*dated))
+    result = crawl_sitemaps(site, spider, newest="2025")
+    assert sorted(result.urls) == [f"{site.origin}/2025", f"{site.origin}/2026"]
 
 
 @pytest.mark.parametrize("spider", SPIDERS)

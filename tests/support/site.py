@@ -70,8 +70,9 @@ def robots(text: str, **kwargs: object) -> Answer:
 
 
 def sitemap(*urls: str, compressed: bool = False) -> Answer:
-    """A sitemap of *urls*; with *compressed* a gzip file, as sites keep them."""
-    return _xml("urlset", [f"<url><loc>{url}</loc></url>" for url in urls], compressed)
+    """A sitemap of *urls*, each with XML elements behind it or none; with *compressed* a gzip file."""
+    entries = [f"<url><loc>{url}</loc>{more}</url>" for url, _, more in (url.partition(" ") for url in urls)]
+    return _xml("urlset", entries, compressed)
 
 
 def sitemap_index(*urls: str, compressed: bool = False) -> Answer:
