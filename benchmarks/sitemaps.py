@@ -1,6 +1,6 @@
 """Memory of a crawl that is fed 50,000 pages by sitemaps: Scrapy's sitemap spider and RepSitemapSpider.
 
-    python -m benchmarks.sitemaps [--pages 50000]
+    python -m benchmarks.sitemaps [--pages 50000] [--shape SHAPE]
 
 prints a Markdown table. Each crawl is a process of its own and crawls a real server on 127.0.0.1 (Linux): 50
 sitemaps of 1,000 pages; one sitemap of 50,000; and that one with a JOBDIR, where requests wait on disk. Needs no
@@ -122,6 +122,7 @@ def row(spider: str, shape: str, figures: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=50_000)
+    parser.add_argument("--shape", choices=SHAPES, action="append", help="one of the crawls; all of them by default")
     parser.add_argument("--subject", type=json.loads, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.subject:
@@ -129,7 +130,7 @@ def main() -> None:
         return
     print("| pages named by | spider | MB at the first page | most | second half | seconds |")
     print("|---|---|---|---|---|---|")
-    for shape in SHAPES:
+    for shape in arguments.shape or SHAPES:
         for spider in SPIDERS:
             print(row(spider, shape, crawl(spider, arguments.pages, shape)), flush=True)
 
