@@ -122,7 +122,7 @@ def row(spider: str, shape: str, figures: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=50_000)
-    parser.add_argument("--shape", choices=SHAPES, action="append", help="one of the crawls; all of them by default")
+    parser.add_argument("--shape", choices=SHAPES, action="append", help="one of the crawls; all by default")
     parser.add_argument("--subject", type=json.loads, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.subject:
