@@ -27,7 +27,7 @@ stores robots fetch pace download_slots
 renewal sitemaps
 report delay_report
 extension sitemap_feed commands
-crawl_delay contracts
+crawl_delay contracts commands.shell commands.fetching
 middleware commands.cache
 spiders
 addon"""
