@@ -77,7 +77,7 @@ class CrawlDelay:
         obeys = crawler.settings.getbool("ROBOTSTXT_OBEY") or asks_for_delays(crawler.settings)
         if not obeys or not (self._settings.crawl_delay or self._settings.rate_and_visit_time):
             raise NotConfigured
-        from_setting(crawler)
+        from_setting(crawler.settings)
         self._crawler = crawler
         self._most = self._settings.crawl_delay_max if self._settings.crawl_delay_over_max == "cap" else inf
         self._slots = DownloadSlots(crawler, self._settings.max_waiting)

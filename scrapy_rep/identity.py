@@ -13,6 +13,7 @@ from .settings import InvalidSettingError, RepSettings
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +26,8 @@ class Identity:
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
         self._crawler = crawler
-        self._of_settings = _header_of_settings(crawler)
-        self._settled = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler)
+        self._of_settings = _header_of_settings(crawler.settings)
+        self._settled = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._told: set[str] = set()
         self._tell_tokens(self._settled)
@@ -72,20 +73,30 @@ class Identity:
             logger.info("Product token in robots.txt: %s", ", ".join(tokens))
 
 
-def _header_of_settings(crawler: Crawler) -> tuple[bytes, bytes]:
+def tokens_of(settings: BaseSettings) -> tuple[str, ...]:
+    """The tokens, most specific first, of a request that has no User-Agent header of its own.
+
+    Raises `InvalidSettingError`.
+    """
+    default, last = _header_of_settings(settings)
+    settled = RepSettings.from_settings(settings).user_agents or from_setting(settings)
+    return settled or (product_token(default or last),)
+
+
+def _header_of_settings(settings: BaseSettings) -> tuple[bytes, bytes]:
     """What ``DEFAULT_REQUEST_HEADERS`` and ``USER_AGENT`` say."""
-    headers = crawler.settings.getdict("DEFAULT_REQUEST_HEADERS")
+    headers = settings.getdict("DEFAULT_REQUEST_HEADERS")
     default = next((value for name, value in headers.items() if name.lower() == "user-agent"), None)
-    return _octets(default), _octets(crawler.settings.get("USER_AGENT"))
+    return _octets(default), _octets(settings.get("USER_AGENT"))
 
 
 def _octets(header: Any) -> bytes:
     return header if isinstance(header, bytes) else str(header or "").encode("utf-8", "surrogateescape")
 
 
-def from_setting(crawler: Crawler) -> tuple[str, ...]:
+def from_setting(settings: BaseSettings) -> tuple[str, ...]:
     """The token in ``ROBOTSTXT_USER_AGENT``, if that is set; raises `InvalidSettingError` when it holds none."""
-    header = crawler.settings.get("ROBOTSTXT_USER_AGENT")
+    header = settings.get("ROBOTSTXT_USER_AGENT")
     if not header:
         return ()
     token = product_token(header)

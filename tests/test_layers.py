@@ -18,7 +18,7 @@ protocol.spelling
 protocol.reading
 protocol.scan
 protocol.robotstxt
-protocol.parser
+protocol.parser protocol.explanation
 protocol.lint
 protocol
 stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
@@ -28,8 +28,10 @@ renewal sitemaps
 report delay_report
 extension sitemap_feed commands
 crawl_delay contracts commands.shell commands.fetching
-middleware commands.cache
+middleware commands.cache commands.subject
 spiders
+commands.explain_text
+commands.explain
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

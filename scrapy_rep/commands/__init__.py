@@ -5,18 +5,27 @@ Scrapy imports this on every call of ``scrapy``, so the sub-commands are importe
 
 from __future__ import annotations
 
+import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from importlib import import_module
-from typing import Final
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
 FINE, FOUND, COULD_NOT_RUN = 0, 1, 2
 
-_SUB_COMMANDS: Final = {"cache": "list, show or purge what the store holds"}
+_SUB_COMMANDS: Final = {
+    "cache": "list, show or purge what the store holds",
+    "explain": "say whether a URL is allowed, and why",
+    "survey": "measure the robots.txt of many sites, and draw a report",
+}
 
 
 class Command(ScrapyCommand):
@@ -47,13 +56,30 @@ class Command(ScrapyCommand):
         if name not in _SUB_COMMANDS:
             raise UsageError(f"there is no scrapy robots {name}: it is one of {', '.join(_SUB_COMMANDS)}")
         module = import_module(f".{name}", __name__)
-        parser = ArgumentParser(prog=f"scrapy robots {name}", description=str(module.__doc__).partition("\n")[0])
+        parser = ArgumentParser(
+            prog=f"scrapy robots {name}", description=module.__doc__, formatter_class=RawDescriptionHelpFormatter
+        )
         parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE", help="a setting")
         module.add_arguments(parser)
-        arguments = parser.parse_args(rest)
+        arguments = parser.parse_intermixed_args(rest)  # URLs before and behind options
         assert self.settings is not None  # noqa: S101  # Scrapy has set them
         try:
             self.settings.setdict(arglist_to_dict(arguments.set), priority="cmdline")
         except ValueError:
             raise UsageError("-s takes NAME=VALUE") from None
-        self.exitcode = module.run(arguments, self.settings, sys.stdout)
+        self.exitcode = _run(module, arguments, self.settings)
+
+
+def _run(module: Any, arguments: Namespace, settings: BaseSettings) -> int:
+    """The exit code of a sub-command; a pipe that nobody reads any more, and Ctrl-C, end it quietly."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a rule may hold what the terminal cannot show
+    try:
+        code: int = module.run(arguments, settings, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return COULD_NOT_RUN
+    except KeyboardInterrupt:
+        return COULD_NOT_RUN
+    return code

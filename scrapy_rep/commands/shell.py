@@ -6,10 +6,11 @@ Imports nothing of a crawl: a command that fetches nothing has to be quick to st
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic
 from typing import IO, Final
@@ -20,6 +21,7 @@ from . import COULD_NOT_RUN
 
 _PAINTS: Final = {"good": "32", "bad": "31", "strong": "1", "faint": "2"}
 _MOST_OF_A_LINE: Final = 65_536  # octets: more is no URL
+_BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
 _PROGRESS_EVERY: Final = 0.2  # seconds, on a terminal
 _PROGRESS_LINE_EVERY: Final = 5.0  # seconds, elsewhere
 
@@ -44,7 +46,7 @@ def origin_of(url: str) -> Origin:
     try:
         return Origin.from_url(with_scheme(url))
     except ValueError as error:
-        raise GivenError(error) from None
+        raise GivenError(f"{shown(url)}: {error}") from None
 
 
 def read_file(name: str) -> bytes:
@@ -63,7 +65,7 @@ def lines_of(name: str) -> Iterator[str]:
     try:
         with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, _MOST_OF_A_LINE), b""), start=1):
-                if b"\0" in line or len(line) == _MOST_OF_A_LINE:
+                if len(line) == _MOST_OF_A_LINE or _BINARY.search(line):
                     raise GivenError(f"{_named(name)} is no text: line {number} holds what no URL does")
                 if line := line.strip():
                     yield line.decode("utf-8", "surrogateescape")
@@ -75,6 +77,7 @@ def _named(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
+@lru_cache(maxsize=8)
 def paints(out: IO[str]) -> bool:
     """Whether *out* is a terminal that may be given colours: https://no-color.org."""
     return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -87,9 +90,14 @@ def paint(text: str, how: str, out: IO[str]) -> str:
 
 def shown(text: str) -> str:
     """*text* from somewhere else on one line of a terminal, without what a terminal would obey."""
-    return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape", "surrogatepass").decode() for sign in text
-    )
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(sign: str) -> str:
+    if sign.isprintable():
+        return sign
+    # Surrogate escapes stand for octets that are no UTF-8.
+    return f"\\x{ord(sign) & 0xFF:02x}" if "\udc80" <= sign <= "\udcff" else ascii(sign)[1:-1]
 
 
 class Progress:

@@ -3,6 +3,7 @@
 from .access import Access, access
 from .agent import product_token
 from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
+from .explanation import Explainer, Explanation, Match
 from .extensions import Extension, RequestRate
 from .origin import SCHEMES, Origin
 from .parser import MAX_SIZE, parse
@@ -19,9 +20,12 @@ __all__ = [
     "SCHEMES",
     "Access",
     "Dialect",
+    "Explainer",
+    "Explanation",
     "Extension",
     "Group",
     "Kind",
+    "Match",
     "Origin",
     "Reason",
     "Record",

@@ -75,6 +75,13 @@ class RobotsTxt:
         """Whether a user-agent line names *token*; ``*`` names nobody."""
         return self._addressed_to(token).scan.by_name
 
+    def agents_for(self, token: str) -> tuple[Record, ...]:
+        """The user-agent lines that address *token*: those that name it, else those of ``*``."""
+        addressed = self._addressed_to(token)
+        is_for = whom(addressed.token, by_name=addressed.scan.by_name)
+        records = self._reading.records()
+        return tuple(each for each in records if each.kind is Kind.USER_AGENT and is_for(each))
+
     def rules(self, token: str) -> tuple[Rule, ...]:
         """The rules for *token*, of all its groups together, in the order of their lines."""
         addressed = self._addressed_to(token)

@@ -17,13 +17,21 @@ def robots_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[i
 
 def scrapy_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
     """The exit code, and what was written to standard output and standard error."""
-    process = subprocess.run(
+    with scrapy_process(*arguments, folder=folder) as process:
+        try:
+            out, err = process.communicate(given, timeout=60)
+        finally:
+            process.kill()
+    return process.returncode, out.decode(), err.decode()
+
+
+def scrapy_process(*arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+    """A call that is under way, all its streams pipes."""
+    return subprocess.Popen(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])},
-        input=given,
-        capture_output=True,
-        timeout=60,
-        check=False,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
-    return process.returncode, process.stdout.decode(), process.stderr.decode()
