@@ -19,6 +19,9 @@ protocol.reading
 protocol.scan
 protocol.robotstxt
 protocol.parser protocol.explanation
+protocol.lint.finding protocol.lint.subject
+protocol.lint.whole protocol.lint.lines protocol.lint.agents protocol.lint.paths
+protocol.lint.rules protocol.lint.others
 protocol.lint
 protocol
 stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
