@@ -44,16 +44,17 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
     is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" each has a delay of its own.
     """
     agents: list[Record] = []
-    run_ended = False
+    run: tuple[Record, ...] | None = None  # once it has ended: thousands of records may share it
     for record in records:
         if record.kind is Kind.USER_AGENT:
-            if run_ended:
-                agents, run_ended = [], False
+            if run is not None:
+                agents, run = [], None
             agents.append(record)
         elif record.kind is not Kind.SITEMAP:
-            run_ended = True
+            if run is None:
+                run = tuple(agents)
             if record.kind not in _OF_THE_PROTOCOL:
-                yield Extension(tuple(agents), record)
+                yield Extension(run, record)
 
 
 _SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")

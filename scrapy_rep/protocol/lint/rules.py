@@ -98,8 +98,8 @@ class _Opponents:
         self._roots: dict[bytes, bytes] = {}
         self._weighed: dict[bytes, dict[bool, list[_Weighed]]] = {}
         for group in subject.groups:
-            root = self._root(_names(group)[0])
-            for name in _names(group):
+            root, *others = map(self._root, _names(group))
+            for name in others:
                 self._roots[self._root(name)] = root
         for group in subject.groups:
             both = self._weighed.setdefault(self._root(_names(group)[0]), {True: [], False: []})
@@ -109,9 +109,9 @@ class _Opponents:
             for rules in both.values():
                 rules.sort(key=lambda each: each.pattern.specificity, reverse=True)
 
-    def of(self, group: Group, *, allow: bool) -> list[_Weighed]:
-        """The rules that allow, or that disallow, the most specific first."""
-        return self._weighed[self._root(_names(group)[0])][allow]
+    def of(self, group: Group) -> dict[bool, list[_Weighed]]:
+        """The rules that allow, and those that disallow, the most specific first."""
+        return self._weighed[self._root(_names(group)[0])]
 
     def _ways(self, rule: Rule) -> Iterator[_Weighed]:
         """What *rule* matches: an allowed index page stands for its folder, too."""
@@ -144,7 +144,8 @@ class _Comparison:
 
     def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
         self._group = group
-        self._opponents = opponents
+        self._canonical = opponents.canonical
+        self._opponents = opponents.of(group)
         self._found = found
         self._work = work
         self._left = len(group.rules)
@@ -175,8 +176,7 @@ class _Comparison:
             known = first.setdefault((rule.allow, rule.value), rule)
             if known is not rule:
                 self._add("duplicate-rule", rule, "", str(known.line))
-        canonical = self._opponents.canonical
-        return [_Weighed.of(rule, rule.value, canonical=canonical) for rule in first.values() if rule.value]
+        return [_Weighed.of(rule, rule.value, canonical=self._canonical) for rule in first.values() if rule.value]
 
     def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
         """The lines of the rules that say the opposite of another one, at equal length."""
@@ -210,7 +210,7 @@ class _Comparison:
 
     def _strongest_below(self, rule: _Weighed) -> _Weighed | None:
         """The longest rule that says the opposite and may meet *rule*, of those that *rule* wins over."""
-        for other in self._opponents.of(self._group, allow=not rule.rule.allow):
+        for other in self._opponents[not rule.rule.allow]:
             if self._work.is_too_much(0):
                 return _UNKNOWN
             if not other.beats(rule) and other.may_meet(rule):
