@@ -24,6 +24,12 @@ protocol.lint.whole protocol.lint.lines protocol.lint.agents protocol.lint.paths
 protocol.lint.rules protocol.lint.others
 protocol.lint
 protocol
+survey.record survey.charts survey.style
+survey.measure
+survey survey.totals
+survey.sections
+survey.report survey.files
+survey.writer
 stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
 stores.sqlite flight identity robotparser robots_request time_of_day
 stores robots fetch pace download_slots
@@ -34,7 +40,7 @@ crawl_delay contracts commands.shell commands.fetching
 middleware commands.cache commands.subject
 spiders
 commands.explain_text
-commands.explain
+commands.explain commands.survey
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

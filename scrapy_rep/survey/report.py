@@ -1,0 +1,76 @@
+"""``survey.html``: one page that holds all it shows. It asks no other host for anything and runs no script."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from . import sections
+from .charts import percent, text
+from .style import STYLE
+from .totals import AI_SHUT_OUT, EVERYTHING, Totals, middle
+
+_NOTHING_FROM_ELSEWHERE: Final = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def report(totals: Totals, when: datetime, *, is_whole: bool = True) -> str:
+    """The page about *totals*; that of a survey that was cut short, not *is_whole*, says so."""
+    cut = "" if is_whole else " The survey was interrupted: these are the sites it had come to."
+    parts = [
+        sections.having(totals),
+        sections.ai_crawlers(totals),
+        sections.agents(totals),
+        sections.sizes(totals),
+        sections.lengths(totals),
+        sections.rules(totals),
+        sections.agent_rules(totals),
+        sections.lines(totals),
+        sections.findings(totals),
+        sections.features(totals),
+        sections.delays(totals),
+        sections.sitemaps(totals),
+        sections.shared(totals),
+    ]
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_NOTHING_FROM_ELSEWHERE}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>robots.txt of {totals.sites:,} sites</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<h1>robots.txt of {totals.sites:,} {"site" if totals.sites == 1 else "sites"}</h1>
+<p class="soft">Surveyed on {when:%-d %B %Y}.{text(cut)} A record of each site is in survey.jsonl.</p>
+<ul class="tiles">
+{_tiles(totals)}
+</ul>
+<div class="cards">
+{chr(10).join(parts)}
+</div>
+<footer>Made by scrapy robots survey. Rules are read as Google reads them (RFC 9309).</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _tiles(totals: Totals) -> str:
+    twins = sum(group.count for group in totals.shared_files())
+    tiles = (
+        (percent(totals.with_file / totals.sites if totals.sites else 0), "of the sites have a robots.txt"),
+        (_size(middle(totals.sizes)), "is the median size"),
+        (f"{middle(totals.rules):,.0f}", "rules in the median file"),
+        (percent(totals.share(totals.has[AI_SHUT_OUT])), "shut out an AI crawler by name"),
+        (percent(totals.share(totals.has[EVERYTHING])), "let in nobody whom they do not name"),
+        (percent(totals.share(totals.has["a Sitemap line"])), "name a sitemap"),
+        (percent(totals.share(len(totals.delays))), "ask for a Crawl-delay"),
+        (percent(totals.share(twins)), "have the very same file as another site"),
+    )
+    return "\n".join(f"<li><b>{text(figure)}</b><span>{text(what)}</span></li>" for figure, what in tiles)
+
+
+def _size(octets: float) -> str:
+    return f"{octets / 1_000:,.1f} kB" if octets >= 1_000 else f"{octets:,.0f} B"
