@@ -143,7 +143,7 @@ def facts_about(url: str, subject: Subject, *, full: bool) -> dict[str, Any]:
 def _verdict_facts(url: str, subject: Subject, verdict: Verdict) -> dict[str, Any]:
     return {
         "url": url,
-        "crawler": subject.token,
+        "agent": subject.token,
         "allowed": verdict.allowed,
         "reason": verdict.reason.value,
         "line": verdict.line or None,

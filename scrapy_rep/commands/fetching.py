@@ -131,20 +131,23 @@ class Source:
 def fetch(origins: Iterable[Origin], settings: BaseSettings, found: Callable[[Fetched], object]) -> None:
     """Fetch the robots.txt of each of *origins*, concurrently, and hand it to *found* as it comes.
 
-    Returns when all have come, or after Ctrl-C. Raises `InvalidSettingError`, and what *found* raises.
+    Returns when all have come. Raises `InvalidSettingError`, what *found* raises, and ``KeyboardInterrupt``
+    after Ctrl-C, when what is under way is dropped.
     """
     crawl(settings, lambda source: source.each(origins, found))
 
 
 def crawl(settings: BaseSettings, work: Callable[[Source], Awaitable[None]]) -> None:
-    """Run *work* in a crawl with the *settings* of a project; Ctrl-C cancels it.
+    """Run *work* in a crawl with the *settings* of a project.
 
-    Raises `InvalidSettingError`, what *work* raises, and what kept the crawl from starting.
+    Raises `InvalidSettingError`, what *work* raises, what kept the crawl from starting, and
+    ``KeyboardInterrupt`` when it ended before its work was done.
     """
     chosen = settings_of_crawl(settings)
     process = _process(chosen)
     problems: list[BaseException] = []
-    running: Any = process.crawl(_Errand, work=work, problems=problems)
+    done: list[bool] = []
+    running: Any = process.crawl(_Errand, work=work, problems=problems, done=done)
     if isinstance(running, Deferred):
         running.addErrback(lambda failure: problems.append(failure.value))  # type: ignore[call-overload]
     process.start()
@@ -152,6 +155,8 @@ def crawl(settings: BaseSettings, work: Callable[[Source], Awaitable[None]]) -> 
         problems.append(running.exception())
     if problems:
         raise problems[0]
+    if not done:
+        raise KeyboardInterrupt
 
 
 class _Errand(Spider):
@@ -160,10 +165,12 @@ class _Errand(Spider):
     name = "robots"
     work: Callable[[Source], Awaitable[None]]
     problems: list[BaseException]
+    done: list[bool]
 
     async def start(self) -> AsyncIterator[Any]:
         try:
             await self.work(Source(self.crawler))
+            self.done.append(True)
         except Exception as error:  # noqa: BLE001  # it is for the command to handle
             self.problems.append(error)
         return

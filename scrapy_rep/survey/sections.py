@@ -53,7 +53,7 @@ def ai_crawlers(totals: Totals) -> str:
     share = percent(totals.share(totals.has[AI_SHUT_OUT]))
     return figure(
         "AI crawlers",
-        f"{share} of the files shut out an AI crawler by name; the figures are those of each.",
+        f"{share} of the files shut out one of these, or more, by name.",
         bars("AI crawlers shut out by name", rows)
         + _key(("bad", "named, and not allowed /"), ("warn", "named, with other rules"))
         + table(["crawler", *states], data),
@@ -116,9 +116,11 @@ def rules(totals: Totals) -> str:
 def agent_rules(totals: Totals) -> str:
     """How many rules they have for one crawler."""
     buckets = _buckets(totals.agent_rules, _RULES, _short)
+    usual = middle(totals.agent_rules)
+    rules = "1 rule" if usual == 1 else f"{usual:,.0f} rules"
     return figure(
         "Rules for one crawler",
-        f"Where a file names a crawler, or all (*), the median is {middle(totals.agent_rules):,.0f} rules.",
+        f"Where a file names a crawler, or all (*), the median is {rules}.",
         columns("Crawlers named in a file by their rules", buckets, unit=" rules")
         + table(["rules up to", "crawlers"], buckets),
     )

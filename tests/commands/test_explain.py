@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from scrapy_rep.commands import explain
 from scrapy_rep.protocol import parse
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
 from tests.support.command import robots_command, scrapy_process
-from tests.support.site import Answer, Site, redirect, robots
+from tests.support.site import Answer, Site, hang, redirect, robots
 
 BODY = b"""User-agent: GPTBot
 Disallow: /
@@ -228,3 +230,15 @@ def test_a_closed_pipe_is_quiet(file: str) -> None:
         assert process.stdout.readline().startswith(b'{"url": "/x"')
         process.stdout.close()
         assert (process.wait(60), process.stderr.read()) == (2, b"")
+
+
+def test_ctrl_c_ends_it_quietly_with_2(tmp_path: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        with scrapy_process("robots", "explain", site.origin, folder=tmp_path) as process:
+            until = monotonic() + 30
+            while not site.count("/robots.txt") and monotonic() < until:
+                sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (2, b"", b"")

@@ -1,0 +1,54 @@
+"""What the sub-commands share at a shell."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from scrapy_rep.commands import shell
+from scrapy_rep.commands.shell import GivenError, Progress, origin_of, paint, shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert paint("x", "good", io.StringIO()) == "x"
+    assert paint("x", "good", Terminal()) == "\x1b[32mx\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert paint("x", "good", Terminal()) == "x"
+
+
+def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
+    assert shown("café \x1b[2J\u202e\udcff") == "café \\x1b[2J\\u202e\\xff"
+
+
+def test_a_host_without_a_scheme_is_asked_by_https() -> None:
+    assert str(origin_of("Example.com/x")) == "https://example.com"
+    with pytest.raises(GivenError, match=r"^http://: no host in 'http://'$"):
+        origin_of("http://")
+
+
+def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(shell, "monotonic", lambda: now[0])
+    terminal, file = Terminal(), io.StringIO()
+    progress = [Progress(terminal), Progress(file)]
+    for second in range(12):
+        now[0] = float(second)
+        for one in progress:
+            one.tell(f"{second} done")
+    for one in progress:
+        one.end()
+    assert (
+        terminal.getvalue()
+        == "".join(f"\r{second} done" for second in range(1, 10)) + "\r10 done\r11 done\r       \r"
+    )
+    assert file.getvalue() == "5 done\n10 done\n"
