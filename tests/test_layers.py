@@ -37,10 +37,10 @@ renewal sitemaps
 report delay_report
 extension sitemap_feed commands
 crawl_delay contracts commands.shell commands.fetching
-middleware commands.cache commands.subject
+middleware commands.cache commands.subject commands.lint_report commands.sources
 spiders
 commands.explain_text
-commands.explain commands.survey
+commands.explain commands.survey commands.lint
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

@@ -79,9 +79,14 @@ class Subject:
         )
 
     @property
+    def is_error_page(self) -> bool:
+        """Whether the server said that this is no robots.txt."""
+        return self.status is not None and not 200 <= self.status < 300
+
+    @property
     def is_readable(self) -> bool:
         """Whether it makes sense to look at single lines."""
-        return not (self.is_html or self.is_utf_16)
+        return not (self.is_error_page or self.is_html or self.is_utf_16)
 
     def raw(self, record: Record) -> bytes:
         """The line of *record* as it stands in the file."""

@@ -102,6 +102,8 @@ CODES: Final[dict[str, Code]] = {
 def check(subject: Subject, found: Findings) -> None:
     """All checks of this file."""
     _check_source(subject, found)
+    if subject.is_error_page:
+        return
     if subject.limit is not None and len(subject.octets) > subject.limit:
         found.add("file-too-long", 0, 0, len(subject.octets), subject.limit)
     if not subject.body.strip():
@@ -122,7 +124,7 @@ def _check_source(subject: Subject, found: Findings) -> None:
         found.add("below-root", 0, 0, path, root)
     if subject.hops and not _is_upgrade(subject.url, subject.hops):
         found.add("redirected", 0, 0, subject.hops[-1])
-    if subject.status is not None and not 200 <= subject.status < 300:
+    if subject.is_error_page:
         found.add("error-page", 0, 0, str(subject.status))
 
 

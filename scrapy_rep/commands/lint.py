@@ -1,0 +1,89 @@
+"""Find what is wrong with a robots.txt, or could be better.
+
+    scrapy robots lint FILE|URL|-… [--json | --sarif] [--fail-on SEVERITY]
+
+A file is given by its name, - is standard input; for a URL (https://…) the robots.txt of its origin is
+fetched. Prints "file:line:column: severity: message (code)" and what to write instead; --json prints an
+object a line, --sarif one SARIF 2.1.0 document. Exits with 0 when all is well, 1 when there is a finding
+of the severity of --fail-on or worse (by default a warning or an error), 2 when a file could not be had.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import IO, TYPE_CHECKING, Final
+
+from scrapy_rep.protocol import Finding, Severity, lint
+from scrapy_rep.settings import InvalidSettingError, RepSettings
+
+from . import FINE, FOUND
+from .lint_report import JsonReport, Report, SarifReport, TextReport
+from .shell import GivenError, complain
+from .sources import Given, check_names, read
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_NEVER: Final = "never"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of the command line."""
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a file, a URL (https://…), or - for standard input"
+    )
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="one JSON object a line")
+    shape.add_argument("--sarif", action="store_true", help="one SARIF 2.1.0 document")
+    parser.add_argument(
+        "--fail-on",
+        choices=[*(severity.value for severity in Severity), _NEVER],
+        default=Severity.WARNING.value,
+        help="the least severity for which it exits with 1 (default: %(default)s)",
+    )
+
+
+def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
+    """Do what the *arguments* say; the exit code."""
+    report = _report(arguments, out)
+    try:
+        parsed = RepSettings.from_settings(settings)
+        check_names(arguments.files)
+        code = FINE
+
+        def look_at(given: Given) -> None:
+            nonlocal code
+            findings = _findings(given, parsed)
+            report.add(given.name, findings)
+            if any(_counts(each, arguments.fail_on) for each in findings):
+                code = FOUND
+
+        try:
+            read(arguments.files, settings, look_at, parsed.max_size)
+        finally:
+            report.end()
+            out.flush()
+    except (GivenError, InvalidSettingError) as error:
+        return complain("lint", error)
+    return code
+
+
+def _report(arguments: Namespace, out: IO[str]) -> Report:
+    if arguments.sarif:
+        return SarifReport(out)
+    return JsonReport(out) if arguments.json else TextReport(out)
+
+
+def _findings(given: Given, settings: RepSettings) -> tuple[Finding, ...]:
+    return lint(
+        given.body,
+        settings.dialect,
+        limit=settings.max_size,
+        url=given.url,
+        hops=given.hops,
+        status=given.status,
+    )
+
+
+def _counts(finding: Finding, least: str) -> bool:
+    return least != _NEVER and finding.severity.rank <= Severity(least).rank
