@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import doctest
+import io
 import re
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
+from scrapy_rep.commands import explain
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.survey.record import SiteRecord
 
 README = Path(__file__).parents[1] / "README.md"
 SETTING_ROWS = dict(re.findall(r"^\| `(REP_\w+)` \| `(.+?)` \|", README.read_text("utf-8"), re.MULTILINE))
@@ -20,6 +24,31 @@ def test_the_examples_of_the_engine_are_true() -> None:
     results = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
     assert results.attempted >= 8
     assert results.failed == 0
+
+
+def test_the_explanations_shown_are_those_that_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = README.read_text("utf-8")
+    body = re.search(r"parse\((b\"\"\".*?\"\"\")\)", text, re.DOTALL)
+    assert body
+    (tmp_path / "robots.txt").write_bytes(ast.literal_eval(re.sub(r"(?m)^\.\.\. ?", "", body[1])))
+    monkeypatch.chdir(tmp_path)
+    shown = re.search(r"```console\n(\$ scrapy robots explain .*?)```", text, re.DOTALL)
+    assert shown
+    calls = [call.partition("\n") for call in shown[1].split("$ scrapy robots explain ")[1:]]
+    assert len(calls) == 2
+    for arguments, _, printed in calls:
+        parser, out = ArgumentParser(), io.StringIO()
+        explain.add_arguments(parser)
+        explain.run(parser.parse_args(arguments.split()), Settings(), out)
+        assert out.getvalue() == printed.rstrip("\n") + "\n"
+
+
+def test_every_field_of_a_record_of_a_survey_is_named() -> None:
+    section = README.read_text("utf-8").partition("## At a shell")[2].partition("\n## ")[0]
+    names = set(re.findall(r"`(\w+)`", section))
+    assert set(SiteRecord.__slots__) - names == {"site", "is_html"}
 
 
 def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:

@@ -93,10 +93,10 @@ def _why_group(subject: Subject) -> str:
     explainer, name = subject.explainer, shown(subject.token) or "it"
     number = f"{len(explainer.rules):,} {'rule' if len(explainer.rules) == 1 else 'rules'}"
     if explainer.by_name:
-        return f"names {name}, so groups of * do not count; {number}"
+        return f"{name} is named, so groups of * do not count; {number}"
     if explainer.agents:
-        return f"no group names {name}, so that of * counts; {number}"
-    return f"no group names {name}, and there is none of *"
+        return f"{name} is not named, so groups of * count; {number}"
+    return f"{name} is not named, and there is no group of *"
 
 
 def _record(record: Record) -> str:

@@ -62,7 +62,7 @@ def test_one_url_is_explained_in_full(file: str) -> None:
 crawler      ExampleBot
 robots.txt   {file}
 group        line 4     User-agent: ExampleBot
-             names ExampleBot, so groups of * do not count; 3 rules
+             ExampleBot is named, so groups of * do not count; 3 rules
 rules        line 9     Allow: /priv*.html$  length 12  decides
              line 8     Disallow: /private/  length 9
 delay        line 6     2 s between two requests
@@ -87,7 +87,7 @@ def test_of_several_urls_each_gets_a_line_and_one_that_is_disallowed_ends_it_wit
 
 def test_full_explains_all_of_several(file: str) -> None:
     _, out = explained("/a", "/b", "--full", "--file", file)
-    assert out.count("no group names Scrapy, so that of * counts; 1 rule\n") == 2
+    assert out.count("Scrapy is not named, so groups of * count; 1 rule\n") == 2
     assert out.count("none matches, so it is allowed") == 2
 
 

@@ -91,10 +91,10 @@ def test_the_first_match_is_the_rule_of_the_engine(lines: list[str], path: str, 
 def test_google_the_first_match_is_right_on_real_files(dialect: Dialect) -> None:
     files = bodies(Path(FOLDER))
     asked = 0
-    for row in islice(answers(Path(FOLDER)), 0, None, 37):
+    for row in islice(answers(Path(FOLDER)), 0, None, 97):
         explained = Explainer(parse(files[row.file], dialect, limit=None), row.agent).explain(row.url)
         assert agrees(explained), row
         if dialect is GOOGLE_EXACT:
             assert (str(int(explained.verdict.allowed)), str(explained.verdict.line)) == (row.allowed, row.line)
         asked += 1
-    assert asked > 4_000
+    assert asked > 1_500
