@@ -19,7 +19,7 @@ protocol.reading
 protocol.scan
 protocol.robotstxt
 protocol.parser protocol.explanation
-protocol.lint.finding protocol.lint.subject
+protocol.lint.finding protocol.lint.subject protocol.difference
 protocol.lint.whole protocol.lint.lines protocol.lint.agents protocol.lint.paths
 protocol.lint.rules protocol.lint.others
 protocol.lint
@@ -37,10 +37,11 @@ renewal sitemaps
 report delay_report
 extension sitemap_feed commands
 crawl_delay contracts commands.shell commands.fetching
-middleware commands.cache commands.subject commands.lint_report commands.sources
+middleware commands.cache commands.subject
 spiders
+commands.lint_report commands.sources commands.sitemaps
 commands.explain_text
-commands.explain commands.survey commands.lint
+commands.explain commands.survey commands.lint commands.diff
 addon"""
 RANKS = {f"scrapy_rep.{name}": rank for rank, row in enumerate(LAYERS.split("\n")) for name in row.split()}
 RANKS["scrapy_rep"] = 99

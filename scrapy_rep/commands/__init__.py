@@ -23,6 +23,7 @@ FINE, FOUND, COULD_NOT_RUN = 0, 1, 2
 
 _SUB_COMMANDS: Final = {
     "cache": "list, show or purge what the store holds",
+    "diff": "tell which URLs change their verdict between two robots.txt files",
     "explain": "say whether a URL is allowed, and why",
     "lint": "find what is wrong with a robots.txt, or could be better",
     "survey": "measure the robots.txt of many sites, and draw a report",

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import default_settings
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import inside_project
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings, Settings
 
     from scrapy_rep.protocol import Origin, RobotsTxt
@@ -106,6 +108,11 @@ class Source:
         """The robots.txt of *origin*; an origin that is unreachable gives an entry that says so."""
         robots = await self._extension.robots(origin.robots_url)
         return Fetched(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
+
+    async def page(self, url: str) -> Response:
+        """The answer at *url*, which a command needs besides: a sitemap. Raises what Scrapy's downloader does."""
+        request = Request(url, callback=NO_CALLBACK, meta={"dont_obey_robotstxt": True}, dont_filter=True)
+        return await self._crawler.engine.download_async(request)
 
     async def each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:
         """Hand the robots.txt of each of *origins* to *found* as it comes, ``CONCURRENT_REQUESTS`` at a time.

@@ -17,7 +17,9 @@ from .shell import GivenError, origin_of, read_file
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched
+    from scrapy_rep.protocol import Origin
+
+    from .fetching import Fetched, Source
 
 _TIMES_MORE: Final = 4  # of a file over the limit so much is fetched, to tell how long it is
 
@@ -55,14 +57,32 @@ def check_names(names: Iterable[str]) -> None:
 def read(names: Iterable[str], settings: BaseSettings, found: Callable[[Given], object], limit: int) -> None:
     """Hand each of the files called *names* to *found*: first those that need no crawl, in order.
 
-    *limit* is the number of octets that will be read of it. Raises `GivenError` for the first that cannot
-    be had, when all others have been handed over.
+    *limit* is the number of octets that will be read of it. Raises `GivenError` for those that cannot be
+    had, when all others have been handed over.
     """
+    names = list(names)
+    problems = read_files(names, found)
+    if any(map(is_url, names)):
+        from .fetching import crawl  # noqa: PLC0415  # all of Scrapy's machinery, which a file does not need
+
+        async def work(source: Source) -> None:
+            problems.extend(await fetch_urls(source, names, found))
+
+        crawl(settings_of_fetch(settings, limit), work)
+    fail_for(problems)
+
+
+def fail_for(problems: list[GivenError]) -> None:
+    """Raises `GivenError` when there are *problems*."""
+    if problems:
+        raise GivenError("; ".join(map(str, problems)))
+
+
+def read_files(names: Iterable[str], found: Callable[[Given], object]) -> list[GivenError]:
+    """Hand each of *names* that is no URL to *found*; what kept others from being read."""
     problems: list[GivenError] = []
-    urls: dict[str, None] = {}
     for name in names:
         if is_url(name):
-            urls[name] = None
             continue
         try:
             body = read_file(name)
@@ -70,25 +90,15 @@ def read(names: Iterable[str], settings: BaseSettings, found: Callable[[Given], 
             problems.append(_with_hint(error))
         else:
             found(Given(name, body))
-    if urls:
-        problems += _fetch(list(urls), settings, found, limit)
-    if problems:
-        raise GivenError("; ".join(map(str, problems)))
+    return problems
 
 
-def _with_hint(error: GivenError) -> GivenError:
-    if "Is a directory" in str(error):
-        return GivenError(f"{error}: name the files in it")
-    return GivenError(f"{error} (a URL starts with https://)") if "No such file" in str(error) else error
-
-
-def _fetch(
-    urls: list[str], settings: BaseSettings, found: Callable[[Given], object], limit: int
-) -> list[GivenError]:
-    from .fetching import fetch  # noqa: PLC0415  # all of Scrapy's machinery, which a file does not need
-
+async def fetch_urls(source: Source, names: Iterable[str], found: Callable[[Given], object]) -> list[GivenError]:
+    """Hand the robots.txt of each of *names* that is a URL to *found*, as it comes; what kept others away."""
     problems: list[GivenError] = []
-    by_origin = {origin_of(url): url for url in reversed(urls)}
+    by_origin: dict[Origin, str] = {}
+    for name in filter(is_url, names):
+        by_origin.setdefault(origin_of(name), name)
 
     def keep(fetched: Fetched) -> None:
         if fetched.entry.status is None:
@@ -96,10 +106,21 @@ def _fetch(
         else:
             found(_given(by_origin[fetched.origin], fetched))
 
+    await source.each(list(by_origin), keep)
+    return problems
+
+
+def settings_of_fetch(settings: BaseSettings, limit: int) -> BaseSettings:
+    """The *settings* for a crawl that asks now, and takes more than *limit* octets: to tell how long a file is."""
     chosen = settings.copy()
     chosen.setdict({"REP_STORE": "memory", "REP_MAX_SIZE": _TIMES_MORE * limit}, priority="cmdline")
-    fetch(list(dict.fromkeys(map(origin_of, urls))), chosen, keep)
-    return problems
+    return chosen
+
+
+def _with_hint(error: GivenError) -> GivenError:
+    if "Is a directory" in str(error):
+        return GivenError(f"{error}: name the files in it")
+    return GivenError(f"{error} (a URL starts with https://)") if "No such file" in str(error) else error
 
 
 def _given(asked: str, fetched: Fetched) -> Given:
