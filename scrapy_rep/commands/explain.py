@@ -82,17 +82,25 @@ class _Teller:
         self._out = out
         self._as_json = as_json
         self._full = full
+        self._shows = out.isatty()  # and so needs no telling how far it is
         self._told: dict[bool, int] = {True: 0, False: 0}
-        self._progress = None if out.isatty() else Progress(sys.stderr)
+        self._progress = Progress(sys.stderr)
 
     def tell(self, url: str, subject: Subject) -> None:
         """Print the answer about *url*."""
+        if self._shows:
+            self._progress.end()
         allowed = self._print(url, subject)
         self._told[allowed] += 1
         if not allowed:
             self.code = max(self.code, FOUND)
-        if self._progress and not sum(self._told.values()) % 100:
+        if not self._shows and not sum(self._told.values()) % 100:
             self._progress.tell(f"{self._told[True]:,} URLs allowed, {self._told[False]:,} disallowed")
+
+    def ask(self, number: int) -> None:
+        """Say that so many origins are asked, which may take a while."""
+        if number:
+            self._progress.tell(f"asking {number:,} {'origin' if number == 1 else 'origins'} …", at_once=True)
 
     def _print(self, url: str, subject: Subject) -> bool:
         """Whether *url* is allowed."""
@@ -110,13 +118,13 @@ class _Teller:
 
     def cannot(self, problem: object) -> None:
         """Say what could not be told."""
+        self._progress.end()
         self._out.flush()
         self.code = complain("explain", problem)
 
     def end(self) -> int:
         """The exit code."""
-        if self._progress:
-            self._progress.end()
+        self._progress.end()
         return self.code
 
 
@@ -157,7 +165,9 @@ async def _explain_all(
             if subject.problem:
                 teller.cannot(subject.problem)
 
-        await source.each((origin for origin in wanted if origin not in subjects), keep)
+        unknown = [origin for origin in wanted if origin not in subjects]
+        teller.ask(len(unknown))
+        await source.each(unknown, keep)
         _tell_all(some, subjects, teller)
 
 

@@ -6,7 +6,9 @@ settings and ``-s``. A process runs one such crawl in its life. Knows nothing of
 
 from __future__ import annotations
 
+import asyncio
 import re
+import signal
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from time import time
@@ -18,7 +20,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import default_settings
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import inside_project
-from twisted.internet.defer import Deferred, DeferredList, FirstError
+from twisted.internet.defer import CancelledError, Deferred, DeferredList, FirstError
 
 from scrapy_rep.downloader import is_closing
 from scrapy_rep.extension import RepExtension
@@ -178,6 +180,10 @@ class _Errand(Spider):
         try:
             await self.work(Source(self.crawler))
             self.done.append(True)
+        except (asyncio.CancelledError, CancelledError):
+            # Somebody pressed Ctrl-C. Nothing under way is worth the time that it may take.
+            signal.raise_signal(signal.SIGINT)
+            raise
         except Exception as error:  # noqa: BLE001  # it is for the command to handle
             self.problems.append(error)
         return

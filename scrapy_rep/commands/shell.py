@@ -109,10 +109,10 @@ class Progress:
         self._next = monotonic() + (_PROGRESS_EVERY if self._moves else _PROGRESS_LINE_EVERY)
         self._width = 0
 
-    def tell(self, text: str) -> None:
-        """Say *text* if it is time for it."""
+    def tell(self, text: str, *, at_once: bool = False) -> None:
+        """Say *text* if it is time for it; *at_once* where the line moves, whatever the time."""
         now = monotonic()
-        if now < self._next:
+        if now < self._next and not (at_once and self._moves):
             return
         self._next = now + (_PROGRESS_EVERY if self._moves else _PROGRESS_LINE_EVERY)
         self._err.write(f"\r{text:<{self._width}}" if self._moves else f"{text}\n")
@@ -124,3 +124,4 @@ class Progress:
         if self._moves and self._width:
             self._err.write(f"\r{'':<{self._width}}\r")
             self._err.flush()
+            self._width = 0

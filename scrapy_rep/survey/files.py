@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +18,7 @@ from .measure import measure
 from .record import SiteRecord
 
 _MANY: Final = 200  # files; with fewer a second process does not pay
+_MOST: Final = 33_554_432  # octets of a file
 _AT_ONCE: Final = 16  # files handed to a process
 
 
@@ -54,10 +56,18 @@ def _measured(folder: Path, dialect: Dialect, limit: int, path: Path) -> SiteRec
     name = path.relative_to(folder).as_posix()
     site = os.fsencode(name.removesuffix(".txt")).decode("utf-8", "backslashreplace")
     try:
-        body = path.read_bytes()
+        body = _read(path)
     except OSError as error:
         return SiteRecord(site=site, access="unreachable", problem=error.strerror or str(error))
     return measure(site, body, dialect=dialect, limit=limit)
+
+
+def _read(path: Path) -> bytes:
+    """The octets of a file, of a very large one the first; a pipe or a device would never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("not a regular file")
+    with path.open("rb") as file:
+        return file.read(_MOST)
 
 
 def _raise(error: OSError) -> None:

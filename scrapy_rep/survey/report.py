@@ -43,7 +43,7 @@ def report(totals: Totals, when: datetime, *, is_whole: bool = True) -> str:
 <body>
 <main>
 <h1>robots.txt of {totals.sites:,} {"site" if totals.sites == 1 else "sites"}</h1>
-<p class="soft">Surveyed on {when:%-d %B %Y}.{text(cut)} A record of each site is in survey.jsonl.</p>
+<p class="soft">Surveyed on {when.day} {when:%B %Y}.{text(cut)} A record of each site is in survey.jsonl.</p>
 <ul class="tiles">
 {_tiles(totals)}
 </ul>

@@ -20,6 +20,7 @@ from scrapy_rep.commands import explain
 from scrapy_rep.protocol import parse
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
 from tests.support.command import robots_command, scrapy_process
+from tests.support.crawl import LOOPS
 from tests.support.site import Answer, Site, hang, redirect, robots
 
 BODY = b"""User-agent: GPTBot
@@ -37,6 +38,12 @@ User-agent: *
 Disallow: /caf\xc3\xa9
 Sitemap: https://example.com/a.xml
 """
+
+LOOP_ARGUMENTS = {
+    "asyncio": (),
+    "twisted": ("-s", "FORCE_CRAWLER_PROCESS=True"),
+    "reactorless": ("-s", "TWISTED_REACTOR_ENABLED=False"),
+}
 
 
 @pytest.fixture
@@ -232,13 +239,16 @@ def test_a_closed_pipe_is_quiet(file: str) -> None:
         assert (process.wait(60), process.stderr.read()) == (2, b"")
 
 
-def test_ctrl_c_ends_it_quietly_with_2(tmp_path: Path) -> None:
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ctrl_c_ends_it_at_once_and_quietly_with_2(tmp_path: Path, loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", hang())
-        with scrapy_process("robots", "explain", site.origin, folder=tmp_path) as process:
+        with scrapy_process("robots", "explain", site.origin, *LOOP_ARGUMENTS[loop], folder=tmp_path) as process:
             until = monotonic() + 30
             while not site.count("/robots.txt") and monotonic() < until:
                 sleep(0.02)
             process.send_signal(signal.SIGINT)
+            pressed = monotonic()
             out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (2, b"", b"")
+    assert monotonic() - pressed < 8  # the fetch would take 10

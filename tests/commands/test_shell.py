@@ -52,3 +52,7 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
         == "".join(f"\r{second} done" for second in range(1, 10)) + "\r10 done\r11 done\r       \r"
     )
     assert file.getvalue() == "5 done\n10 done\n"
+    for one in progress:
+        one.tell("at once", at_once=True)
+    assert terminal.getvalue().endswith("\rat once")
+    assert file.getvalue() == "5 done\n10 done\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import sys
 from argparse import ArgumentParser
@@ -34,25 +35,27 @@ def records(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of files: below it too, one hidden, one that cannot be read."""
+    """A folder of files: below it too, one hidden, two that cannot be read."""
     (tmp_path / "files" / "more").mkdir(parents=True)
     (tmp_path / "files" / "a.example").write_bytes(b"User-agent: *\nDisallow: /\n")
     (tmp_path / "files" / "more" / "b.example.txt").write_bytes(b"\x7fELF\0\xff" * 100)
     (tmp_path / "files" / ".hidden").write_bytes(b"")
     (tmp_path / "files" / "broken").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "files" / "pipe")
     return tmp_path / "files"
 
 
 def test_a_folder_is_read_file_by_file(folder: Path, tmp_path: Path) -> None:
     code, out = surveyed("--files", str(folder), "--out", str(tmp_path / "out"))
     assert (code, out) == (
-        0, f"3 of 3 sites, 2 with a robots.txt, 1 unreachable\n{tmp_path / 'out' / 'survey.html'}\n"
+        0, f"4 of 4 sites, 2 with a robots.txt, 2 unreachable\n{tmp_path / 'out' / 'survey.html'}\n"
     )  # fmt: skip
     found = records(tmp_path / "out")
-    assert list(found) == ["a.example", "broken", "more/b.example"]
+    assert list(found) == ["a.example", "broken", "pipe", "more/b.example"]
     assert (found["a.example"]["disallow"], found["more/b.example"]["disallow"]) == (1, 0)
     assert found["broken"]["problem"] == "No such file or directory"
-    assert "robots.txt of 3 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
+    assert found["pipe"]["problem"] == "not a regular file"
+    assert "robots.txt of 4 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
 
 
 def test_several_processes_find_what_one_does(
@@ -65,7 +68,7 @@ def test_several_processes_find_what_one_does(
     monkeypatch.setattr(files.os, "cpu_count", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
-    assert len(records(tmp_path / "two")) == 43
+    assert len(records(tmp_path / "two")) == 44
 
 
 @pytest.mark.parametrize(
