@@ -27,7 +27,7 @@ protocol
 survey.record survey.charts survey.style
 survey.measure
 survey survey.totals
-survey.sections
+survey.sections survey.distributions
 survey.report survey.files
 survey.writer
 stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file

@@ -79,9 +79,11 @@ def _run(module: Any, arguments: Namespace, settings: BaseSettings) -> int:
     try:
         code: int = module.run(arguments, settings, sys.stdout)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        return COULD_NOT_RUN
     except KeyboardInterrupt:
+        return COULD_NOT_RUN
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"scrapy robots: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)  # noqa: T201
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return COULD_NOT_RUN
     return code

@@ -158,3 +158,11 @@ def percent(share: float) -> str:
     if 0.0 < figure < 0.1:
         return "<0.1 %"
     return f"{figure:.1f} %" if 0.0 < figure < 9.95 else f"{figure:.0f} %"
+
+
+def figure(title: str, said: str, content: str, *, span: str = "half") -> str:
+    """A card: a heading, a sentence, and what it is about; *span* is its part of a wide page."""
+    return (
+        f'<figure class="{span}"><figcaption><h2>{text(title)}</h2><p>{text(said)}</p></figcaption>'
+        f"{content}</figure>"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from . import sections
+from . import distributions, sections
 from .charts import percent, text
 from .style import STYLE
 from .totals import AI_SHUT_OUT, EVERYTHING, Totals, middle
@@ -16,21 +16,6 @@ _NOTHING_FROM_ELSEWHERE: Final = "default-src 'none'; style-src 'unsafe-inline'"
 def report(totals: Totals, when: datetime, *, is_whole: bool = True) -> str:
     """The page about *totals*; that of a survey that was cut short, not *is_whole*, says so."""
     cut = "" if is_whole else " The survey was interrupted: these are the sites it had come to."
-    parts = [
-        sections.having(totals),
-        sections.ai_crawlers(totals),
-        sections.agents(totals),
-        sections.sizes(totals),
-        sections.lengths(totals),
-        sections.rules(totals),
-        sections.agent_rules(totals),
-        sections.lines(totals),
-        sections.findings(totals),
-        sections.features(totals),
-        sections.delays(totals),
-        sections.sitemaps(totals),
-        sections.shared(totals),
-    ]
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -48,13 +33,33 @@ def report(totals: Totals, when: datetime, *, is_whole: bool = True) -> str:
 {_tiles(totals)}
 </ul>
 <div class="cards">
-{chr(10).join(parts)}
+{_cards(totals)}
 </div>
 <footer>Made by scrapy robots survey. Rules are read as Google reads them (RFC 9309).</footer>
 </main>
 </body>
 </html>
 """
+
+
+def _cards(totals: Totals) -> str:
+    return "\n".join(
+        [
+            sections.having(totals),
+            sections.ai_crawlers(totals),
+            sections.agents(totals),
+            distributions.sizes(totals),
+            distributions.lengths(totals),
+            distributions.rules(totals),
+            distributions.agent_rules(totals),
+            sections.lines(totals),
+            sections.findings(totals),
+            sections.features(totals),
+            distributions.delays(totals),
+            distributions.sitemaps(totals),
+            sections.shared(totals),
+        ]
+    )
 
 
 def _tiles(totals: Totals) -> str:
