@@ -25,12 +25,12 @@ def count(body: bytes) -> Counter[str]:
     place = 0
     for line in lines:
         place += len(line) + 1
-        said, _, comment = line.split(b"\0")[0].partition(b"#")
+        said, sign, _ = line.split(b"\0")[0].partition(b"#")
         said = said.strip()
         if not said:
-            found["comment" if comment or b"#" in line else "blank"] += 1
+            found["comment" if sign else "blank"] += 1
             continue
-        found["behind"] += bool(comment) or b"#" in line
+        found["behind"] += bool(sign)
         key = _key(said)
         if key and place <= 512_000:
             found[key] += 1
