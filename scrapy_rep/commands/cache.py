@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from datetime import datetime, timezone
@@ -24,7 +23,8 @@ from scrapy_rep.settings import RepSettings
 from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
-from . import COULD_NOT_RUN, FINE, FOUND
+from . import FINE, FOUND
+from .shell import complain, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -40,24 +40,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Do what the *arguments* say; the exit code."""
     try:
-        origin = Origin.from_url(_with_scheme(arguments.origin)) if arguments.origin else None
+        origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin else None
         path = path_of_store(RepSettings.from_settings(settings))
         if not path.exists():
-            return _fail(f"there is no store at {path}: REP_STORE_PATH names another one")
+            return complain("cache", f"there is no store at {path}: REP_STORE_PATH names another one")
         with closing(SqliteFile(path)) as file:
             return _ACTIONS[arguments.action](file, origin, arguments.json, out)
     except (ValueError, sqlite3.Error) as error:
         named = "" if isinstance(error, ValueError) else f"{path}: "
-        return _fail(f"{named}{error}")
-
-
-def _with_scheme(url: str) -> str:
-    return url if "://" in url else f"https://{url}"
-
-
-def _fail(problem: str) -> int:
-    print(f"scrapy robots cache: {problem}", file=sys.stderr)  # noqa: T201
-    return COULD_NOT_RUN
+        return complain("cache", f"{named}{error}")
 
 
 def _list(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
@@ -70,7 +61,7 @@ def _list(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) 
 
 def _show(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     if origin is None:
-        return _fail("show takes an ORIGIN")
+        return complain("cache", "show takes an ORIGIN")
     entry = file.get(origin)
     if entry is None:
         out.write(f"nothing is known of {origin}\n")

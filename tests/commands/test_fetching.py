@@ -111,7 +111,7 @@ def test_what_the_store_holds_is_not_asked_again(tmp_path: Path) -> None:
 def test_a_failure_is_tried_once_more_by_default(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", sequence(Answer(503), robots("")))
-        assert fetched(tmp_path, site.origin)[site.origin][:2] == ["successful", 200]
+        assert fetched(tmp_path, site.origin, REP_RETRY_DELAY=0.1)[site.origin][:2] == ["successful", 200]
 
 
 def test_a_setting_that_cannot_be_ends_it_with_its_name(tmp_path: Path) -> None:
