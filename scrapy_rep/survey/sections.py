@@ -8,10 +8,10 @@ from scrapy_rep.protocol import CODES
 
 from .charts import Bar, bars, figure, percent, stripe, table, text
 from .measure import AI_CRAWLERS, AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
-from .totals import AI_SHUT_OUT, GROUP_FOR_ALL, OF_A_PAGE, UNREAD, Totals
+from .totals import AI_SHUT_OUT, GROUP_FOR_ALL, NO_FILE, OF_A_PAGE, UNREAD, WITH_RULES, Totals
 
 _KINDS: Final = {
-    "with rules": "good", "without rules": "c3", "empty": "c2", "a page instead": "warn", "unavailable": "mute",
+    WITH_RULES: "good", "without rules": "c3", "empty": "c2", "a page instead": "warn", NO_FILE: "mute",
     "unreachable": "bad",
 }  # fmt: skip
 _LINES: Final = {"disallow": "c1", "allow": "good", "user-agent": "c2", "sitemap": "c3"}
@@ -28,7 +28,8 @@ def having(totals: Totals) -> str:
     rows += totals.problems.most_common()
     return figure(
         "What the sites have",
-        f"{totals.with_file:,} of {totals.sites:,} sites have a robots.txt.",
+        f"{totals.with_file:,} of {totals.sites:,} sites have a robots.txt,"
+        f" {totals.kinds[WITH_RULES]:,} of them one with rules.",
         stripe("Sites by what they have", parts) + table(["", "sites"], rows),
         span="whole",
     )
@@ -65,7 +66,7 @@ def agents(totals: Totals) -> str:
     everybody = percent(totals.share(totals.has[GROUP_FOR_ALL]))
     return figure(
         "Most named crawlers",
-        f"{everybody} of the files have a group for all (*); {len(totals.agents):,} different names stand in"
+        f"{everybody} of the files have a group for all (*); {len(totals.agents.keys() - {'*', ''}):,} names stand in"
         " user-agent lines.",
         bars("Crawlers by the share of files that name them", rows)
         + table(["name", "files", "allow", "disallow", "rules per file"], data),

@@ -12,6 +12,8 @@ from .measure import SHUT_OUT
 from .record import SiteRecord
 
 EVERYTHING: Final = "no page for an unnamed crawler"
+WITH_RULES: Final = "with rules"
+NO_FILE: Final = "no robots.txt"
 GROUP_FOR_ALL: Final = "a group for all (*)"
 UNREAD: Final = "unread"
 OF_A_PAGE: Final = "of a web page"
@@ -158,11 +160,11 @@ def _kind(record: SiteRecord) -> str:
     if record.problem:
         return "unreachable"
     if record.access != "successful":
-        return record.access
+        return NO_FILE
     if record.is_html:
         return "a page instead"
     if record.rules:
-        return "with rules"
+        return WITH_RULES
     return "without rules" if record.bytes else "empty"
 
 

@@ -87,7 +87,7 @@ def test_the_figures_are_those_of_the_files() -> None:
     assert shown["ask for a Crawl-delay"] == "20 %"
     assert shown["name a sitemap"] == shown["have the very same file as another site"] == "40 %"
     assert table(page, "What the sites have") == {
-        "with rules": 3, "a page instead": 1, "empty": 1, "unavailable": 1, "unreachable": 1,
+        "with rules": 3, "a page instead": 1, "empty": 1, "no robots.txt": 1, "unreachable": 1,
         "HTTP status 200": 5, "HTTP status 404": 1, "X": 1,
     }  # fmt: skip
     assert table(page, "AI crawlers")["GPTBot"] == 1
