@@ -55,6 +55,20 @@ def explain_many(robots: Path, number: int) -> str:
     return f"{number / run.seconds:,.0f} a second, in {run.megabytes:.0f} MB"
 
 
+def diff_many(robots: Path, number: int) -> str:
+    """Of the URLs that `explain_many` wrote."""
+    new = robots.with_name("new")
+    new.write_bytes(ROBOTS + b"Disallow: /*7.html$\n")
+    run = Run("diff", str(robots), str(new), "--urls", str(robots.with_name("urls")))
+    return f"{number / run.seconds:,.0f} a second, in {run.megabytes:.0f} MB"
+
+
+def lint_all(folder: Path) -> str:
+    """Of the files that `survey` wrote."""
+    run = Run("lint", *map(str, sorted((folder / "files").iterdir())))
+    return f"{run.seconds:.0f} s, in {run.megabytes:.0f} MB"
+
+
 def survey(folder: Path, corpus: Path) -> tuple[int, str]:
     files = read_corpus(corpus)
     (folder / "files").mkdir()
@@ -76,9 +90,11 @@ def main() -> None:
         print("| at a shell | |\n|---|---|")
         print(f"| explain one URL by a file | {explain_one(robots)} |")
         print(f"| explain {options.urls:,} URLs by a file | {explain_many(robots, options.urls)} |")
+        print(f"| diff of {options.urls:,} URLs | {diff_many(robots, options.urls)} |")
         if options.corpus:
             number, figures = survey(Path(folder), Path(options.corpus))
             print(f"| survey {number:,} files | {figures} |")
+            print(f"| lint {number:,} files | {lint_all(Path(folder))} |")
 
 
 if __name__ == "__main__":

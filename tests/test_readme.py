@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.commands import explain
+from scrapy_rep.commands import diff, explain, lint
+from scrapy_rep.protocol import CODES
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.survey.record import SiteRecord
 
@@ -43,6 +44,32 @@ def test_the_explanations_shown_are_those_that_are_printed(
         explain.add_arguments(parser)
         explain.run(parser.parse_args(arguments.split()), Settings(), out)
         assert out.getvalue() == printed.rstrip("\n") + "\n"
+
+
+def test_what_lint_and_diff_are_shown_to_print_is_what_they_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    block = re.search(r"```console\n(\$ cat .*?)```", README.read_text("utf-8"), re.DOTALL)
+    assert block
+    commands = {"lint": lint, "diff": diff}
+    ran = []
+    for call in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+        line, _, printed = call.partition("\n")
+        if line.startswith("cat "):
+            (tmp_path / line.removeprefix("cat ")).write_text(printed)
+            continue
+        _, _, name, *arguments = line.split()
+        parser, out = ArgumentParser(), io.StringIO()
+        commands[name].add_arguments(parser)
+        assert commands[name].run(parser.parse_args(arguments), Settings(), out) == 1
+        assert out.getvalue() == printed
+        ran.append(name)
+    assert ran == ["lint", "diff"]
+
+
+def test_the_number_of_kinds_of_findings_is_right() -> None:
+    assert f"{len(CODES)} kinds of findings" in README.with_name("CHANGELOG.md").read_text("utf-8")
 
 
 def test_every_field_of_a_record_of_a_survey_is_named() -> None:
