@@ -116,7 +116,7 @@ def _origins(arguments: Namespace) -> tuple[list[Origin], list[SiteRecord]]:
         try:
             origins[origin_of(site)] = None
         except GivenError as error:  # noqa: PERF203
-            unusable.append(SiteRecord(site=shown(site), access="unreachable", problem=str(error)))
+            unusable.append(SiteRecord(site=shown(site), access="unreachable", problem=f"no site: {error}"))
     return [*origins], unusable
 
 

@@ -25,6 +25,7 @@ AI_CRAWLERS: Final = (
 SHUT_OUT, RESTRICTED, WELCOME, AS_ALL = "shut out", "restricted", "welcome", "shut out as all"
 """What a site says to an AI crawler: named and not allowed ``/``, named with rules, named without, not named."""
 
+_LONGEST_NAME: Final = 64  # octets
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 _HTML: Final = (b"<!doctype", b"<html", b"<head")
 
@@ -109,7 +110,7 @@ def _agents(groups: Iterable[Group]) -> dict[str, Counts]:
 
 def _named(value: bytes) -> str:
     """Whom a user-agent line with *value* names: ``*``, or a token with digits and dots; empty for nobody."""
-    name = b"*" if is_global(value) else names(value, wide=True)
+    name = b"*" if is_global(value) else names(value, wide=True)[:_LONGEST_NAME]
     return name.decode("utf-8", "backslashreplace")
 
 

@@ -63,11 +63,11 @@ def agents(totals: Totals) -> str:
         (agent.name, agent.sites, agent.allow, agent.disallow, (agent.allow + agent.disallow) / agent.sites)
         for agent in top
     ]
+    number = len(totals.agents.keys() - {"*", ""})
     everybody = percent(totals.share(totals.has[GROUP_FOR_ALL]))
     return figure(
         "Most named crawlers",
-        f"{everybody} of the files have a group for all (*); {len(totals.agents.keys() - {'*', ''}):,} names stand in"
-        " user-agent lines.",
+        f"{everybody} of the files have a group for all (*); {number:,} names stand in user-agent lines.",
         bars("Crawlers by the share of files that name them", rows)
         + table(["name", "files", "allow", "disallow", "rules per file"], data),
     )

@@ -19,6 +19,7 @@ UNREAD: Final = "unread"
 OF_A_PAGE: Final = "of a web page"
 AI_SHUT_OUT: Final = "an AI crawler shut out by name"
 
+_NAMES_COUNTED: Final = 100_000  # in user-agent lines
 _NAMES_KEPT: Final = 50  # sites that share a file, by name
 
 
@@ -96,6 +97,8 @@ class Totals:
         self._add_lines(record)
         self._add_features(record)
         for name, counts in record.agents.items():
+            if len(self.agents) >= _NAMES_COUNTED and name.lower() not in self.agents:
+                continue  # of hostile files: nobody knows so many crawlers
             agent = self.agents[name.lower()]
             agent.sites += 1
             agent.allow += counts["allow"]
@@ -169,8 +172,6 @@ def _kind(record: SiteRecord) -> str:
 
 
 def _kind_of_problem(problem: str) -> str:
-    """The exception's name, or the first words."""
-    name, colon, rest = problem.partition(":")
-    if colon and name.isidentifier() and name != "FetchError":
-        return name
-    return (rest if colon and name == "FetchError" else problem).strip()[:60]
+    """What stands before the colon, the exception's name; of a `FetchError`, whose name says nothing, the rest."""
+    name, _, rest = problem.partition(":")
+    return (rest if name == "FetchError" else name).strip()[:60]

@@ -126,6 +126,7 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
     }
     assert (found[moved]["url"], found[moved]["hops"]) == (f"{good}/robots.txt", [f"{good}/robots.txt"])
     assert all(found[name]["problem"] for name in (dead, ill, slow, "no host://"))
+    assert found["no host://"]["problem"].startswith("no site: no host://: no robots.txt speaks for")
     assert (tmp_path / "out" / found[garbage]["file"]).read_bytes() == b"\0\xff" * 300
     assert len(list((tmp_path / "out" / "files").iterdir())) == 3
 

@@ -55,6 +55,11 @@ def test_rules_and_delays_are_counted_by_name_whatever_its_case() -> None:
     assert record.crawl_delays == {"*": 2.0, "MJ12bot": 2.0}
 
 
+def test_a_name_of_thousands_of_octets_is_cut() -> None:
+    record = measure("s", b"User-agent: " + b"x" * 5_000 + b"\nDisallow: /\n")
+    assert list(record.agents) == ["x" * 64]
+
+
 def test_what_is_said_to_ai_crawlers_is_told_apart() -> None:
     assert measure("s", BODY).ai_crawlers == {"GPTBot": SHUT_OUT, "CCBot": RESTRICTED, "ClaudeBot": WELCOME}
     closed = measure("s", b"User-agent: *\nDisallow: /\nUser-agent: GPTBot\nAllow: /")
