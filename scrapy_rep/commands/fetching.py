@@ -111,6 +111,11 @@ class Source:
         robots = await self._extension.robots(origin.robots_url)
         return Fetched(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the crawl ends before its work is done: after Ctrl-C."""
+        return is_closing(self._crawler)
+
     async def page(self, url: str) -> Response:
         """The answer at *url*, which a command needs besides: a sitemap. Raises what Scrapy's downloader does."""
         request = Request(url, callback=NO_CALLBACK, meta={"dont_obey_robotstxt": True}, dont_filter=True)

@@ -10,6 +10,7 @@ of the severity of --fail-on or worse (by default a warning or an error), 2 when
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import IO, TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
 from .lint_report import JsonReport, Report, SarifReport, TextReport
-from .shell import GivenError, complain
+from .shell import GivenError, Progress, complain
 from .sources import Given, check_names, read
 
 if TYPE_CHECKING:
@@ -46,32 +47,53 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Do what the *arguments* say; the exit code."""
     report = _report(arguments, out)
+    progress = Progress(sys.stderr) if sys.stderr.isatty() and not out.isatty() else None
     try:
         parsed = RepSettings.from_settings(settings)
         check_names(arguments.files)
-        code = FINE
-
-        def look_at(given: Given) -> None:
-            nonlocal code
-            findings = _findings(given, parsed)
-            report.add(given.name, findings)
-            if any(_counts(each, arguments.fail_on) for each in findings):
-                code = FOUND
-
+        look = _Look(report, parsed, arguments.fail_on, progress)
         try:
-            read(arguments.files, settings, look_at, parsed.max_size)
+            read(arguments.files, settings, look.at, parsed.max_size)
         finally:
-            report.end()
+            look.end()
             out.flush()
     except (GivenError, InvalidSettingError) as error:
         return complain("lint", error)
-    return code
+    return look.code
 
 
 def _report(arguments: Namespace, out: IO[str]) -> Report:
     if arguments.sarif:
         return SarifReport(out)
     return JsonReport(out) if arguments.json else TextReport(out)
+
+
+class _Look:
+    """Looks at one file after the other, and remembers the exit code that they come to."""
+
+    def __init__(self, report: Report, settings: RepSettings, fail_on: str, progress: Progress | None) -> None:
+        self.code = FINE
+        self._report = report
+        self._settings = settings
+        self._worst = -1 if fail_on == _NEVER else Severity(fail_on).rank
+        self._progress = progress
+        self._files = 0
+
+    def at(self, given: Given) -> None:
+        """Lint *given*, and show the findings."""
+        findings = _findings(given, self._settings)
+        self._report.add(given.name, findings)
+        if any(each.severity.rank <= self._worst for each in findings):
+            self.code = FOUND
+        self._files += 1
+        if self._progress:
+            self._progress.tell(f"{self._files:,} files linted")
+
+    def end(self) -> None:
+        """Show what is said of all files together."""
+        if self._progress:
+            self._progress.end()
+        self._report.end()
 
 
 def _findings(given: Given, settings: RepSettings) -> tuple[Finding, ...]:
@@ -83,7 +105,3 @@ def _findings(given: Given, settings: RepSettings) -> tuple[Finding, ...]:
         hops=given.hops,
         status=given.status,
     )
-
-
-def _counts(finding: Finding, least: str) -> bool:
-    return least != _NEVER and finding.severity.rank <= Severity(least).rank

@@ -28,7 +28,7 @@ async def walk(
     """
     left = dict.fromkeys(urls)
     seen: set[str] = set()
-    while left:
+    while left and not source.is_closing:
         url = next(iter(left))
         del left[url]
         seen.add(url)
