@@ -129,7 +129,7 @@ class _Errand:
         return self._given[origin_of(name).robots_url if is_url(name) else name]
 
     def _difference(self) -> Difference:
-        old, new = (b"" if each.access is Access.UNAVAILABLE else each.body for each in map(self._of, self._names))
+        old, new = (self._of(name).body for name in self._names)
         return Difference(old, new, self._agents, self._settings.dialect, limit=self._settings.max_size)
 
 

@@ -133,6 +133,12 @@ def test_a_rule_alone_is_found_by_the_paths_made_of_it(folder: Path, rule: str) 
     assert f", Disallow: {rule}\n" in compared("old", "new")[1]
 
 
+def test_an_end_that_was_added_is_found_by_the_paths_made_of_the_rules(folder: Path) -> None:
+    (folder / "old").write_text("User-agent: *\nDisallow: /a\n")
+    (folder / "new").write_text("User-agent: *\nDisallow: /a$\n")
+    assert compared("old", "new")[1].startswith("/ax  (*)\n")
+
+
 def test_either_file_or_the_urls_may_come_from_standard_input(given_here: Callable[[bytes], None]) -> None:
     given_here(NEW)
     assert compared("old", "-", "--urls", "urls")[0] == 1

@@ -199,6 +199,39 @@ Allow: /x/s
     assert parse(without).verdict("b", "/x/secret").allowed
 
 
+@pytest.mark.parametrize(
+    ("rules", "line", "url"),
+    [
+        # Allowing an index page allows its folder, at the length of the folder.
+        (b"Disallow: /a/$\nAllow: /a/index\nAllow: /a/index.html", 4, "/a/"),
+        (b"Disallow: /a\nDisallow: /a/*$\nAllow: /a/index.html", 3, "/a/"),
+    ],
+)
+def test_a_rule_that_matters_for_the_folder_of_an_index_page_is_not_useless(
+    rules: bytes, line: int, url: str
+) -> None:
+    body = b"User-agent: *\n" + rules
+    lines = body.splitlines()
+    without = b"\n".join(lines[: line - 1] + lines[line:])
+    assert parse(body).verdict("a", url).allowed is not parse(without).verdict("a", url).allowed
+    assert line not in {each.line for each in lint(body) if each.code == "useless-rule"}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_told"),
+    [
+        (b"AhrefsBot", True),
+        (b"/ExampleBot", True),
+        (b"/robot", False),
+        (b"/otherbot", False),
+        (b"/example", False),
+    ],
+)
+def test_a_folder_is_not_taken_for_a_crawler(path: bytes, is_told: bool) -> None:
+    body = b"User-agent: ExampleBot\nUser-agent: example\nDisallow: " + path
+    assert ("agent-as-path" in {each.code for each in lint(body)}) is is_told
+
+
 def test_the_dialect_counts() -> None:
     body = b"User-agent: MJ12bot\nDisallow: /x\nUser-agent: *\nDisallow:\n"
     assert lint(body, GOOGLE) == ()

@@ -67,9 +67,7 @@ CODES: Final[dict[str, Code]] = {
 _MANY_FILES: Final = 100
 _SEVERAL: Final = re.compile(rb"(?:\s|,\s*)[,;]?\s*/")
 _URL: Final = re.compile(rb"/?[a-z][a-z0-9+.-]*://[^/]*(.*)", re.IGNORECASE)
-_CRAWLER: Final = re.compile(
-    rb"/?[a-z0-9._-]*(?:bot|spider|crawler|slurp|archiver)(?:/[0-9.]*|\*)?", re.IGNORECASE
-)
+_CRAWLER: Final = re.compile(rb"[a-z0-9._-]*(?:bot|spider|crawler|slurp|archiver)(?:/[0-9.]*|\*)?", re.IGNORECASE)
 _PRIVATE: Final = re.compile(
     rb"(?<![a-z])(?:private|secrets?|passwords?|passwd|credentials?|confidential|intranet|phpmyadmin|backups?|dumps?"
     rb"|\.git|\.svn|\.env|\.htpasswd|htpasswd|id_rsa)(?![a-z])|(?<!wp-)(?<![a-z])admin(?:istrator|istration)?(?![a-z])"
@@ -92,7 +90,7 @@ def check(subject: Subject, found: Findings) -> None:
 
 def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Findings) -> None:
     path, column = record.value, subject.value_column(record)
-    if path.lower() in agents or _CRAWLER.fullmatch(path):
+    if _is_name(path, agents):
         found.add("agent-as-path", record.line, column, path.strip(b"/*"))
     elif never := _never(path, subject):
         found.add("rule-never-matches", record.line, column, path, *never)
@@ -110,6 +108,13 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
         )
     if record.kind is Kind.DISALLOW and _PRIVATE.search(path):
         found.add("private-path", record.line, column, path)
+
+
+def _is_name(path: bytes, agents: set[bytes]) -> bool:
+    """Whether *path* is the name of a crawler; behind a slash, where it may be a folder's, one that the file names."""
+    if path[:1] != b"/":
+        return path.lower() in agents or bool(_CRAWLER.fullmatch(path))
+    return path[1:].lower() in agents and bool(_CRAWLER.fullmatch(path[1:]))
 
 
 def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
