@@ -111,7 +111,7 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
 
 
 def _is_name(path: bytes, agents: set[bytes]) -> bool:
-    """Whether *path* is the name of a crawler; behind a slash, where it may be a folder's, one that the file names."""
+    """Whether *path* is the name of a crawler; behind a slash, where a folder may be meant, one of the file."""
     if path[:1] != b"/":
         return path.lower() in agents or bool(_CRAWLER.fullmatch(path))
     return path[1:].lower() in agents and bool(_CRAWLER.fullmatch(path[1:]))
