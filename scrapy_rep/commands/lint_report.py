@@ -49,10 +49,13 @@ class TextReport:
         if not self._files:
             return
         files = "1 file" if self._files == 1 else f"{self._files:,} files"
-        counts = [
-            f"{self._counts[severity]:,} {severity.value}" for severity in Severity if self._counts[severity]
-        ]
+        counts = [_count(severity, self._counts[severity]) for severity in Severity if self._counts[severity]]
         self._out.write(f"{files}: {', '.join(counts) or 'nothing found'}\n")
+
+
+def _count(severity: Severity, number: int) -> str:
+    is_noun = severity is not Severity.OPTIMISE
+    return f"{number:,} {severity.value}{'s' if is_noun and number > 1 else ''}"
 
 
 class JsonReport:

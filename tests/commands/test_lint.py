@@ -58,6 +58,7 @@ robots.txt:5:1: optimise: Line 4 of this group says the same. (duplicate-rule)
 """,
     )
     assert linted("clean.txt") == (0, "1 file: nothing found\n")
+    assert linted("robots.txt", "robots.txt")[1].endswith("\n2 files: 2 errors, 2 optimise, 2 notes\n")
 
 
 def test_json_is_one_object_a_line() -> None:
