@@ -32,7 +32,7 @@ class GivenError(Exception):
 
 def complain(command: str, problem: object) -> int:
     """Say why ``scrapy robots`` *command* could not run; the exit code for that."""
-    print(f"scrapy robots {command}: {problem}", file=sys.stderr)  # noqa: T201
+    print(f"scrapy robots {command}: {shown(str(problem))}", file=sys.stderr)  # noqa: T201
     return COULD_NOT_RUN
 
 
