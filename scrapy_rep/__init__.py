@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .addon import Addon
     from .crawl_delay import CrawlDelay
     from .extension import RepExtension
+    from .fleet import FleetMiddleware
     from .middleware import ForbiddenByRobots, RepMiddleware
     from .robotparser import RepRobotParser
     from .spiders import RepSitemapSpider
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Addon",
     "CrawlDelay",
+    "FleetMiddleware",
     "ForbiddenByRobots",
     "RepExtension",
     "RepMiddleware",
@@ -31,6 +33,7 @@ __all__ = [
 _HOMES = {
     "Addon": "addon",
     "CrawlDelay": "crawl_delay",
+    "FleetMiddleware": "fleet",
     "ForbiddenByRobots": "middleware",
     "RepExtension": "extension",
     "RepMiddleware": "middleware",

@@ -11,6 +11,7 @@ from scrapy.utils.python import global_object_name
 from .contracts import CONTRACTS
 from .crawl_delay import CrawlDelay
 from .extension import RepExtension
+from .fleet import FleetMiddleware
 from .middleware import RepMiddleware
 from .robotparser import RepRobotParser
 from .sitemap_feed import SitemapFeed
@@ -24,6 +25,9 @@ _GATE: Final = 100
 _BEHIND_AUTOTHROTTLE: Final = 900
 _BEHIND_SCRAPYS_CONTRACTS: Final = 10
 _NEAR_SPIDER: Final = 950
+
+_BEFORE_DOWNLOADER: Final = 10_000
+"""Behind every middleware that may still answer a request, or delay it."""
 
 
 class Addon:
@@ -44,6 +48,9 @@ class Addon:
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEAR_SPIDER)
         place = _retire_builtin(settings)
         settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, place)
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", FleetMiddleware, _BEFORE_DOWNLOADER
+        )
 
 
 def _retire_builtin(settings: BaseSettings) -> int:

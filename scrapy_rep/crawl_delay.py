@@ -20,6 +20,7 @@ from .delay_report import DelayReport
 from .download_slots import DownloadSlots
 from .extension import RepExtension
 from .identity import Identity, from_setting
+from .owed import Owed
 from .pace import Delay, Pace, pace_of
 from .protocol import Origin, Reason
 from .settings import RepSettings, asks_for_delays
@@ -29,34 +30,11 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
-Asker = tuple[Origin, tuple[str, ...]]
-"""Whose robots.txt asks, and under which product tokens it was read."""
-
 _TOKENS_KEPT: Final = 16  # paces of so many tokens; a crawl under ever new names stays bounded
 
 # The server counts arrivals, and those come with the noise of event loops and networks.
 _MARGIN: Final = 0.01  # seconds
 _MARGIN_SHARE: Final = 0.02  # of the delay, at the most
-
-
-class _Owed:
-    """The delays that the origins sharing one download slot ask for; ``floor`` is the largest."""
-
-    __slots__ = ("_delays", "floor")
-
-    def __init__(self) -> None:
-        self.floor = 0.0
-        self._delays: dict[Asker, float] = {}
-
-    def put(self, asker: Asker, seconds: float) -> None:
-        """*asker* asks for *seconds* now; 0 for nothing."""
-        before = self._delays.pop(asker, 0.0)
-        if seconds:
-            self._delays[asker] = seconds
-        if seconds >= self.floor:
-            self.floor = seconds
-        elif before == self.floor:
-            self.floor = max(self._delays.values(), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +58,10 @@ class CrawlDelay:
         from_setting(crawler.settings)
         self._crawler = crawler
         self._most = self._settings.crawl_delay_max if self._settings.crawl_delay_over_max == "cap" else inf
-        self._slots = DownloadSlots(crawler, self._settings.max_waiting)
+        self.slots = DownloadSlots(crawler, self._settings.max_waiting)
+        self._by_turns = False
         self._chosen = _chosen_delays(crawler)
-        self._owed: dict[str, _Owed] = {}
+        self._owed: dict[str, Owed] = {}
         self._room = self._settings.memory_entries
         self._report = DelayReport(crawler, self._settings)
         self._parsers: dict[str, RobotParser] = {}
@@ -112,16 +91,37 @@ class CrawlDelay:
         if robots_parsed is not None:
             disconnect(self._robots_parsed, signal=robots_parsed)
 
+    def by_turns(self) -> None:
+        """From now on requests wait for their turns before they reach the downloader, which keeps no delays then.
+
+        Who makes them wait calls `arrive` for every request.
+        """
+        self._by_turns = True
+
+    def arrive(self, request: Request) -> str | None:
+        """*request* is about to wait for its turn: in which download slot, or None where it need not."""
+        self.slots.open(request)
+        return self._note(request)
+
+    def floor(self, key: str) -> float:
+        """The seconds that download slot *key* owes between two requests; 0 for none."""
+        owed = self._owed.get(key)
+        return owed.floor if owed else 0.0
+
+    def waited(self, seconds: float) -> None:
+        """A request has waited so long for its turn."""
+        self._report.waited += seconds
+
     def leave_old_host(self, request: Request) -> None:
         """A request redirected to another host leaves the download slot of the old one."""
-        self._slots.leave_old_host(request)
+        self.slots.leave_old_host(request)
 
     def heed(self, request: Request, parser: RobotParser) -> Refusal | None:
         """Pace *request* as *parser* asks; or why it must not go on, or not yet."""
         pace = self._heeded[request] = self._pace(request, parser)
         now = time()
         delay = pace.delay(now)
-        if delay and self._is_skipped(delay) and self._slots.key(request) not in self._chosen:
+        if delay and self._is_skipped(delay) and self.slots.key(request) not in self._chosen:
             self._report.skipped(Origin.from_url(request.url), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         visit = pace.next_visit(now)
@@ -143,28 +143,33 @@ class CrawlDelay:
 
     def _reached_downloader(self, request: Request) -> None:
         """The download slot exists, and the request is not yet in its queue."""
-        key = self._slots.key(request)
+        if not self._by_turns and self._note(request) is not None:
+            self._arrived[request] = monotonic()
+
+    def _note(self, request: Request) -> str | None:
+        """Pace the download slot of *request* as its origin asks; which one that is, if it owes anything."""
+        key = self.slots.key(request)
         pace = self._heeded.pop(request, None) or self._pace_by_signal(request)
         if pace is not None:
             self._owe(key, request, pace)
         if key in self._owed:
-            self._arrived[request] = monotonic()
             self._hold(key, arriving=1)
+        return key if key in self._owed else None
 
     def _response_downloaded(self, request: Request) -> None:
-        key, latency = self._slots.key(request), request.meta.get("download_latency", 0.0)
+        key, latency = self.slots.key(request), request.meta.get("download_latency", 0.0)
         arrived = self._arrived.pop(request, None)
         if arrived is not None:
             self._report.waited += max(monotonic() - arrived - latency, 0.0)
         if urlparse_cached(request).path == "/robots.txt":
-            self._slots.count_from_answer(key, latency)
+            self.slots.count_from_answer(key, latency)
         if key in self._owed:
             self._hold(key)
 
     def _left_downloader(self, request: Request) -> None:
-        key = self._slots.key(request)
+        key = self.slots.key(request)
         if key in self._owed:
-            self._slots.lend(key)
+            self.slots.lend(key)
 
     def _pace_by_signal(self, request: Request) -> Pace | None:
         parser = self._parsers.get(urlparse_cached(request).netloc)
@@ -202,24 +207,24 @@ class CrawlDelay:
         seconds = min(delay.seconds, self._most) if delay else 0.0
         return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
-    def _open(self, key: str) -> _Owed:
+    def _open(self, key: str) -> Owed:
         """Room for one more download slot; what is known of those that are gone is told again when they return."""
         if len(self._owed) >= self._room:
-            for gone in [key for key in self._owed if not self._slots.is_open(key)]:
-                self._slots.forget(gone)
+            for gone in [key for key in self._owed if not self.slots.is_open(key)]:
+                self.slots.forget(gone)
                 del self._owed[gone]
             self._room = max(self._room, 2 * len(self._owed))
         self._crawler.stats.inc_value("rep/crawl_delay/slot_count")
-        owed = self._owed[key] = _Owed()
+        owed = self._owed[key] = Owed()
         return owed
 
     def _hold(self, key: str, arriving: int = 0) -> None:
         floor = self._owed[key].floor
-        self._slots.hold(key, floor)
+        self.slots.hold(key, floor, elsewhere=self._by_turns)
         if floor:
-            self._slots.lend(key, arriving)
+            self.slots.lend(key, arriving)
         else:
-            self._slots.forget(key)
+            self.slots.forget(key)
             del self._owed[key]
 
     @cached_property

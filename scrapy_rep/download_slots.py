@@ -6,7 +6,10 @@ takes no attributes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from random import uniform
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -35,6 +38,7 @@ class DownloadSlots:
         self._own: dict[str, _Own] = {}
         self._loans = loans
         self._lent: dict[str, int] = {}
+        self._outside: dict[str, int] = {}
 
     def key(self, request: Request) -> str:
         """The download slot that *request* is in, or would be put into now."""
@@ -45,11 +49,17 @@ class DownloadSlots:
         """Whether the download slot exists; Scrapy drops those that are idle for a minute."""
         return key in self._crawler.engine.downloader.slots
 
-    def hold(self, key: str, floor: float) -> None:
+    def open(self, request: Request) -> None:
+        """Make the download slot of *request*, as the downloader does when the request reaches it."""
+        make: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
+        make(request)
+
+    def hold(self, key: str, floor: float, *, elsewhere: bool = False) -> None:
         """Let *floor* seconds or more pass between two requests from now on; 0 leaves it to the others.
 
         To be called again whenever somebody may have changed the delay, or built the slot anew. Jitter
-        goes where it could shorten the floor.
+        goes where it could shorten the floor. Where requests wait *elsewhere* for their turns the slot
+        lets them through: a turn must not wait again.
         """
         slot = self._slot(key)
         if slot is None:
@@ -62,6 +72,35 @@ class DownloadSlots:
         above = own.delay * (1 - own.jitter) >= floor
         slot.delay = own.given = own.delay if above else max(own.delay, floor)
         _set_jitter(slot, own.jitter if above else 0.0)
+        if elsewhere and floor:
+            slot.delay = own.given = 0.0
+
+    def own_delay(self, key: str) -> float:
+        """What others want between two requests of a download slot that lets them through, jitter included."""
+        own = self._own.get(key)
+        return own.delay * (1 + uniform(-own.jitter, own.jitter)) if own else 0.0  # noqa: S311
+
+    def is_full(self, key: str) -> bool:
+        """Whether a request more would wait in the download slot for one that is under way."""
+        slot = self._slot(key)
+        return slot is not None and len(slot.active) - self._outside.get(key, 0) >= slot.concurrency
+
+    @contextmanager
+    def waiting_outside(self, key: str, request: Request) -> Iterator[None]:
+        """While entered, *request* counts as one that waits in the download slot: nobody sends more after it."""
+        slot = self._slot(key)
+        active: set[Request] = slot.active if slot is not None else set()
+        active.add(request)
+        self._outside[key] = self._outside.get(key, 0) + 1
+        try:
+            self.lend(key)
+            yield
+        finally:
+            active.discard(request)
+            self._outside[key] -= 1
+            if not self._outside[key]:
+                del self._outside[key]
+            self.lend(key)
 
     def count_from_answer(self, key: str, latency: float) -> None:
         """Let the next request wait from the answer to the last one on, *latency* seconds after its start.
@@ -81,7 +120,7 @@ class DownloadSlots:
         busy once the slow ones may hold as many. *arriving* requests are not yet in the queue.
         """
         slot, lent = self._slot(key), self._lent.pop(key, 0)
-        waiting = len(slot.queue) + arriving if slot is not None else 0
+        waiting = len(slot.queue) + arriving + self._outside.get(key, 0) if slot is not None else 0
         wanted = min(waiting, slot.concurrency, self._loans + lent) if waiting else 0
         if wanted:
             self._lent[key] = wanted

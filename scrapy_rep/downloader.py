@@ -96,11 +96,11 @@ class WaitingRoom:
         try:
             while self._at_the_door:
                 if self._free_places() <= 0:
-                    await _sleep(_PLACE_CHECK)
+                    await sleep(_PLACE_CHECK)
                     continue
                 self._at_the_door.popleft().callback(None)
-                await _sleep(0)
-                await _sleep(0)
+                await sleep(0)
+                await sleep(0)
         finally:
             self._opening = None
             while self._at_the_door:
@@ -158,11 +158,22 @@ async def pause(crawler: Crawler, seconds: float) -> bool:
         left = until - monotonic()
         if left <= 0:
             return True
-        await _sleep(min(left, _CLOSING_CHECK))
+        await sleep(min(left, _CLOSING_CHECK))
     return False
 
 
-async def _sleep(seconds: float) -> None:
+async def sleep(seconds: float) -> None:
+    """Wait *seconds*, on every loop that Scrapy runs on."""
     over: Deferred[None] = Deferred()
     call_later(seconds, over.callback, None)
     await maybe_deferred_to_future(over)
+
+
+def close_spider(crawler: Crawler, reason: str) -> None:
+    """Close the spider soon; nothing happens when that has begun."""
+
+    async def close() -> None:
+        if not is_closing(crawler):
+            await crawler.engine.close_spider_async(reason=reason)
+
+    call_later(0, lambda: deferred_from_coro(close()))

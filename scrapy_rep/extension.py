@@ -20,6 +20,7 @@ from .flight import Flight
 from .identity import Identity
 from .protocol import SCHEMES, Access, Origin, Verdict
 from .protocol.cache import Entry
+from .redis_link import RedisLink
 from .renewal import Renewal, Renewer
 from .report import Report
 from .robots import ALLOW_ALL, DISALLOW_ALL, Robots
@@ -48,7 +49,8 @@ class RepExtension:
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency is to be seen now, not at the first page
         self.waiting_room = WaitingRoom(crawler, self.settings.max_waiting)
-        self._store = open_store(crawler)
+        self.redis = RedisLink(crawler) if self.settings.redis_url else None
+        self._store = open_store(crawler, self.redis)
         self._renewer = Renewer(crawler, Fetcher(crawler, self.waiting_room), self._store)
         self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, Flight[Robots]] = {}

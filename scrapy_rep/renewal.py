@@ -123,5 +123,6 @@ class Renewer:
         return self._settings.timeout + self._settings.unreachable_wait + _SPARE
 
     def _store_of(self, origin: Origin) -> Store:
-        """The store; none for a developer's own site, which changes by the minute, unless a path was set."""
-        return self._nowhere if origin.is_loopback and not self._settings.store_path else self._store
+        """The store; none for a developer's own site, which changes by the minute, unless one was set."""
+        is_set = self._settings.store_path or self._settings.redis_url
+        return self._nowhere if origin.is_loopback and not is_set else self._store

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from scrapy.utils.misc import load_object
@@ -29,8 +30,10 @@ class InvalidSettingError(ValueError):
     """A setting that nobody knows or that has an impossible value; the message names what to change."""
 
 
-def _setting(read: Callable[[Any], Any], takes: str, default: Any) -> Any:
-    return field(default_factory=lambda: default, metadata={"read": read, "takes": takes})
+def _setting(read: Callable[[Any], Any], takes: str, default: Any, *, secret: bool = False) -> Any:
+    """A *secret* one may hold a password: it is shown nowhere."""
+    metadata = {"read": read, "takes": takes, "secret": secret}
+    return field(default_factory=lambda: default, metadata=metadata, repr=not secret)
 
 
 def _whole(minimum: int) -> Callable[[Any], int]:
@@ -91,6 +94,21 @@ def _path(value: Any) -> str:
     return str(os.fspath(value))
 
 
+def _redis_url(value: Any) -> str:
+    parts = urlsplit(value)
+    if value and not (parts.scheme == "unix" and parts.path):
+        _ = parts.port  # ValueError for one that is none
+        if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
+            raise ValueError
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
 def _hook(value: Any) -> RequestHook | None:
     hook: RequestHook | None = load_object(value) if value else None
     if hook is not None and not callable(hook):
@@ -129,6 +147,14 @@ class RepSettings:
     stale_max: float = _setting(_seconds, "a number of seconds, 0 or more", 2_592_000.0)
     store: str = _setting(_store, "sqlite, memory, or the import path of a store class", "sqlite")
     store_path: str = _setting(_path, "the path of a file", "")
+    redis_url: str = _setting(
+        _redis_url, "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], the same with rediss://, or unix://PATH", "",
+        secret=True,
+    )  # fmt: skip
+    redis_required: bool = _setting(_flag, "True or False", False)
+    redis_prefix: str = _setting(_text, "a text", "rep:")
+    redis_timeout: float = _setting(_positive_seconds, "a number of seconds above 0", 1.0)
+    workers: int = _setting(_whole(1), "a number of processes, 1 or more", 1)
     crawl_delay: bool = _setting(_choice(_CRAWL_DELAY), "one of obey, ignore", True)
     crawl_delay_max: float = _setting(_positive_seconds, "a number of seconds above 0", 300.0)
     crawl_delay_over_max: str = _setting(_choice(_OVER_MAX), "one of cap, obey, skip", "cap")
@@ -187,6 +213,8 @@ def _read(value: Any, name: str, metadata: Mapping[str, Any]) -> Any:
     try:
         return metadata["read"](value)
     except (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError) as error:
+        if metadata["secret"]:
+            raise InvalidSettingError(f"{name}: it takes {metadata['takes']}") from None
         raise InvalidSettingError(f"{name} = {value!r}: it takes {metadata['takes']}") from error
 
 

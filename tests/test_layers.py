@@ -31,13 +31,14 @@ survey.sections survey.distributions
 survey.report survey.files
 survey.writer
 stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
-stores.sqlite flight identity robotparser robots_request time_of_day
-stores robots fetch pace download_slots
+stores.sqlite redis_link flight identity robotparser robots_request time_of_day owed
+stores.redis robots fetch pace download_slots turns
+stores lane
 renewal sitemaps
 report delay_report
 extension sitemap_feed commands
 crawl_delay contracts commands.shell commands.fetching
-middleware commands.cache commands.subject
+middleware fleet commands.cache commands.subject
 spiders
 commands.lint_report commands.sources commands.sitemaps
 commands.explain_text

@@ -11,9 +11,12 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_rep.settings import RepSettings
 
 from .memory import MemoryStore
+from .redis import RedisStore
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from scrapy_rep.redis_link import RedisLink
 
     from .base import Store
 
@@ -23,15 +26,17 @@ _STORES: Final = {
 }
 
 
-def open_store(crawler: Crawler) -> Store:
-    """The store that ``REP_STORE`` names; none under ``scrapy check`` and ``scrapy shell``, which want to see
-    the robots.txt of this minute.
+def open_store(crawler: Crawler, link: RedisLink | None = None) -> Store:
+    """The store that ``REP_STORE`` names, behind Redis where there is a *link*.
+
+    None under ``scrapy check`` and ``scrapy shell``, which want to see the robots.txt of this minute.
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return MemoryStore()
-    name = RepSettings.from_crawler(crawler).store
+    settings = RepSettings.from_crawler(crawler)
+    name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
-    return store
+    return RedisStore(link, store, settings.stale_max) if link else store
 
 
 def _is_shell(crawler: Crawler) -> bool:

@@ -8,9 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
-
     from scrapy_rep.protocol import Origin
     from scrapy_rep.protocol.cache import Entry
 
@@ -18,12 +15,9 @@ if TYPE_CHECKING:
 class Store(Protocol):
     """Where entries live between requests, runs and machines.
 
-    A store that breaks says so in the log and goes on as if it were empty: no call raises for that.
+    A store that breaks says so in the log and goes on as if it were empty: no call raises for that. The
+    class that ``REP_STORE`` names may have a ``from_crawler(crawler)``.
     """
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """The store of one crawl, ready for use."""
 
     async def get(self, origin: Origin) -> Entry | None:
         """The entry of *origin*, fresh or not; None when there is none."""

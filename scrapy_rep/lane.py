@@ -1,0 +1,149 @@
+"""The requests of this worker that wait for their turns at one download slot.
+
+They go one by one, in the order in which they came, robots.txt first. A turn is asked for only when its
+request could start at once: while the download slot is full, or the user's own delay runs, the turns are
+the others'. While Redis is away the worker keeps to its own clock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from .downloader import sleep
+from .redis_link import RedisAwayError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from .download_slots import DownloadSlots
+    from .turns import Turns
+
+_FULL_CHECK: Final = 0.005  # seconds: how soon a free place in a download slot is noticed
+_AWAY_CHECK: Final = 0.5  # seconds: how soon Redis is noticed to be back
+_LATE: Final = 0.003  # seconds after a turn at which the one behind it would be disturbed
+
+
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """What the lanes of one crawl share: *floor* tells the delay of a download slot, in seconds.
+
+    *workers* times that passes between two requests while Redis is away.
+    """
+
+    crawler: Crawler
+    turns: Turns
+    slots: DownloadSlots
+    floor: Callable[[str], float]
+    workers: int
+
+
+class Lane:
+    """Those who wait at download slot *key*."""
+
+    def __init__(self, key: str, pacing: Pacing) -> None:
+        self._key = key
+        self._pacing = pacing
+        self._waiting: deque[Deferred[None]] = deque()
+        self._serving: Deferred[None] | None = None
+        self.last_start: float | None = None  # monotonic
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits."""
+        return self._serving is None
+
+    async def wait(self, *, first: bool) -> None:
+        """Wait for a turn; *first* come those for robots.txt, on which others depend."""
+        turn: Deferred[None] = Deferred()
+        if first:
+            self._waiting.appendleft(turn)
+        else:
+            self._waiting.append(turn)
+        if self._serving is None:
+            serving = deferred_from_coro(self._serve())
+            self._serving = None if serving.called else serving
+        await maybe_deferred_to_future(turn)
+
+    async def _serve(self) -> None:
+        error: Exception = RuntimeError("the wait for a turn was cut off")
+        try:
+            while self._waiting:
+                await self._until_it_could_start()
+                await self._take_turn()
+                self._let_one_go()
+                await sleep(0)
+        except Exception as failure:  # noqa: BLE001  # it is the waiters' to handle
+            error = failure
+        finally:  # however it ends, a forced stop included
+            self._serving = None
+            for turn in self._waiting:
+                if not turn.called:
+                    turn.errback(Failure(error))  # type: ignore[no-untyped-call]
+            self._waiting.clear()
+
+    def _let_one_go(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.called:  # one that was cancelled wastes no turn while others wait
+                self.last_start = monotonic()
+                turn.callback(None)
+                return
+
+    async def _until_it_could_start(self) -> None:
+        slots = self._pacing.slots
+        if self.last_start is not None:
+            await sleep(max(self.last_start + slots.own_delay(self._key) - monotonic(), 0.0))
+        while slots.is_full(self._key):
+            await sleep(_FULL_CHECK)
+
+    async def _take_turn(self) -> None:
+        """Wait for a turn of the fleet; one that was missed, because the machine stalled, is asked for anew."""
+        missed: int | None = None
+        while delay := self._pacing.floor(self._key):
+            more = len(self._waiting) > 1
+            try:
+                turn = await self._pacing.turns.take(
+                    self._key, delay, since=self._since(), missed=missed, more=more
+                )
+            except RedisAwayError:
+                missed = None
+                if await self._take_own_turn(delay * self._pacing.workers):
+                    return
+                continue
+            if turn.starts_in is None:
+                await sleep(turn.wait)
+                continue
+            due = monotonic() + turn.starts_in
+            await sleep(turn.starts_in)
+            if missed is not None or monotonic() - due <= _LATE:
+                self._count("turn")
+                return
+            missed = turn.number
+            self._count("late")
+
+    async def _take_own_turn(self, delay: float) -> bool:
+        """Wait for a turn by this worker's clock, a while at the most; whether it has come."""
+        since = self._since()
+        left = 0.0 if since is None else delay - since
+        if left > 0:
+            await sleep(min(left, _AWAY_CHECK))
+            return False
+        self._count("own_turn")
+        return True
+
+    def _since(self) -> float | None:
+        return None if self.last_start is None else monotonic() - self.last_start
+
+    def _count(self, what: str) -> None:
+        self._pacing.crawler.stats.inc_value(f"rep/redis/{what}_count")
+
+    def __repr__(self) -> str:
+        return f"<Lane {self._key} waiting={len(self._waiting)}>"

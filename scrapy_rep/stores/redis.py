@@ -1,0 +1,137 @@
+"""The fleet's store: entries in Redis, shared by all workers; in a local store while Redis is away.
+
+Each entry expires by itself when nobody could use it any more. Bodies are compressed and kept once per
+content, a little longer than the last entry that needs them. Claims end with the worker that made them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from dataclasses import fields
+from time import time
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.cache import LIFETIME, LONG_UNREACHABLE, Entry
+from scrapy_rep.redis_link import RedisAwayError
+
+if TYPE_CHECKING:
+    from scrapy_rep.redis_link import RedisLink
+
+    from .base import Store
+
+_BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
+_DIGITS: Final = 64  # of a SHA-256, in front of what is kept of an entry
+_UNREADABLE: Final = (zlib.error, ValueError, TypeError, KeyError)
+
+# KEYS: entry. ARGV: what comes before the name of a body.
+_GET: Final = f"""
+local entry = redis.call('GET', KEYS[1])
+if not entry then return false end
+local body = redis.call('GET', ARGV[1] .. string.sub(entry, 1, {_DIGITS}))
+return body and {{entry, body}}
+"""
+# KEYS: entry, body, claim. ARGV: the two values, milliseconds that the entry lives, holder, fetched at.
+# An answer is not replaced by what another worker knew before it.
+_PUT: Final = f"""
+if redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
+local kept = redis.call('GET', KEYS[1])
+if kept and cjson.decode(string.sub(kept, {_DIGITS + 1})).fetched_at > tonumber(ARGV[5]) then return 0 end
+local life = ARGV[3] + {_BODY_LIFE}
+redis.call('SET', KEYS[2], ARGV[2], 'PX', math.max(life, redis.call('PTTL', KEYS[2])))
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
+"""
+# KEYS: claim. ARGV: holder, milliseconds.
+_CLAIM: Final = """
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+_RELEASE: Final = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
+
+
+class RedisStore:
+    """Entries in Redis; in the *local* store while there is none."""
+
+    def __init__(self, link: RedisLink, local: Store, stale_max: float) -> None:
+        """*stale_max* seconds an entry may stand in when it has expired; it is kept for so long."""
+        self._link = link
+        self._local = local
+        self._stale_max = stale_max
+        self._holder = f"{os.getpid()}-{uuid4().hex}"
+        self._get, self._put = link.script(_GET), link.script(_PUT)
+        self._claim, self._release = link.script(_CLAIM), link.script(_RELEASE)
+
+    async def get(self, origin: Origin) -> Entry | None:
+        """The entry of *origin*, fresh or not; None when there is none."""
+        try:
+            found = await self._link.run(self._get, [f"entry:{origin}"], [f"{self._link.prefix}body:"])
+        except RedisAwayError:
+            return await self._local.get(origin)
+        return _read(origin, *found) if found else None
+
+    async def put(self, entry: Entry) -> None:
+        """Keep *entry* and give back the claim to its origin."""
+        sha256 = entry.sha256
+        keys = [f"entry:{entry.origin}", f"body:{sha256}", f"claim:{entry.origin}"]
+        arguments = [sha256 + _written(entry), zlib.compress(entry.body), self._life(entry), self._holder]
+        try:
+            await self._link.run(self._put, keys, [*arguments, entry.fetched_at])
+        except RedisAwayError:
+            await self._local.put(entry)
+
+    async def claim(self, origin: Origin, seconds: float) -> bool:
+        """Whether this worker may fetch *origin* now, and no other of the fleet."""
+        try:
+            arguments = [self._holder, int(seconds * 1_000)]
+            return bool(await self._link.run(self._claim, [f"claim:{origin}"], arguments))
+        except RedisAwayError:
+            return await self._local.claim(origin, seconds)
+
+    async def release(self, origin: Origin) -> None:
+        """Give back the claim to *origin*."""
+        try:
+            await self._link.run(self._release, [f"claim:{origin}"], [self._holder])
+        except RedisAwayError:
+            await self._local.release(origin)
+
+    def close(self) -> None:
+        """Close the local store; the link to Redis closes itself."""
+        self._local.close()
+
+    def _life(self, entry: Entry) -> int:
+        """Milliseconds for which somebody may use *entry*: to stand in, or at least to be revalidated."""
+        of_use = LONG_UNREACHABLE if entry.failures else max(self._stale_max, LIFETIME)
+        return int(1_000 * (max(entry.fresh_until, entry.retry_at) - time() + of_use)) or 1
+
+    def __repr__(self) -> str:
+        return f"<RedisStore {self._link!r} {self._local!r}>"
+
+
+_DEFAULTS: Final = {field.name: field.default for field in fields(Entry)}
+_ELSEWHERE: Final = ("origin", "body")  # in the key, and kept once per content
+
+
+def _written(entry: Entry) -> str:
+    """What is kept of *entry* beside its body: JSON, without what is as it is by default."""
+    facts = {name: getattr(entry, name) for name in _DEFAULTS if name not in _ELSEWHERE}
+    facts["access"] = entry.access.value
+    facts["hops"] = entry.hops or None
+    kept = {name: fact for name, fact in facts.items() if fact not in (None, _DEFAULTS[name])}
+    return json.dumps(kept, separators=(",", ":"))
+
+
+def _read(origin: Origin, written: bytes, body: bytes) -> Entry | None:
+    """The entry, or None for one that somebody else, or another version, has written there."""
+    try:
+        facts: dict[str, Any] = {"status": None, **json.loads(written[_DIGITS:])}
+        facts["access"] = Access(facts["access"])
+        facts["hops"] = tuple(facts.get("hops", ()))
+        return Entry(origin=origin, body=zlib.decompress(body), **facts)
+    except _UNREADABLE:
+        return None
