@@ -107,15 +107,16 @@ class Lane:
     async def _take_turn(self) -> None:
         """Wait for a turn of the fleet; one that was missed, because the machine stalled, is asked for anew."""
         missed: int | None = None
+        turns = self._pacing.turns
         while delay := self._pacing.floor(self._key):
+            alone = delay * self._pacing.workers
+            apart = alone if turns.is_settling else delay
             more = len(self._waiting) > 1
             try:
-                turn = await self._pacing.turns.take(
-                    self._key, delay, since=self._since(), missed=missed, more=more
-                )
+                turn = await turns.take(self._key, apart, since=self._since(), missed=missed, more=more)
             except RedisAwayError:
                 missed = None
-                if await self._take_own_turn(delay * self._pacing.workers):
+                if await self._take_own_turn(alone):
                     return
                 continue
             if turn.starts_in is None:

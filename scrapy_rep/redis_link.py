@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 CLOSE_REASON: Final = "rep_redis_unavailable"
 """Why a spider was closed that may not go on without Redis."""
 
-_PROBES: Final = Backoff(0.25, 5.0)  # seconds between the questions whether Redis is back
+_PROBES: Final = Backoff(0.25, 2.0)  # seconds between the questions whether Redis is back
 _PROBE_LIFE: Final = 1_000  # milliseconds
 
 
@@ -59,10 +59,16 @@ class RedisLink:
         self._failures = 0
         self._next_probe = 0.0
         self._is_probing = False
+        self._settled_at = 0.0
         self._lost = OriginLog(logger, logging.WARNING, "Redis was away %d more times")
         self._back = OriginLog(logger, logging.INFO, "Redis came back %d more times")
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether Redis has just come back, and others of the fleet may not know it yet."""
+        return monotonic() < self._settled_at
 
     def script(self, lua: str) -> Script:
         """*lua*, ready to be run; Redis is told of it when it first is."""
@@ -126,6 +132,7 @@ class RedisLink:
             self._next_probe = monotonic() + _PROBES.distance(self._failures)
         else:
             self._failures = 0
+            self._settled_at = monotonic() + _PROBES.most + self._settings.redis_timeout
             gone = monotonic() - self._away_since
             self._away_seconds += gone
             self._back.add("Redis at %s answers again after %.1f s.", self, gone)

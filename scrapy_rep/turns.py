@@ -130,6 +130,11 @@ class Turns:
         self._worker = worker
         self._take, self._mark = link.script(_TAKE), link.script(_MARK)
 
+    @property
+    def is_settling(self) -> bool:
+        """Whether others of the fleet may still go by clocks of their own."""
+        return self._link.is_settling
+
     async def take(self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool) -> Turn:
         """A turn of download slot *key*, whose turns are *delay* seconds apart, or when to ask again.
 

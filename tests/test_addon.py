@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 import scrapy_rep
-from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware, RepRobotParser
+from scrapy_rep import Addon, CrawlDelay, FleetMiddleware, RepExtension, RepMiddleware, RepRobotParser
 from scrapy_rep.contracts import CONTRACTS, SitemapsContract
 from scrapy_rep.sitemap_feed import SitemapFeed
 
@@ -48,7 +48,11 @@ def test_our_gate_takes_the_place_of_scrapys() -> None:
 @pytest.mark.parametrize("built_in", [BUILT_IN, RobotsTxtMiddleware], ids=["path", "class"])
 def test_our_gate_goes_where_the_user_put_scrapys(built_in: Any) -> None:
     settings = assembled({"DOWNLOADER_MIDDLEWARES": {built_in: 543}})
-    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {BUILT_IN: None, RepMiddleware: 543}
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
+        BUILT_IN: None,
+        RepMiddleware: 543,
+        FleetMiddleware: 10_000,
+    }
 
 
 @pytest.mark.parametrize("ours", ["scrapy_rep.RepMiddleware", RepMiddleware], ids=["path", "class"])
