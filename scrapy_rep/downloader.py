@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _CLOSING_CHECK: Final = 0.25  # seconds: how soon a pause notices that the crawl closes
+_START_CHECK: Final = 0.01  # seconds: how soon a start of the engine is noticed
 _PLACE_CHECK: Final = 0.005  # seconds: how soon those at the door notice a free place
 
 
@@ -170,10 +173,16 @@ async def sleep(seconds: float) -> None:
 
 
 def close_spider(crawler: Crawler, reason: str) -> None:
-    """Close the spider soon; nothing happens when that has begun."""
+    """Close the spider soon, also one that is just being opened; nothing happens when that has begun."""
+
+    def idle() -> None:
+        raise CloseSpider(reason)
 
     async def close() -> None:
+        while not crawler.engine.running and getattr(crawler.engine, "_slot", None) is not None:
+            await sleep(_START_CHECK)
         if not is_closing(crawler):
             await crawler.engine.close_spider_async(reason=reason)
 
+    crawler.signals.connect(idle, signal=signals.spider_idle, weak=False)
     call_later(0, lambda: deferred_from_coro(close()))

@@ -58,7 +58,11 @@ def test_our_gate_goes_where_the_user_put_scrapys(built_in: Any) -> None:
 @pytest.mark.parametrize("ours", ["scrapy_rep.RepMiddleware", RepMiddleware], ids=["path", "class"])
 def test_a_place_that_the_user_gave_our_gate_is_kept(ours: Any) -> None:
     settings = assembled({"DOWNLOADER_MIDDLEWARES": {ours: 42}})
-    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {BUILT_IN: None, ours: 42}
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
+        BUILT_IN: None,
+        ours: 42,
+        FleetMiddleware: 10_000,
+    }
 
 
 def test_a_gate_that_the_user_switched_off_stays_off() -> None:

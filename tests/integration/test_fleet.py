@@ -1,0 +1,134 @@
+"""Several real crawls, one real Redis: what the server sees, and whoever is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from threading import Thread
+from time import monotonic
+
+import pytest
+
+from tests.support.crawl import LOOPS, crawl, crawl_until
+from tests.support.redis_server import RedisServer
+from tests.support.site import Answer, Site, robots
+
+from .fleet import DELAY, LEAST, MEMORY, SLOW, gaps, pages_of, results, workers
+
+
+@pytest.fixture
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+def test_four_workers_that_crawl_50_origins_from_cold_ask_each_once(server: RedisServer) -> None:
+    with Site([f"127.0.11.{number}" for number in range(1, 51)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n", delay=0.1))
+        urls = [f"{origin}{path}" for origin in site.origins for path in ("/", "/private")]
+        with workers(4, server, lambda _: urls) as crawls:
+            found = results(crawls)
+        assert site.count("/robots.txt") == 50
+    assert [len(result.pages) for result in found] == [50] * 4
+    assert [len(result.failures) for result in found] == [50] * 4
+    assert sum(result.stats.get("rep/fetched_count", 0) for result in found) == 50
+
+
+def test_four_workers_keep_one_delay_use_it_and_share_it(server: RedisServer) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", SLOW)
+        with workers(4, server, pages_of(site, 9)) as crawls:
+            results(crawls)
+        assert site.count("/robots.txt") == 1
+        log = site.log
+    assert len(log) == 37
+    assert min(gaps(log)) >= LEAST
+    assert log[-1].time - log[0].time <= 36 * DELAY / 0.85
+    turns = [arrival.path[1] for arrival in log]
+    first, last = max(map(turns.index, "0123")), min(turns[::-1].index(worker) for worker in "0123")
+    shared = turns[first : len(turns) - last]  # while all four were there
+    assert len(shared) > 20
+    assert all(0.15 <= shared.count(worker) / len(shared) <= 0.4 for worker in "0123"), shared
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_every_loop_takes_turns_from_robots_txt_on(server: RedisServer, loop: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", SLOW)
+        urls = [f"{site.origin}/{page}" for page in (*range(6), "private")]
+        result = crawl(*urls, settings={"REP_REDIS_URL": server.url, "DOWNLOAD_DELAY": 0.1}, loop=loop)
+        assert min(gaps(site.log)) >= LEAST
+        assert len(site.log) == 7
+    assert (len(result.pages), len(result.failures), result.stats["rep/redis/turn_count"]) == (6, 1, 6)
+    assert result.stats["rep/crawl_delay/waited_seconds"] > 1
+    assert result.stats["rep/redis/away_seconds"] == 0
+    assert not result.tracebacks
+
+
+def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_turn_of_others(server: RedisServer) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", SLOW)
+        urls = pages_of(site, 10)
+        slow = {"DOWNLOAD_DELAY": 0.8, "REP_REDIS_URL": server.url}
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(crawl, *urls(0)[:3], settings=slow)
+            second = pool.submit(crawl, *urls(1), settings={"REP_REDIS_URL": server.url})
+            results([first, second])
+        assert min(gaps(site.log)) >= LEAST
+        times = [arrival.time for arrival in site.log if arrival.path.startswith("/0/")]
+        assert min(after - before for before, after in pairwise(times)) >= 0.39  # jitter may halve it
+        times = [arrival.time for arrival in site.log if arrival.path.startswith("/1/")]
+    assert times[-1] - times[0] < 3.2  # 1.9 alone
+
+
+def test_slow_hosts_do_not_slow_a_fast_one(server: RedisServer) -> None:
+    with Site(["127.0.0.1", *(f"127.0.12.{number}" for number in range(1, 21))]) as site:
+        fast, *slow = site.origins
+        site.answer("*", Answer(delay=0.1))
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"), fast)
+        urls = [f"{origin}/{page}" for page in range(2) for origin in slow]
+        urls += [f"{fast}/page/{number}" for number in range(160)]
+        result = crawl(*urls, settings={"REP_REDIS_URL": server.url}, spider="tests.integration.spiders:Burst")
+        times = [arrival.time for arrival in site.log if arrival.origin == fast]
+        slow_gaps = [min(gaps([one for one in site.log if one.origin == origin])) for origin in slow]
+    assert len(result.pages) == len(urls)
+    assert min(slow_gaps) >= 0.8
+    assert times[-1] - times[0] < 4.5  # alone it takes 2.0 to 2.3
+
+
+def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: RedisServer) -> None:
+    with Site() as site:
+        answers = iter([robots("", delay=60)])
+        site.answer("/robots.txt", lambda _: next(answers, SLOW))
+        hasty = {"REP_REDIS_URL": server.url, "REP_TIMEOUT": 0.5, "REP_UNREACHABLE_WAIT": 0, **MEMORY}
+        patient = {**hasty, "REP_TIMEOUT": 30}
+        crawl_until(lambda: site.count("/robots.txt") == 1, f"{site.origin}/killed", settings=patient)
+        (claim,) = server.client().keys("rep:claim:*")
+        server.client().pexpire(claim, 2_000)  # as if the most of its life had passed
+        result = crawl(f"{site.origin}/", f"{site.origin}/private", settings=hasty)
+    assert site.paths() == ["/robots.txt", "/robots.txt", "/"]
+    assert [failure.reason for failure in result.failures] == ["rule"]
+    assert result.seconds < 6
+
+
+def test_a_worker_that_is_killed_before_its_turn_wastes_a_turn_at_the_most(server: RedisServer) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", SLOW)
+        urls = pages_of(site, 12)
+        settings = {"REP_REDIS_URL": server.url, **MEMORY}
+        with workers(2, server, urls) as crawls:
+            dies = Thread(
+                target=crawl_until,
+                args=(lambda: any(one.path.startswith("/2/1") for one in site.log), *urls(2)),
+                kwargs={"settings": settings},
+            )
+            dies.start()
+            dies.join()
+            dead = monotonic()
+            results(crawls)
+        assert min(gaps(site.log)) >= LEAST
+        after = [arrival for arrival in site.log if arrival.time > dead]
+    assert len(after) > 8
+    assert max(two.time - one.time for one, two in pairwise(after)) < 1.0

@@ -1,0 +1,170 @@
+"""What a real Redis keeps of entries, how long, and who may fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import sleep, time
+from typing import Any
+
+import pytest
+
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.redis_link import RedisAwayError
+from scrapy_rep.stores.memory import MemoryStore
+from scrapy_rep.stores.redis import RedisStore
+from tests.support.direct_link import DirectLink, at_once
+from tests.support.redis_server import RedisServer
+
+from .test_sqlite_file import ENTRY as LONG_AGO
+
+DAY = 86_400
+NOW = time()
+ENTRY = replace(LONG_AGO, fetched_at=NOW, fresh_until=NOW + DAY, retry_at=0.0, failures=0, unreachable_since=None)
+ORIGIN = ENTRY.origin
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def link(server: RedisServer) -> Iterator[DirectLink]:
+    with server.client() as client:
+        client.flushall()
+        yield DirectLink(client)
+
+
+def store_of(link: Any, stale_max: float = 30 * DAY) -> RedisStore:
+    return RedisStore(link, MemoryStore(), stale_max)
+
+
+def keys(link: DirectLink, what: str) -> list[Any]:
+    return link.client.keys(f"rep:{what}:*")
+
+
+def test_what_one_worker_puts_another_gets(link: DirectLink) -> None:
+    blank = Entry(
+        Origin("http", "b.example", 80), Access.UNREACHABLE, "http://b.example/", None, b"", (), NOW, NOW
+    )
+    for entry in (ENTRY, blank, replace(blank, failures=3, unreachable_since=NOW, tried_at=NOW, retry_at=NOW + 9)):
+        at_once(store_of(link).put(entry))
+        assert at_once(store_of(link).get(entry.origin)) == entry
+    assert at_once(store_of(link).get(Origin("https", "c.example", 443))) is None
+
+
+def test_a_body_is_kept_once_per_content_and_compressed(link: DirectLink) -> None:
+    body = b"User-agent: *\nDisallow: /\n" * 100
+    for number in range(5):
+        entry = replace(ENTRY, origin=Origin("http", f"h{number}.example", 80), body=body)
+        at_once(store_of(link).put(entry))
+    (name,) = keys(link, "body")
+    assert name.decode().endswith(entry.sha256)
+    assert link.client.strlen(name) < 100
+    assert len(keys(link, "entry")) == 5
+
+
+def test_an_entry_expires_when_it_is_of_no_more_use_and_its_body_later(link: DirectLink) -> None:
+    at_once(store_of(link, stale_max=2 * DAY).put(ENTRY))
+    (entry,), (body,) = keys(link, "entry"), keys(link, "body")
+    life = link.client.pttl(entry) / 1_000
+    assert 3 * DAY - 60 < life <= 3 * DAY
+    assert link.client.pttl(body) / 1_000 > life + 3_000
+
+
+def test_a_body_lives_as_long_as_the_last_entry_that_needs_it(link: DirectLink) -> None:
+    at_once(store_of(link).put(ENTRY))
+    (body,) = keys(link, "body")
+    life = link.client.pttl(body)
+    at_once(store_of(link, stale_max=0).put(replace(ENTRY, origin=Origin("http", "b.example", 80))))
+    assert life - 1_000 < link.client.pttl(body) <= life
+
+
+def test_an_answer_is_not_replaced_by_what_was_known_before_it(link: DirectLink) -> None:
+    at_once(store_of(link).put(ENTRY))
+    at_once(store_of(link).put(replace(ENTRY, body=b"old", fetched_at=NOW - 1)))
+    assert at_once(store_of(link).get(ORIGIN)) == ENTRY
+    at_once(store_of(link).put(replace(ENTRY, body=b"new", fetched_at=NOW + 1)))
+    found = at_once(store_of(link).get(ORIGIN))
+    assert found
+    assert found.body == b"new"
+
+
+@pytest.mark.parametrize("octets", [b"", b"x" * 200, b"0" * 64 + b"{}", b"0" * 64 + b'{"access": "maybe"}'])
+def test_what_cannot_be_read_is_no_entry_and_is_replaced(link: DirectLink, octets: bytes) -> None:
+    link.client.set(f"rep:entry:{ORIGIN}", octets)
+    link.client.set(f"rep:body:{octets[:64].decode()}", b"no compressed octets")
+    assert at_once(store_of(link).get(ORIGIN)) is None
+
+
+def test_an_entry_whose_body_is_gone_is_none(link: DirectLink) -> None:
+    at_once(store_of(link).put(ENTRY))
+    link.client.delete(*keys(link, "body"))
+    assert at_once(store_of(link).get(ORIGIN)) is None
+
+
+def test_one_worker_has_the_claim_until_it_gives_it_back(link: DirectLink) -> None:
+    one, two = store_of(link), store_of(link)
+    assert at_once(one.claim(ORIGIN, 60))
+    assert at_once(one.claim(ORIGIN, 60))
+    assert not at_once(two.claim(ORIGIN, 60))
+    at_once(two.release(ORIGIN))
+    assert not at_once(two.claim(ORIGIN, 60))
+    at_once(one.release(ORIGIN))
+    assert at_once(two.claim(ORIGIN, 60))
+
+
+def test_a_claim_is_given_back_with_the_entry_by_its_holder_alone(link: DirectLink) -> None:
+    one, two = store_of(link), store_of(link)
+    at_once(one.claim(ORIGIN, 60))
+    at_once(two.put(ENTRY))
+    assert not at_once(two.claim(ORIGIN, 60))
+    at_once(one.put(ENTRY))
+    assert at_once(two.claim(ORIGIN, 60))
+
+
+def test_the_claim_of_a_worker_that_died_ends(link: DirectLink) -> None:
+    at_once(store_of(link).claim(ORIGIN, 0.1))
+    assert not at_once(store_of(link).claim(ORIGIN, 60))
+    sleep(0.15)
+    assert at_once(store_of(link).claim(ORIGIN, 60))
+
+
+class LocalStore(MemoryStore):
+    """Keeps what it is given and tells what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    async def get(self, origin: Origin) -> Entry | None:
+        self.calls.append("get")
+        return ENTRY
+
+    async def put(self, entry: Entry) -> None:
+        self.calls.append("put")
+
+    async def claim(self, origin: Origin, seconds: float) -> bool:
+        self.calls.append("claim")
+        return True
+
+    async def release(self, origin: Origin) -> None:
+        self.calls.append("release")
+
+
+class NoLink(DirectLink):
+    async def run(self, *arguments: Any) -> Any:
+        raise RedisAwayError
+
+
+def test_while_redis_is_away_the_local_store_answers(server: RedisServer) -> None:
+    local = LocalStore()
+    with server.client() as client:
+        store = RedisStore(NoLink(client), local, 0.0)  # type: ignore[arg-type]
+        assert at_once(store.get(ORIGIN)) == ENTRY
+        assert at_once(store.claim(ORIGIN, 1))
+        at_once(store.put(ENTRY))
+        at_once(store.release(ORIGIN))
+    assert local.calls == ["get", "claim", "put", "release"]
