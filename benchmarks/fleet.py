@@ -1,0 +1,178 @@
+"""What a fleet costs: one real Redis, its turns and its entries; then real crawls that keep one delay.
+
+    python -m benchmarks.fleet [--origins 100000] [--seconds 30] [--corpus DIR]
+
+prints Markdown tables; it takes about three minutes, and needs the extra `test`. Bodies are those of the
+corpus, each once: of more origins than it has files the rest share bodies, as sites of one host do.
+`--own-bodies` gives each origin a body of its own, which is the dearest case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from redis import Redis
+
+from scrapy_rep.stores.memory import MemoryStore
+from scrapy_rep.stores.redis import RedisStore
+from scrapy_rep.turns import Turns
+from tests.support.crawl import LOOPS, crawl
+from tests.support.direct_link import DirectLink, at_once
+from tests.support.redis_server import RedisServer
+from tests.support.site import Site, robots
+
+from .store import bodies, entries
+
+WORKERS = 4
+BATCH = 5_000
+
+
+def ask(port: int, name: str, slots: int, number: int) -> float:
+    """Turns per second that one client is given, one after another, at so many download slots in turn."""
+    with Redis(port=port) as client:
+        turns = Turns(DirectLink(client), name)  # type: ignore[arg-type]
+        at_once(turns.take("warm", 1e-6, since=None, missed=None, more=False))
+        began = time.perf_counter()
+        for count in range(number):
+            at_once(turns.take(f"{name}-{count % slots}", 1e-6, since=None, missed=None, more=False))
+        return number / (time.perf_counter() - began)
+
+
+def turns_per_second(server: RedisServer, clients: int) -> tuple[float, float]:
+    """Turns that Redis gives to so many client processes together, and its seconds of CPU for each."""
+    with ProcessPoolExecutor(clients) as pool, server.client() as client:
+        before, began = cpu(client), time.perf_counter()
+        jobs = [pool.submit(ask, server.port, f"c{n}", 100, BATCH) for n in range(clients)]
+        _ = [job.result() for job in jobs]
+        took = time.perf_counter() - began
+        return clients * BATCH / took, (cpu(client) - before) / (clients * BATCH)
+
+
+def cpu(client: Redis) -> float:
+    facts: dict[str, Any] = client.info("cpu")
+    return float(facts["used_cpu_sys"]) + float(facts["used_cpu_user"])
+
+
+def crowd(server: RedisServer, workers: int) -> float:
+    """Seconds that Redis is busy with a question at a download slot where so many workers queue."""
+    with server.client() as client:
+        link = DirectLink(client)
+        every = [Turns(link, f"w{n}") for n in range(workers)]  # type: ignore[arg-type]
+        for turns in every:
+            at_once(turns.take("crowd", 60.0, since=None, missed=None, more=False))
+        before = cpu(client)
+        for _ in range(1_000):
+            at_once(every[-1].take("crowd", 60.0, since=None, missed=None, more=False))
+        return (cpu(client) - before) / 1_000
+
+
+def latency(loop: str) -> tuple[float, float]:
+    """Seconds of a turn that is free, as a crawl sees them: median, and the worst of a hundred."""
+    with RedisServer() as server, Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.001\n"))
+        settings = {"REP_REDIS_URL": server.url, "LOG_LEVEL": "INFO"}
+        urls = [f"{site.origin}/{number}" for number in range(200)]
+        result = crawl(*urls, settings=settings, loop=loop, spider="benchmarks.fleet_subject:Latency")
+        if len(result.pages) != len(urls):
+            raise SystemExit(f"the crawl broke: {result.stats}\n{result.stderr[-4_000:]}")
+        return result.stats["latency/median"], result.stats["latency/worst"]
+
+
+def memory(client: Redis) -> int:
+    facts: dict[str, Any] = client.info("memory")
+    return int(facts["used_memory"])
+
+
+def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Iterator[str]:
+    with RedisServer() as server, server.client() as client:
+        store = RedisStore(DirectLink(client), MemoryStore(), 30 * 86_400)  # type: ignore[arg-type]
+        before, octets, began = memory(client), 0, time.perf_counter()
+        origins = []
+        for count, entry in enumerate(entries(number, texts)):
+            kept = entry if own_bodies else replace(entry, body=texts[count % len(texts)])
+            at_once(store.put(kept))
+            octets += len(kept.body)
+            origins.append(entry.origin)
+        put = number / (time.perf_counter() - began)
+        taken = (memory(client) - before) / number
+        began = time.perf_counter()
+        for origin in origins[:BATCH]:
+            at_once(store.get(origin))
+        get = BATCH / (time.perf_counter() - began)
+        names = "a body of its own each" if own_bodies else f"{len(set(texts)):,} bodies shared"
+        yield f"| {number:,} origins, {names}, {octets / number:,.0f} octets on average | |"
+        yield "|---|---|"
+        yield f"| memory of Redis per entry | {taken:,.0f} octets |"
+        yield f"| for 1,000,000 origins | {taken / 1e3:,.1f} GB |" if own_bodies else (
+            f"| for 1,000,000 origins, as many shared | {taken / 1e3:,.1f} GB |"
+        )
+        yield f"| put, get, by one client | {put:,.0f}, {get:,.0f} per second |"
+
+
+def one_delay(delay: float, seconds: float, loop: str) -> str:
+    """The arrivals of the first so many seconds from four workers that have more to do than that."""
+    pages = int(seconds / delay / WORKERS) + 4
+    with RedisServer() as server, Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: {delay}\n"))
+
+        def work(worker: int) -> Any:
+            urls = [f"{site.origin}/{worker}/{page}" for page in range(pages)]
+            return crawl(*urls, settings={"REP_REDIS_URL": server.url}, loop=loop, timeout=3 * seconds + 60)
+
+        with ThreadPoolExecutor(WORKERS) as pool:
+            broken = [result for result in pool.map(work, range(WORKERS)) if len(result.pages) != pages]
+    if broken:
+        raise SystemExit(f"a crawl broke: {broken[0].stats}\n{broken[0].stderr[-4_000:]}")
+    log = [arrival for arrival in site.log if arrival.time <= site.log[0].time + seconds]
+    gaps = [after.time - before.time for before, after in pairwise(log)]
+    shares = Counter(arrival.path.split("/")[1] for arrival in log[1:])
+    shown = ", ".join(f"{share / len(log):.0%}" for _, share in sorted(shares.items()))
+    used = len(log) / (seconds / delay)
+    return f"| {loop} | {len(log)} | {used:.0%} | {min(gaps):.3f} | {fmean(gaps):.3f} | {max(gaps):.3f} | {shown} |"
+
+
+def best(measure: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    return max(measure() for _ in range(3))
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks.fleet")
+    arguments.add_argument("--origins", type=int, default=100_000, help="(default: %(default)s)")
+    arguments.add_argument("--seconds", type=float, default=30.0, help="of a crawl (default: %(default)s)")
+    arguments.add_argument("--delay", type=float, default=0.2, help="of its robots.txt (default: %(default)s)")
+    arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
+    options = arguments.parse_args()
+    texts = bodies(Path(options.corpus) if options.corpus else None)
+    with RedisServer() as server:
+        print(f"Redis {server.client().info('server')['redis_version']}, {os.cpu_count()} cores\n")  # type: ignore[index]
+        print("| clients, one after another each | turns per second | CPU of Redis per turn |\n|---|---|---|")
+        for clients in (1, 2, 4, 8):
+            rate, busy = best(lambda clients=clients: turns_per_second(server, clients))  # type: ignore[misc]
+            print(f"| {clients} | {rate:,.0f} | {busy * 1e6:.0f} µs |", flush=True)
+        print("\n| workers that queue at one download slot | CPU of Redis per question |\n|---|---|")
+        for workers in (1, 10, 100, 1_000):
+            print(f"| {workers:,} | {crowd(server, workers) * 1e6:.0f} µs |", flush=True)
+    print("\n| loop | added per request, median | the worst of 200 |\n|---|---|---|")
+    for loop in LOOPS:
+        usual, worst = latency(loop)
+        print(f"| {loop} | {usual * 1e3:.2f} ms | {worst * 1e3:.1f} ms |", flush=True)
+    for own_bodies in (True, False):
+        print("\n" + "\n".join(entries_in_redis(options.origins, texts, own_bodies)), flush=True)
+    print(f"\nFour workers, Crawl-delay {options.delay}, {options.seconds:g} s, seconds between arrivals\n")
+    print("| loop | arrivals | of those possible | least | mean | most | share of each |\n|---|---|---|---|---|---|---|")
+    for loop in LOOPS:
+        print(one_delay(options.delay, options.seconds, loop), flush=True)
+
+
+if __name__ == "__main__":
+    main()

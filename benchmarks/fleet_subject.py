@@ -1,0 +1,32 @@
+"""The spider of ``benchmarks.fleet`` that measures how long a turn takes which nobody else wants."""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from scrapy import Request
+
+from scrapy_rep import FleetMiddleware
+from tests.integration.spiders import OneAfterAnother
+
+
+class Latency(OneAfterAnother):
+    """Before each next page asks for a turn of a download slot that was idle for longer than its delay."""
+
+    name = "latency"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.took: list[float] = []
+
+    async def page(self, response: Any) -> Any:  # type: ignore[override]
+        gate: Any = self.crawler.get_downloader_middleware(FleetMiddleware)
+        request = Request(response.url)
+        began = perf_counter()
+        await gate.process_request(request)
+        self.took.append(perf_counter() - began)
+        self.crawler.stats.set_value("latency/median", median(self.took))
+        self.crawler.stats.set_value("latency/worst", max(self.took))
+        return super().page(response)
