@@ -37,25 +37,24 @@ WORKERS = 4
 BATCH = 5_000
 
 
-def ask(port: int, name: str, slots: int, number: int) -> float:
-    """Turns per second that one client is given, one after another, at so many download slots in turn."""
+def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
+    """When a client began and ended to take so many turns, one after another, of so many download slots."""
     with Redis(port=port) as client:
         turns = Turns(DirectLink(client), name)  # type: ignore[arg-type]
         at_once(turns.take("warm", 1e-6, since=None, missed=None, more=False))
         began = time.perf_counter()
         for count in range(number):
             at_once(turns.take(f"{name}-{count % slots}", 1e-6, since=None, missed=None, more=False))
-        return number / (time.perf_counter() - began)
+        return began, time.perf_counter()
 
 
 def turns_per_second(server: RedisServer, clients: int) -> tuple[float, float]:
     """Turns that Redis gives to so many client processes together, and its seconds of CPU for each."""
     with ProcessPoolExecutor(clients) as pool, server.client() as client:
-        before, began = cpu(client), time.perf_counter()
+        before = cpu(client)
         jobs = [pool.submit(ask, server.port, f"c{n}", 100, BATCH) for n in range(clients)]
-        _ = [job.result() for job in jobs]
-        took = time.perf_counter() - began
-        return clients * BATCH / took, (cpu(client) - before) / (clients * BATCH)
+        began, ended = zip(*(job.result() for job in jobs), strict=True)
+        return clients * BATCH / (max(ended) - min(began)), (cpu(client) - before) / (clients * BATCH)
 
 
 def cpu(client: Redis) -> float:
@@ -113,8 +112,10 @@ def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Itera
         yield f"| {number:,} origins, {names}, {octets / number:,.0f} octets on average | |"
         yield "|---|---|"
         yield f"| memory of Redis per entry | {taken:,.0f} octets |"
-        yield f"| for 1,000,000 origins | {taken / 1e3:,.1f} GB |" if own_bodies else (
-            f"| for 1,000,000 origins, as many shared | {taken / 1e3:,.1f} GB |"
+        yield (
+            f"| for 1,000,000 origins | {taken / 1e3:,.1f} GB |"
+            if own_bodies
+            else (f"| for 1,000,000 origins, as many shared | {taken / 1e3:,.1f} GB |")
         )
         yield f"| put, get, by one client | {put:,.0f}, {get:,.0f} per second |"
 
@@ -138,7 +139,9 @@ def one_delay(delay: float, seconds: float, loop: str) -> str:
     shares = Counter(arrival.path.split("/")[1] for arrival in log[1:])
     shown = ", ".join(f"{share / len(log):.0%}" for _, share in sorted(shares.items()))
     used = len(log) / (seconds / delay)
-    return f"| {loop} | {len(log)} | {used:.0%} | {min(gaps):.3f} | {fmean(gaps):.3f} | {max(gaps):.3f} | {shown} |"
+    return (
+        f"| {loop} | {len(log)} | {used:.0%} | {min(gaps):.3f} | {fmean(gaps):.3f} | {max(gaps):.3f} | {shown} |"
+    )
 
 
 def best(measure: Callable[[], tuple[float, float]]) -> tuple[float, float]:
@@ -169,7 +172,9 @@ def main() -> None:
     for own_bodies in (True, False):
         print("\n" + "\n".join(entries_in_redis(options.origins, texts, own_bodies)), flush=True)
     print(f"\nFour workers, Crawl-delay {options.delay}, {options.seconds:g} s, seconds between arrivals\n")
-    print("| loop | arrivals | of those possible | least | mean | most | share of each |\n|---|---|---|---|---|---|---|")
+    print(
+        "| loop | arrivals | of those possible | least | mean | most | share of each |\n|---|---|---|---|---|---|---|"
+    )
     for loop in LOOPS:
         print(one_delay(options.delay, options.seconds, loop), flush=True)
 
