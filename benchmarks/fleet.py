@@ -2,9 +2,8 @@
 
     python -m benchmarks.fleet [--origins 100000] [--seconds 30] [--corpus DIR]
 
-prints Markdown tables; it takes about three minutes, and needs the extra `test`. Bodies are those of the
-corpus, each once: of more origins than it has files the rest share bodies, as sites of one host do.
-`--own-bodies` gives each origin a body of its own, which is the dearest case.
+prints Markdown tables; it takes about four minutes, and needs the extra `test`. Bodies are those of the corpus in
+turn, or made up: once each origin has one of its own, which is the dearest case, and once they are shared.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -109,14 +109,10 @@ def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Itera
             at_once(store.get(origin))
         get = BATCH / (time.perf_counter() - began)
         names = "a body of its own each" if own_bodies else f"{len(set(texts)):,} bodies shared"
-        yield f"| {number:,} origins, {names}, {octets / number:,.0f} octets on average | |"
+        yield f"\n| {number:,} origins, {names}, {octets / number:,.0f} octets on average | |"
         yield "|---|---|"
         yield f"| memory of Redis per entry | {taken:,.0f} octets |"
-        yield (
-            f"| for 1,000,000 origins | {taken / 1e3:,.1f} GB |"
-            if own_bodies
-            else (f"| for 1,000,000 origins, as many shared | {taken / 1e3:,.1f} GB |")
-        )
+        yield f"| for 1,000,000 such origins | {taken / 1e3:,.2f} GB |"
         yield f"| put, get, by one client | {put:,.0f}, {get:,.0f} per second |"
 
 
@@ -148,6 +144,34 @@ def best(measure: Callable[[], tuple[float, float]]) -> tuple[float, float]:
     return max(measure() for _ in range(3))
 
 
+def of_one_redis() -> Iterator[str]:
+    with RedisServer() as server, server.client() as client:
+        facts: dict[str, Any] = client.info("server")
+        yield f"Redis {facts['redis_version']}, {os.cpu_count()} cores\n"
+        yield "| clients, one after another each | turns per second | CPU of Redis per turn |\n|---|---|---|"
+        for clients in (1, 2, 4, 8):
+            rate, busy = best(partial(turns_per_second, server, clients))
+            yield f"| {clients} | {rate:,.0f} | {busy * 1e6:.0f} µs |"
+        yield "\n| workers that queue at one download slot | CPU of Redis per question |\n|---|---|"
+        for workers in (1, 10, 100, 1_000):
+            yield f"| {workers:,} | {crowd(server, workers) * 1e6:.0f} µs |"
+
+
+def of_requests() -> Iterator[str]:
+    yield "\n| loop | added per request, median | the worst of 200 |\n|---|---|---|"
+    for loop in LOOPS:
+        usual, worst = latency(loop)
+        yield f"| {loop} | {usual * 1e3:.2f} ms | {worst * 1e3:.1f} ms |"
+
+
+def of_a_fleet(delay: float, seconds: float) -> Iterator[str]:
+    yield f"\n{WORKERS} workers, Crawl-delay {delay}, {seconds:g} s, seconds between arrivals\n"
+    yield "| loop | arrivals | of those possible | least | mean | most | share of each |"
+    yield "|---|---|---|---|---|---|---|"
+    for loop in LOOPS:
+        yield one_delay(delay, seconds, loop)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python -m benchmarks.fleet")
     arguments.add_argument("--origins", type=int, default=100_000, help="(default: %(default)s)")
@@ -156,27 +180,14 @@ def main() -> None:
     arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
     options = arguments.parse_args()
     texts = bodies(Path(options.corpus) if options.corpus else None)
-    with RedisServer() as server:
-        print(f"Redis {server.client().info('server')['redis_version']}, {os.cpu_count()} cores\n")  # type: ignore[index]
-        print("| clients, one after another each | turns per second | CPU of Redis per turn |\n|---|---|---|")
-        for clients in (1, 2, 4, 8):
-            rate, busy = best(lambda clients=clients: turns_per_second(server, clients))  # type: ignore[misc]
-            print(f"| {clients} | {rate:,.0f} | {busy * 1e6:.0f} µs |", flush=True)
-        print("\n| workers that queue at one download slot | CPU of Redis per question |\n|---|---|")
-        for workers in (1, 10, 100, 1_000):
-            print(f"| {workers:,} | {crowd(server, workers) * 1e6:.0f} µs |", flush=True)
-    print("\n| loop | added per request, median | the worst of 200 |\n|---|---|---|")
-    for loop in LOOPS:
-        usual, worst = latency(loop)
-        print(f"| {loop} | {usual * 1e3:.2f} ms | {worst * 1e3:.1f} ms |", flush=True)
-    for own_bodies in (True, False):
-        print("\n" + "\n".join(entries_in_redis(options.origins, texts, own_bodies)), flush=True)
-    print(f"\nFour workers, Crawl-delay {options.delay}, {options.seconds:g} s, seconds between arrivals\n")
-    print(
-        "| loop | arrivals | of those possible | least | mean | most | share of each |\n|---|---|---|---|---|---|---|"
-    )
-    for loop in LOOPS:
-        print(one_delay(options.delay, options.seconds, loop), flush=True)
+    tables = [
+        of_one_redis(),
+        of_requests(),
+        *(entries_in_redis(options.origins, texts, own_bodies) for own_bodies in (True, False)),
+        of_a_fleet(options.delay, options.seconds),
+    ]
+    for line in chain.from_iterable(tables):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -125,10 +125,10 @@ class Lane:
             due = monotonic() + turn.starts_in
             await sleep(turn.starts_in)
             if missed is not None or monotonic() - due <= _LATE:
-                self._count("turn")
+                self._count("rep/redis/turn_count")
                 return
             missed = turn.number
-            self._count("late")
+            self._count("rep/redis/late_count")
 
     async def _take_own_turn(self, delay: float) -> bool:
         """Wait for a turn by this worker's clock, a while at the most; whether it has come."""
@@ -137,14 +137,14 @@ class Lane:
         if left > 0:
             await sleep(min(left, _AWAY_CHECK))
             return False
-        self._count("own_turn")
+        self._count("rep/redis/own_turn_count")
         return True
 
     def _since(self) -> float | None:
         return None if self.last_start is None else monotonic() - self.last_start
 
-    def _count(self, what: str) -> None:
-        self._pacing.crawler.stats.inc_value(f"rep/redis/{what}_count")
+    def _count(self, stat: str) -> None:
+        self._pacing.crawler.stats.inc_value(stat)
 
     def __repr__(self) -> str:
         return f"<Lane {self._key} waiting={len(self._waiting)}>"

@@ -37,6 +37,7 @@ end
 
 local last = tonumber(redis.call('HGET', KEYS[1], 'last') or nil)
 local late = last ~= nil and last == missed
+if last then last = math.min(last, now + LEAD) end -- or else the clock of Redis was put back
 if since >= 0 and last then last = math.max(last, now - since) end
 if since >= 0 and not last and since < delay + FORGET then
   last = now

@@ -178,3 +178,10 @@ def test_download_slots_and_prefixes_do_not_meet(workers: list[Worker], server: 
         link = DirectLink(client)
         link.prefix = "other:"
         assert Worker(link, "a").ask().starts_in == 0
+
+
+def test_a_clock_of_redis_that_was_put_back_stops_nobody(workers: list[Worker], server: RedisServer) -> None:
+    far_ahead = 4e15
+    with server.client() as client:
+        client.hset(f"rep:turns:{KEY}", "last", f"{far_ahead:.0f}")
+    assert workers[0].ask().wait < 2 * DELAY

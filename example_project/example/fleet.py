@@ -104,7 +104,7 @@ def main(pages: int = FleetSpider.pages) -> None:
         stack.callback(site.shutdown)
         url = stack.enter_context(redis_server())
         workers = [start_worker(number, url, pages) for number in range(1, WORKERS + 1)]
-        if any([worker.wait() for worker in workers]):
+        if sum(worker.wait() for worker in workers):
             raise SystemExit("a worker failed")
     report()
 

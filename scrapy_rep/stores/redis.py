@@ -1,7 +1,8 @@
 """The fleet's store: entries in Redis, shared by all workers; in a local store while Redis is away.
 
 Each entry expires by itself when nobody could use it any more. Bodies are compressed and kept once per
-content, a little longer than the last entry that needs them. Claims end with the worker that made them.
+content, a little longer than the last entry that needs them. A claim is short and renewed while its fetch
+goes on, so that a worker that dies holds nobody up for long.
 """
 
 from __future__ import annotations
@@ -9,20 +10,27 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from contextlib import suppress
 from dataclasses import fields
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
+
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import LIFETIME, LONG_UNREACHABLE, Entry
-from scrapy_rep.redis_link import RedisAwayError
+from scrapy_rep.redis_link import RedisAwayError, RedisRequiredError
 
 if TYPE_CHECKING:
+    from scrapy.utils.asyncio import CallLaterResult
+
     from scrapy_rep.redis_link import RedisLink
 
     from .base import Store
 
+_CLAIM_LIFE: Final = 9.0  # seconds that a claim outlives the worker that made it
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
 _DIGITS: Final = 64  # of a SHA-256, in front of what is kept of an entry
 _UNREADABLE: Final = (zlib.error, ValueError, TypeError, KeyError)
@@ -64,6 +72,8 @@ class RedisStore:
         self._local = local
         self._stale_max = stale_max
         self._holder = f"{os.getpid()}-{uuid4().hex}"
+        self._claimed: dict[Origin, float] = {}  # until when, monotonic
+        self._renewal: CallLaterResult | None = None
         self._get, self._put = link.script(_GET), link.script(_PUT)
         self._claim, self._release = link.script(_CLAIM), link.script(_RELEASE)
 
@@ -77,6 +87,7 @@ class RedisStore:
 
     async def put(self, entry: Entry) -> None:
         """Keep *entry* and give back the claim to its origin."""
+        self._forget_claim(entry.origin)
         sha256 = entry.sha256
         keys = [f"entry:{entry.origin}", f"body:{sha256}", f"claim:{entry.origin}"]
         arguments = [sha256 + _written(entry), zlib.compress(entry.body), self._life(entry), self._holder]
@@ -88,13 +99,17 @@ class RedisStore:
     async def claim(self, origin: Origin, seconds: float) -> bool:
         """Whether this worker may fetch *origin* now, and no other of the fleet."""
         try:
-            arguments = [self._holder, int(seconds * 1_000)]
-            return bool(await self._link.run(self._claim, [f"claim:{origin}"], arguments))
+            granted = await self._claim_for(origin, min(seconds, _CLAIM_LIFE))
         except RedisAwayError:
             return await self._local.claim(origin, seconds)
+        if granted and seconds > _CLAIM_LIFE:
+            self._claimed[origin] = monotonic() + seconds
+            self._renewal = self._renewal or call_later(_CLAIM_LIFE / 3, self._renew_claims)
+        return granted
 
     async def release(self, origin: Origin) -> None:
         """Give back the claim to *origin*."""
+        self._forget_claim(origin)
         try:
             await self._link.run(self._release, [f"claim:{origin}"], [self._holder])
         except RedisAwayError:
@@ -102,7 +117,33 @@ class RedisStore:
 
     def close(self) -> None:
         """Close the local store; the link to Redis closes itself."""
+        for origin in list(self._claimed):
+            self._forget_claim(origin)
         self._local.close()
+
+    async def _claim_for(self, origin: Origin, seconds: float) -> bool:
+        arguments = [self._holder, int(seconds * 1_000)]
+        return bool(await self._link.run(self._claim, [f"claim:{origin}"], arguments))
+
+    def _forget_claim(self, origin: Origin) -> None:
+        self._claimed.pop(origin, None)
+        if self._renewal and not self._claimed:
+            self._renewal.cancel()
+            self._renewal = None
+
+    def _renew_claims(self) -> None:
+        self._renewal = call_later(_CLAIM_LIFE / 3, self._renew_claims)
+        for origin, until in list(self._claimed.items()):
+            if monotonic() < until:
+                deferred_from_coro(self._renew_claim(origin))
+            else:
+                self._forget_claim(origin)
+
+    async def _renew_claim(self, origin: Origin) -> None:
+        with suppress(RedisAwayError, RedisRequiredError):
+            await self._claim_for(origin, _CLAIM_LIFE)
+            if origin not in self._claimed:  # given back meanwhile
+                await self._link.run(self._release, [f"claim:{origin}"], [self._holder])
 
     def _life(self, entry: Entry) -> int:
         """Milliseconds for which somebody may use *entry*: to stand in, or at least to be revalidated."""

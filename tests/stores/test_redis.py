@@ -108,29 +108,29 @@ def test_an_entry_whose_body_is_gone_is_none(link: DirectLink) -> None:
 
 def test_one_worker_has_the_claim_until_it_gives_it_back(link: DirectLink) -> None:
     one, two = store_of(link), store_of(link)
-    assert at_once(one.claim(ORIGIN, 60))
-    assert at_once(one.claim(ORIGIN, 60))
-    assert not at_once(two.claim(ORIGIN, 60))
+    assert at_once(one.claim(ORIGIN, 9))
+    assert at_once(one.claim(ORIGIN, 9))
+    assert not at_once(two.claim(ORIGIN, 9))
     at_once(two.release(ORIGIN))
-    assert not at_once(two.claim(ORIGIN, 60))
+    assert not at_once(two.claim(ORIGIN, 9))
     at_once(one.release(ORIGIN))
-    assert at_once(two.claim(ORIGIN, 60))
+    assert at_once(two.claim(ORIGIN, 9))
 
 
 def test_a_claim_is_given_back_with_the_entry_by_its_holder_alone(link: DirectLink) -> None:
     one, two = store_of(link), store_of(link)
-    at_once(one.claim(ORIGIN, 60))
+    at_once(one.claim(ORIGIN, 9))
     at_once(two.put(ENTRY))
-    assert not at_once(two.claim(ORIGIN, 60))
+    assert not at_once(two.claim(ORIGIN, 9))
     at_once(one.put(ENTRY))
-    assert at_once(two.claim(ORIGIN, 60))
+    assert at_once(two.claim(ORIGIN, 9))
 
 
 def test_the_claim_of_a_worker_that_died_ends(link: DirectLink) -> None:
     at_once(store_of(link).claim(ORIGIN, 0.1))
-    assert not at_once(store_of(link).claim(ORIGIN, 60))
+    assert not at_once(store_of(link).claim(ORIGIN, 9))
     sleep(0.15)
-    assert at_once(store_of(link).claim(ORIGIN, 60))
+    assert at_once(store_of(link).claim(ORIGIN, 9))
 
 
 class LocalStore(MemoryStore):

@@ -1,14 +1,15 @@
-"""Redis that goes, comes, hangs or is not there: no crawl hangs, no delay is broken, no password is told."""
+"""Workers that die; a Redis that dies, hangs or is not there: no crawl hangs, no delay is broken."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from threading import Thread
 from time import monotonic, sleep
 
 import pytest
 
-from tests.support.crawl import LOOPS, crawl
+from tests.support.crawl import LOOPS, crawl, crawl_until
 from tests.support.redis_server import RedisServer
 from tests.support.site import Site
 from tests.support.tls_proxy import TlsProxy
@@ -20,6 +21,27 @@ from .fleet import LEAST, LINK, MEMORY, SLOW, gaps, pages_of, results, wait_unti
 def server() -> Iterator[RedisServer]:
     with RedisServer() as server:
         yield server
+
+
+def test_a_worker_that_is_killed_before_its_turn_wastes_a_turn_at_the_most(server: RedisServer) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", SLOW)
+        urls = pages_of(site, 12)
+        settings = {"REP_REDIS_URL": server.url, **MEMORY}
+        with workers(2, server, urls) as crawls:
+            dies = Thread(
+                target=crawl_until,
+                args=(lambda: any(one.path.startswith("/2/1") for one in site.log), *urls(2)),
+                kwargs={"settings": settings},
+            )
+            dies.start()
+            dies.join()
+            dead = monotonic()
+            results(crawls)
+        assert min(gaps(site.log)) >= LEAST
+        after = [arrival for arrival in site.log if arrival.time > dead]
+    assert len(after) > 8
+    assert max(two.time - one.time for one, two in pairwise(after)) < 1.0
 
 
 def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay(server: RedisServer) -> None:
