@@ -53,6 +53,7 @@ class Lane:
         self._pacing = pacing
         self._waiting: deque[Deferred[None]] = deque()
         self._serving: Deferred[None] | None = None
+        self._ask_at = 0.0  # monotonic: when the next turn may be near
         self.last_start: float | None = None  # monotonic
 
     @property
@@ -109,6 +110,7 @@ class Lane:
         missed: int | None = None
         turns = self._pacing.turns
         while delay := self._pacing.floor(self._key):
+            await sleep(max(self._ask_at - monotonic(), 0.0))
             alone = delay * self._pacing.workers
             apart = alone if turns.is_settling else delay
             more = len(self._waiting) > 1
@@ -119,15 +121,15 @@ class Lane:
                 if await self._take_own_turn(alone):
                     return
                 continue
+            self._ask_at = monotonic() + turn.wait
             if turn.starts_in is None:
-                await sleep(turn.wait)
                 continue
             due = monotonic() + turn.starts_in
             await sleep(turn.starts_in)
             if missed is not None or monotonic() - due <= _LATE:
                 self._count("rep/redis/turn_count")
                 return
-            missed = turn.number
+            missed, self._ask_at = turn.number, 0.0
             self._count("rep/redis/late_count")
 
     async def _take_own_turn(self, delay: float) -> bool:

@@ -41,6 +41,11 @@ def test_without_any_setting_the_defaults_hold() -> None:
         ("REP_SOFT_404", True, "soft_404", True),
         ("REP_USER_AGENTS", ["my-news", "my"], "user_agents", ("my-news", "my")),
         ("REP_USER_AGENTS", "my-news, my", "user_agents", ("my-news", "my")),
+        ("REP_REDIS_URL", "redis://h", "redis_url", "redis://h"),
+        ("REP_REDIS_URL", "rediss://u:p@[::1]:7/1?a=b", "redis_url", "rediss://u:p@[::1]:7/1?a=b"),
+        ("REP_REDIS_URL", "unix:///run/redis.sock", "redis_url", "unix:///run/redis.sock"),
+        ("REP_REDIS_REQUIRED", "True", "redis_required", True),
+        ("REP_WORKERS", "10", "workers", 10),
         ("REP_STATUS_ACCESS", {403: "disallow"}, "status_access", {403: Access.UNREACHABLE}),
         ("REP_STATUS_ACCESS", '{"503": "allow"}', "status_access", {503: Access.UNAVAILABLE}),
     ],
@@ -65,6 +70,9 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_RETRY_TIMES", -1, "0 or more"),
         ("REP_UNREACHABLE", "maybe", "allow, disallow"),
         ("REP_UNREACHABLE_WAIT", -1, "seconds, 0 or more"),
+        ("REP_REDIS_TIMEOUT", 0, "seconds above 0"),
+        ("REP_REDIS_PREFIX", 5, "a text"),
+        ("REP_WORKERS", 0, "processes, 1 or more"),
         ("REP_CRAWL_DELAY", True, "one of obey, ignore"),
         ("REP_CRAWL_DELAY_MAX", 0, "seconds above 0"),
         ("REP_CRAWL_DELAY_MAX", "inf", "seconds above 0"),
@@ -88,6 +96,20 @@ def test_an_impossible_value_names_the_setting_and_what_it_takes(name: str, valu
     with pytest.raises(InvalidSettingError, match=takes) as caught:
         read(**{name: value})
     assert str(caught.value).startswith(f"{name} = {value!r}: it takes ")
+
+
+@pytest.mark.parametrize(
+    "url", ["s3cr3t", "http://:s3cr3t@h", "redis://", "redis://:s3c/r3t@h", "redis://h:s3cr3t", "unix://", 5]
+)
+def test_an_impossible_redis_url_is_not_shown(url: Any) -> None:
+    with pytest.raises(InvalidSettingError, match=r"^REP_REDIS_URL: it takes redis://") as caught:
+        read(REP_REDIS_URL=url)
+    assert "s3c" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_a_redis_url_is_not_in_the_settings_that_are_shown() -> None:
+    assert "s3cr3t" not in repr(read(REP_REDIS_URL="redis://:s3cr3t@h"))
 
 
 def test_a_misspelt_setting_names_the_one_that_was_meant() -> None:
