@@ -130,6 +130,27 @@ class Burst(Recorder):
             yield Request(**arguments, callback=self.page, errback=self.failure, dont_filter=True)
 
 
+class BurstLater(Recorder):
+    """Makes its first requests, and when they have come all others at once."""
+
+    name = "burst-later"
+    first = 3
+
+    async def start(self) -> Any:
+        self.began = monotonic()
+        for arguments in self.requests[: self.first]:
+            yield self.make(arguments)
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        if len(self.facts["pages"]) == self.first:
+            return map(self.make, self.requests[self.first :])
+        return None
+
+    def make(self, arguments: dict[str, Any]) -> Request:
+        return Request(**arguments, callback=self.page, errback=self.failure, dont_filter=True)
+
+
 class Collects(Recorder):
     """Makes its first requests; then lets the downloader drop its idle download slots, and makes the others."""
 

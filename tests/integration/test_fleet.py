@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from time import monotonic
 
 import pytest
 
@@ -23,7 +24,7 @@ def server() -> Iterator[RedisServer]:
 
 def test_four_workers_that_crawl_50_origins_from_cold_ask_each_once(server: RedisServer) -> None:
     with Site([f"127.0.11.{number}" for number in range(1, 51)]) as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n", delay=0.1))
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n", delay=1.0))
         urls = [f"{origin}{path}" for origin in site.origins for path in ("/", "/private")]
         with workers(4, server, lambda _: urls) as crawls:
             found = results(crawls)
@@ -68,32 +69,37 @@ def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_turn_of_others(se
     with Site() as site:
         site.answer("/robots.txt", SLOW)
         urls = pages_of(site, 10)
-        slow = {"DOWNLOAD_DELAY": 0.8, "REP_REDIS_URL": server.url}
+        slow = {"DOWNLOAD_DELAY": 1.2, "REP_REDIS_URL": server.url}
         with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(crawl, *urls(0)[:3], settings=slow)
+            first = pool.submit(crawl, *urls(0)[:4], settings=slow)
             second = pool.submit(crawl, *urls(1), settings={"REP_REDIS_URL": server.url})
             results([first, second])
         assert min(gaps(site.log)) >= LEAST
         times = [arrival.time for arrival in site.log if arrival.path.startswith("/0/")]
-        assert min(after - before for before, after in pairwise(times)) >= 0.39  # jitter may halve it
+        assert min(after - before for before, after in pairwise(times)) >= 0.59  # jitter may halve it
         times = [arrival.time for arrival in site.log if arrival.path.startswith("/1/")]
-    assert times[-1] - times[0] < 3.2  # 1.9 alone
+    assert times[-1] - times[0] < 3.2  # 1.8 alone
 
 
-def test_slow_hosts_do_not_slow_a_fast_one(server: RedisServer) -> None:
-    with Site(["127.0.0.1", *(f"127.0.12.{number}" for number in range(1, 21))]) as site:
+def test_slow_hosts_with_many_pages_do_not_slow_a_fast_one(server: RedisServer) -> None:
+    with Site(["127.0.0.1", "127.0.12.1", "127.0.12.2"]) as site:
         fast, *slow = site.origins
         site.answer("*", Answer(delay=0.1))
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
         site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"), fast)
-        urls = [f"{origin}/{page}" for page in range(2) for origin in slow]
+        urls = [f"{origin}/first" for origin in site.origins]
+        urls += [f"{origin}/{page}" for page in range(60) for origin in slow]
         urls += [f"{fast}/page/{number}" for number in range(160)]
-        result = crawl(*urls, settings={"REP_REDIS_URL": server.url}, spider="tests.integration.spiders:Burst")
+        patience = monotonic() + 10
+        crawl_until(
+            lambda: len(site.paths(fast)) == 162 or monotonic() > patience,
+            *urls,
+            settings={"REP_REDIS_URL": server.url},
+            spider="tests.integration.spiders:BurstLater",
+        )
         times = [arrival.time for arrival in site.log if arrival.origin == fast]
-        slow_gaps = [min(gaps([one for one in site.log if one.origin == origin])) for origin in slow]
-    assert len(result.pages) == len(urls)
-    assert min(slow_gaps) >= 0.8
-    assert times[-1] - times[0] < 4.5  # alone it takes 2.0 to 2.3
+    assert len(times) == 162
+    assert times[-1] - times[0] < 5.5  # 3 as alone; it does not end in ten when they hold its places
 
 
 def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: RedisServer) -> None:

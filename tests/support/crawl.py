@@ -25,6 +25,8 @@ LOOPS = ["asyncio", "twisted"]
 if hasattr(default_settings, "TWISTED_REACTOR_ENABLED"):
     LOOPS.append("reactorless")
 
+RECORDER = "tests.support.run_crawl:Recorder"
+
 _ROOT = Path(__file__).parents[2]
 
 # Forked from one process that has imported Scrapy and done nothing else: that halves what a crawl takes.
@@ -105,7 +107,7 @@ def crawl(
     *requests: str | dict[str, Any],
     settings: dict[str, Any] | None = None,
     loop: str = "asyncio",
-    spider: str = "tests.support.run_crawl:Recorder",
+    spider: str = RECORDER,
     attributes: dict[str, Any] | None = None,
     interrupt_after: float | None = None,
     timeout: float = 60.0,
@@ -144,11 +146,14 @@ def crawl(
     )
 
 
-def crawl_until(enough: Callable[[], bool], *requests: str, settings: dict[str, Any]) -> None:
+def crawl_until(
+    enough: Callable[[], bool], *requests: str, settings: dict[str, Any], spider: str = RECORDER
+) -> None:
     """Crawl as `crawl` does and kill the process, as ``kill -9`` does, once it is *enough*."""
+    job = _job(requests, settings, spider=spider)
     with (
         tempfile.TemporaryDirectory() as folder,
-        _running(_job(requests, settings), Path(folder, "report.json"), Path(folder, "stderr")) as process,
+        _running(job, Path(folder, "report.json"), Path(folder, "stderr")) as process,
     ):
         while not enough() and process.is_alive():
             sleep(0.01)
@@ -160,7 +165,7 @@ def _job(
     requests: Sequence[str | dict[str, Any]],
     settings: dict[str, Any] | None,
     loop: str = "asyncio",
-    spider: str = "tests.support.run_crawl:Recorder",
+    spider: str = RECORDER,
     attributes: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     return {
