@@ -78,7 +78,7 @@ def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_turn_of_others(se
         times = [arrival.time for arrival in site.log if arrival.path.startswith("/0/")]
         assert min(after - before for before, after in pairwise(times)) >= 0.59  # jitter may halve it
         times = [arrival.time for arrival in site.log if arrival.path.startswith("/1/")]
-    assert times[-1] - times[0] < 3.2  # 1.8 alone
+    assert times[-1] - times[0] < 4.5  # 1.8 alone
 
 
 def test_slow_hosts_with_many_pages_do_not_slow_a_fast_one(server: RedisServer) -> None:
