@@ -110,11 +110,11 @@ def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: R
         crawl_until(lambda: site.count("/robots.txt") == 1, f"{site.origin}/killed", settings=settings)
         (claim,) = client.keys("rep:claim:*")
         assert 0 < client.pttl(claim) <= 9_000
-        client.pexpire(claim, 2_000)  # as if most of its life had passed
+        client.pexpire(claim, 3_000)  # as if most of its life had passed
         result = crawl(f"{site.origin}/", f"{site.origin}/private", settings=settings)
     assert site.paths() == ["/robots.txt", "/robots.txt", "/"]
     assert [failure.reason for failure in result.failures] == ["rule"]
-    assert 1 < result.seconds < 6
+    assert 0.3 < result.seconds < 6
 
 
 def test_a_worker_that_is_slow_to_fetch_keeps_its_claim(server: RedisServer) -> None:

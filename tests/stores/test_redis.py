@@ -68,7 +68,7 @@ def test_a_body_is_kept_once_per_content_and_compressed(link: DirectLink) -> Non
 
 
 def test_an_entry_expires_when_it_is_of_no_more_use_and_its_body_later(link: DirectLink) -> None:
-    at_once(store_of(link, stale_max=2 * DAY).put(ENTRY))
+    at_once(store_of(link, stale_max=2 * DAY).put(replace(ENTRY, fresh_until=time() + DAY)))
     (entry,), (body,) = keys(link, "entry"), keys(link, "body")
     life = link.client.pttl(entry) / 1_000
     assert 3 * DAY - 60 < life <= 3 * DAY
