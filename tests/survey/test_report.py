@@ -51,7 +51,7 @@ class _Tables(HTMLParser):
         self._tag = self._heading = ""
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+    def handle_starttag(self, tag: str, attrs: object) -> None:
         self._tag = tag
         if tag == "tr":
             self.found.setdefault(self._heading, []).append([])
