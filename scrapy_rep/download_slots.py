@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from .downloader import ask_for_requests
+from .downloader import ask_for_requests, at_the_door
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -83,7 +83,8 @@ class DownloadSlots:
     def is_full(self, key: str) -> bool:
         """Whether a request more would wait in the download slot for one that is under way."""
         slot = self._slot(key)
-        return slot is not None and len(slot.active) - self._outside.get(key, 0) >= slot.concurrency
+        outside = self._outside.get(key, 0) + at_the_door(self._crawler)[key]
+        return slot is not None and len(slot.active) - outside >= slot.concurrency
 
     @contextmanager
     def waiting_outside(self, key: str, request: Request) -> Iterator[None]:

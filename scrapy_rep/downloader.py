@@ -1,4 +1,4 @@
-"""The only file that touches Scrapy's engine and downloader, with ``download_slots`` for their delays.
+"""What we ask of Scrapy's engine and downloader; besides, ``door`` and ``download_slots`` touch download slots.
 
 Scrapy plans to replace download slots; whatever of ours depends on how the engine works inside is
 here, behind methods that say what they are for.
@@ -6,11 +6,12 @@ here, behind methods that say what they are for.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
@@ -22,100 +23,68 @@ from twisted.internet.defer import Deferred
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 _CLOSING_CHECK: Final = 0.25  # seconds: how soon a pause notices that the crawl closes
 _START_CHECK: Final = 0.01  # seconds: how soon a start of the engine is noticed
-_PLACE_CHECK: Final = 0.005  # seconds: how soon those at the door notice a free place
 
 
-class WaitingRoom:
-    """Requests that wait for a robots.txt, and the requests for the robots.txt files themselves.
+def at_the_door(crawler: Crawler) -> Counter[str]:
+    """By download slot: how many of its active requests have not yet reached it; see `Door`."""
+    return _at_the_door.setdefault(crawler, Counter())
 
-    Both stay among the active requests of Scrapy's downloader and would fill ``CONCURRENT_REQUESTS``:
-    each is lent a place while it is here. Those that waited go on one after another and only as
-    places are free, so that the loan never becomes a burst; meanwhile they take places again, and so
-    come before requests that the scheduler still holds.
+
+_at_the_door: WeakKeyDictionary[Crawler, Counter[str]] = WeakKeyDictionary()
+
+
+class Places:
+    """The places that ``CONCURRENT_REQUESTS`` gives, and loans on top of them.
+
+    Requests that wait for a robots.txt stay among the active ones of Scrapy's downloader, as those for
+    a robots.txt do; both would fill it.
     """
 
     def __init__(self, crawler: Crawler, seats: int) -> None:
-        """*seats* requests at most are lent a place; those beyond wait at the cost of others."""
+        """*seats* places at most are lent to those who wait."""
         self._crawler = crawler
         self._seats = seats
         self._lent = 0
         self._fetching = 0
-        self._at_the_door: deque[Deferred[None]] = deque()
-        self._opening: Deferred[None] | None = None
+        self._outside = at_the_door(crawler)
+
+    def lend(self, number: int) -> int:
+        """Lend *number* places, or fewer when there are not as many seats; take back a negative one. How many."""
+        number = min(number, self._seats)
+        self._seats -= number
+        self._widen(number)
+        return number
 
     @contextmanager
-    def seat(self) -> Iterator[None]:
-        """While entered, the waiting request takes no place."""
-        with self._place_lent(self._seats > 0):
-            self._seats -= 1
-            try:
-                ask_for_requests(self._crawler)
-                yield
-            finally:
-                self._seats += 1
-
-    async def leave(self) -> None:
-        """Wait for a free place, behind those who left their seats before."""
-        turn: Deferred[None] = Deferred()
-        self._at_the_door.append(turn)
-        if self._opening is None:
-            self._opening = deferred_from_coro(self._open_the_door())
-        await maybe_deferred_to_future(turn)
-
-    async def fetch(self, request: Request) -> Response:
-        """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""
+    def for_fetch(self) -> Iterator[None]:
+        """While entered, a request for a robots.txt takes no place."""
         self._fetching += 1
+        self._widen(1)
         try:
-            with self._place_lent(), _wider_pool(self._crawler, request):
-                return await self._crawler.engine.download_async(request)
+            yield
         finally:
+            self._widen(-1)
             self._fetching -= 1
 
-    @contextmanager
-    def _place_lent(self, wanted: bool = True) -> Iterator[None]:
-        downloader = self._crawler.engine.downloader
-        # 0 means "no limit", and a downloader of the user's own may count in another way.
-        if not wanted or not getattr(downloader, "total_concurrency", 0):
-            yield
-            return
-        downloader.total_concurrency += 1
-        self._lent += 1
-        try:
-            yield
-        finally:
-            downloader.total_concurrency -= 1
-            self._lent -= 1
-
-    async def _open_the_door(self) -> None:
-        """Let those at the door go one by one.
-
-        On asyncio a download slot counts a request only when its task has started, a turn of the
-        loop after it was taken from the queue: who leaves together passes every limit together.
-        """
-        try:
-            while self._at_the_door:
-                if self._free_places() <= 0:
-                    await sleep(_PLACE_CHECK)
-                    continue
-                self._at_the_door.popleft().callback(None)
-                await sleep(0)
-                await sleep(0)
-        finally:
-            self._opening = None
-            while self._at_the_door:
-                self._at_the_door.popleft().callback(None)
-
-    def _free_places(self) -> int:
+    def free(self) -> int:
         """Places for requests that wait for no robots.txt; 1 or more when there is no limit."""
         downloader = self._crawler.engine.downloader
         places = getattr(downloader, "total_concurrency", 0) - self._lent
         slots = getattr(downloader, "slots", {})
-        taken = sum(len(slot.active) for slot in slots.values()) - self._fetching
+        taken = sum(len(slot.active) for slot in slots.values()) - self._fetching - self._outside.total()
         return places - taken if places > 0 else 1
+
+    def _widen(self, number: int) -> None:
+        downloader = self._crawler.engine.downloader
+        # 0 means "no limit", and a downloader of the user's own may count in another way.
+        if number and getattr(downloader, "total_concurrency", 0):
+            downloader.total_concurrency += number
+            self._lent += number
+            if number > 0:
+                ask_for_requests(self._crawler)
 
 
 def ask_for_requests(crawler: Crawler) -> None:
@@ -127,7 +96,7 @@ def ask_for_requests(crawler: Crawler) -> None:
 
 
 @contextmanager
-def _wider_pool(crawler: Crawler, request: Request) -> Iterator[None]:
+def wider_pool(crawler: Crawler, request: Request) -> Iterator[None]:
     """Room for *request* in the connection pool of Scrapy's aiohttp handler, its choice without a reactor.
 
     That pool holds ``CONCURRENT_REQUESTS`` connections: as many robots.txt that hang would lock out

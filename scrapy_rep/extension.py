@@ -14,7 +14,6 @@ from scrapy import Request, signals
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from .downloader import WaitingRoom
 from .fetch import Fetcher, FetchError
 from .flight import Flight
 from .identity import Identity
@@ -29,6 +28,7 @@ from .signals import sitemaps_found
 from .sitemaps import sitemaps_of
 from .stores import open_store
 from .stores.memory import Memory
+from .waiting_room import WaitingRoom
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

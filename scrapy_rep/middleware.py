@@ -97,8 +97,9 @@ class RepMiddleware:
         if self._crawl_delay is not None:
             waits = await self._pace(request, robots, self._crawl_delay) or waits
         self._extension.report.allow()
-        if waits:
-            await self._extension.waiting_room.leave()
+        room = self._extension.waiting_room
+        if waits or room.is_passed_by(request):
+            await room.leave(request, waited=waits)
         return None
 
     def _reads_sitemap_lines(self, request: Request) -> bool:

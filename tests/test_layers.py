@@ -31,7 +31,8 @@ survey.sections survey.distributions
 survey.report survey.files
 survey.writer
 stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
-stores.sqlite redis_link flight identity robotparser robots_request time_of_day owed
+door
+stores.sqlite redis_link waiting_room flight identity robotparser robots_request time_of_day owed
 stores.redis robots fetch pace download_slots turns
 stores lane
 renewal sitemaps

@@ -181,6 +181,23 @@ class Collects(Recorder):
         await maybe_deferred_to_future(over)
 
 
+class InTwoParts(Recorder):
+    """Makes the last 40 of its requests when the others have had time to meet their robots.txt."""
+
+    name = "in-two-parts"
+    pause = 1.0
+
+    async def start(self) -> Any:
+        number = 0
+        async for request in super().start():
+            number += 1
+            if number == len(self.requests) - 39:
+                over: Deferred[None] = Deferred()
+                call_later(self.pause, over.callback, None)
+                await maybe_deferred_to_future(over)
+            yield request
+
+
 class Downloads(Recorder):
     """Makes an item of each page, with ``files`` for a media pipeline."""
 

@@ -6,14 +6,14 @@ from zlib import crc32
 
 import pytest
 
-from tests.support.crawl import LOOPS, crawl
+from tests.support.crawl import LOOPS, RECORDER, crawl, crawl_until
 from tests.support.site import Answer, Arrival, Site, hang, robots
 
 PAGES = [f"/page/{number}" for number in range(40)]
 HANGING = [f"127.0.3.{number}" for number in range(1, 41)]
 
 
-@pytest.mark.parametrize("spider", ["tests.support.run_crawl:Recorder", "tests.integration.spiders:Burst"])
+@pytest.mark.parametrize("spider", [RECORDER, "tests.integration.spiders:Burst"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_forty_hanging_origins_do_not_hold_up_a_healthy_one(loop: str, spider: str) -> None:
     with Site(["127.0.0.1", *HANGING]) as site:
@@ -92,3 +92,20 @@ def test_those_who_waited_come_before_what_the_scheduler_still_holds(loop: str) 
     assert len(places) == len(waiting)
     # In a row, but for what was on its way; they were spread over a hundred pages when they queued behind.
     assert places[-1] - places[0] < 40
+
+
+@pytest.mark.parametrize("spider", [RECORDER, "tests.integration.spiders:InTwoParts"])
+def test_slow_hosts_whose_requests_have_waited_do_not_hold_up_a_fast_one(spider: str) -> None:
+    with Site([f"127.0.9.{number}" for number in range(1, 4)]) as site:
+        *slow, fast = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n", delay=0.2))
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.2), fast)
+        urls = [origin + path for origin in slow for path in PAGES] + [fast + path for path in PAGES]
+
+        def is_done() -> bool:
+            return len(site.paths(fast)) > len(PAGES) or len(site.log) > 2 * len(PAGES) + 25
+
+        crawl_until(is_done, *urls, settings={}, spider=spider)
+        assert len(site.paths(fast)) == len(PAGES) + 1
+        # One after another with those of the slow ones they would need half a minute.
+        assert len(site.log) - len(site.paths(fast)) < 12

@@ -179,6 +179,7 @@ def _job(
 
 @contextmanager
 def _running(job: dict[str, Any], report: Path, stderr: Path) -> Iterator[BaseProcess]:
+    stderr.touch()
     process = _PROCESSES.Process(target=run_crawl.main, args=(job, report, stderr, dict(os.environ), _ROOT))
     process.start()
     try:

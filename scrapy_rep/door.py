@@ -1,0 +1,131 @@
+"""Where requests that have waited for a robots.txt go on: one by one, and by turns of their download slots.
+
+Touches Scrapy's download slots, as ``download_slots`` does. A slow host whose requests have waited must not
+stand in the way of a fast one, be its requests here too or still with the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from .downloader import Places, at_the_door, sleep
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+_CHECK: Final = 0.005  # seconds: how soon a free place is noticed
+
+
+class _Queue:
+    """Those who stand before one download slot: *came_seated* of them may keep a seat, ``seats`` have one now."""
+
+    __slots__ = ("came_seated", "seats", "turns")
+
+    def __init__(self) -> None:
+        self.turns: deque[Deferred[None]] = deque()
+        self.came_seated = 0
+        self.seats = 0
+
+
+class Door:
+    """Lets requests go on as places are free: next is always the download slot that has the fewest.
+
+    Those whom their download slot could take want places, and so come before what the scheduler still
+    holds. The others keep their seats and take none, but count as active in their download slot: the
+    scheduler gives places to other hosts. Requests that come later queue up behind, without a seat, and
+    inherit those of the ones that leave.
+    """
+
+    def __init__(self, crawler: Crawler, places: Places) -> None:
+        self._crawler = crawler
+        self._places = places
+        self._counts = at_the_door(crawler)
+        self._queues: dict[str, _Queue] = {}
+        self._opening: Deferred[None] | None = None
+
+    def has_queue(self, request: Request) -> bool:
+        """Whether others of the same download slot stand here."""
+        return bool(self._queues) and self._crawler.engine.downloader.get_slot_key(request) in self._queues
+
+    async def pass_through(self, request: Request, *, seated: bool) -> None:
+        """Wait for a place for *request*, which is *seated* when it has waited before."""
+        key = self._crawler.engine.downloader.get_slot_key(request)
+        active = self._active(key, request)
+        queue = self._queues.setdefault(key, _Queue())
+        turn: Deferred[None] = Deferred()
+        queue.turns.append(turn)
+        queue.came_seated += seated
+        active.add(request)
+        self._counts[key] += 1
+        self._seat(key, queue)
+        if self._opening is None:
+            self._opening = deferred_from_coro(self._open())
+        try:
+            await maybe_deferred_to_future(turn)
+        finally:
+            active.discard(request)
+            self._counts[key] -= 1
+            if not self._counts[key]:
+                del self._counts[key]
+
+    def _active(self, key: str, request: Request) -> set[Request]:
+        """The active requests of a download slot; it is made when there is none, as by its first request."""
+        downloader: Any = self._crawler.engine.downloader
+        slots = getattr(downloader, "slots", {})
+        if key not in slots:
+            getattr(downloader, "_get_slot", lambda _: None)(request)
+        return slots[key].active if key in slots else set()
+
+    async def _open(self) -> None:
+        """Let them go one by one.
+
+        On asyncio a download slot counts a request only when its task has started, a turn of the
+        loop after it was taken from the queue: who leaves together passes every limit together.
+        """
+        try:
+            while self._queues:
+                key = self._next()
+                if key is None or self._places.free() <= 0:
+                    await sleep(_CHECK)
+                    continue
+                self._let_one_go(key)
+                await sleep(0)
+                await sleep(0)
+        finally:
+            self._opening = None
+            while self._queues:
+                self._let_one_go(next(iter(self._queues)))
+
+    def _next(self) -> str | None:
+        """The download slot that has the fewest requests; None while all have as many as they may transfer."""
+        inside = {key: self._inside(key) for key, queue in self._queues.items() if self._seat(key, queue)}
+        return min(inside, key=inside.__getitem__, default=None)
+
+    def _seat(self, key: str, queue: _Queue) -> int:
+        """Seat those whom download slot *key* could not take now; how many it could."""
+        slot = getattr(self._crawler.engine.downloader, "slots", {}).get(key)
+        standing = len(queue.turns)
+        room = max(slot.concurrency - self._inside(key), 0) if slot is not None else standing
+        queue.came_seated = min(queue.came_seated, standing)
+        wanted = min(queue.came_seated, max(standing - room, 0))
+        queue.seats += self._places.lend(wanted - queue.seats)
+        return room
+
+    def _inside(self, key: str) -> int:
+        """The active requests of download slot *key* that are not standing here."""
+        slot = getattr(self._crawler.engine.downloader, "slots", {}).get(key)
+        return len(slot.active) - self._counts[key] if slot is not None else 0
+
+    def _let_one_go(self, key: str) -> None:
+        queue = self._queues[key]
+        turn = queue.turns.popleft()
+        self._seat(key, queue)
+        if not queue.turns:
+            del self._queues[key]
+        if not turn.called:  # else it was cancelled
+            turn.callback(None)

@@ -1,0 +1,50 @@
+"""Requests that wait for a robots.txt, and the requests for the robots.txt files themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .door import Door
+from .downloader import Places, wider_pool
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class WaitingRoom:
+    """Lends a place to each of them while it is here, so that none is taken from others.
+
+    Those that waited leave through the `Door`, so that the loan never becomes a burst.
+    """
+
+    def __init__(self, crawler: Crawler, seats: int) -> None:
+        """*seats* requests at most are lent a place; those beyond wait at the cost of others."""
+        self._crawler = crawler
+        self._places = Places(crawler, seats)
+        self._door = Door(crawler, self._places)
+
+    @contextmanager
+    def seat(self) -> Iterator[None]:
+        """While entered, the waiting request takes no place."""
+        lent = self._places.lend(1)
+        try:
+            yield
+        finally:
+            self._places.lend(-lent)
+
+    def is_passed_by(self, request: Request) -> bool:
+        """Whether *request*, which has not waited, would overtake others of its download slot."""
+        return self._door.has_queue(request)
+
+    async def leave(self, request: Request, *, waited: bool = True) -> None:
+        """Wait for a free place; who *waited* in a seat keeps it until then."""
+        await self._door.pass_through(request, seated=waited)
+
+    async def fetch(self, request: Request) -> Response:
+        """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""
+        with self._places.for_fetch(), wider_pool(self._crawler, request):
+            return await self._crawler.engine.download_async(request)
