@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from .background import start
 from .downloader import Places, at_the_door, sleep
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Door:
         self._places = places
         self._counts = at_the_door(crawler)
         self._queues: dict[str, _Queue] = {}
+        self._on_their_way: dict[Request, str] = {}  # have left, and their download slots do not count them yet
         self._opening: Deferred[None] | None = None
 
     def has_queue(self, request: Request) -> bool:
@@ -64,11 +66,13 @@ class Door:
         self._counts[key] += 1
         self._seat(key, queue)
         if self._opening is None:
-            self._opening = deferred_from_coro(self._open())
+            opening = start(self._open())
+            self._opening = None if opening.called else opening
         try:
             await maybe_deferred_to_future(turn)
         finally:
             active.discard(request)
+            self._on_their_way[request] = key
             self._counts[key] -= 1
             if not self._counts[key]:
                 del self._counts[key]
@@ -89,8 +93,9 @@ class Door:
         """
         try:
             while self._queues:
+                self._see_them_arrive()
                 key = self._next()
-                if key is None or self._places.free() <= 0:
+                if key is None or self._places.free() <= len(self._on_their_way):
                     await sleep(_CHECK)
                     continue
                 self._let_one_go(key)
@@ -100,6 +105,14 @@ class Door:
             self._opening = None
             while self._queues:
                 self._let_one_go(next(iter(self._queues)))
+
+    def _see_them_arrive(self) -> None:
+        """Forget who has reached a download slot, or ended before: a middleware behind us may take its time."""
+        downloader = self._crawler.engine.downloader
+        slots, active = getattr(downloader, "slots", {}), getattr(downloader, "active", ())
+        for request, key in list(self._on_their_way.items()):
+            if request not in active or (key in slots and request in slots[key].active):
+                del self._on_their_way[request]
 
     def _next(self) -> str | None:
         """The download slot that has the fewest requests; None while all have as many as they may transfer."""
@@ -117,9 +130,10 @@ class Door:
         return room
 
     def _inside(self, key: str) -> int:
-        """The active requests of download slot *key* that are not standing here."""
+        """The active requests of download slot *key* that are not standing here, and those on their way to it."""
         slot = getattr(self._crawler.engine.downloader, "slots", {}).get(key)
-        return len(slot.active) - self._counts[key] if slot is not None else 0
+        coming = sum(other == key for other in self._on_their_way.values())
+        return coming + (len(slot.active) - self._counts[key] if slot is not None else 0)
 
     def _let_one_go(self, key: str) -> None:
         queue = self._queues[key]

@@ -48,7 +48,7 @@ class Places:
         self._crawler = crawler
         self._seats = seats
         self._lent = 0
-        self._fetching = 0
+        self._fetching: set[Request] = set()
         self._outside = at_the_door(crawler)
 
     def lend(self, number: int) -> int:
@@ -59,22 +59,27 @@ class Places:
         return number
 
     @contextmanager
-    def for_fetch(self) -> Iterator[None]:
-        """While entered, a request for a robots.txt takes no place."""
-        self._fetching += 1
+    def for_fetch(self, request: Request) -> Iterator[None]:
+        """While entered, *request* for a robots.txt takes no place."""
+        self._fetching.add(request)
         self._widen(1)
         try:
             yield
         finally:
             self._widen(-1)
-            self._fetching -= 1
+            self._fetching.discard(request)
 
     def free(self) -> int:
         """Places for requests that wait for no robots.txt; 1 or more when there is no limit."""
         downloader = self._crawler.engine.downloader
         places = getattr(downloader, "total_concurrency", 0) - self._lent
         slots = getattr(downloader, "slots", {})
-        taken = sum(len(slot.active) for slot in slots.values()) - self._fetching - self._outside.total()
+        fetching = sum(
+            request in slots[key].active
+            for request in self._fetching
+            if (key := downloader.get_slot_key(request)) in slots
+        )
+        taken = sum(len(slot.active) for slot in slots.values()) - fetching - self._outside.total()
         return places - taken if places > 0 else 1
 
     def _widen(self, number: int) -> None:

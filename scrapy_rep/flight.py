@@ -7,13 +7,14 @@ released whatever becomes of the fetch.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from twisted.internet.defer import CancelledError, Deferred
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
+
+from .background import start
 
 T = TypeVar("T")
 
@@ -30,8 +31,7 @@ class Flight(Generic[T]):
 
     def start(self, work: Coroutine[Any, Any, T]) -> None:
         """Start *work*, which may end before this returns."""
-        self._running = deferred_from_coro(self._fly(work))
-        self._running.addErrback(_cut_off)
+        self._running = start(self._fly(work))
 
     async def join(self) -> T:
         """The result of the work; raises what the work raised."""
@@ -63,11 +63,6 @@ class Flight(Generic[T]):
     def __repr__(self) -> str:
         state = "landed" if self._release else "in flight"
         return f"<Flight {state} waiters={len(self._waiters)}>"
-
-
-def _cut_off(failure: Failure) -> None:
-    """A forced stop cancels the work; the waiters have been told, and nobody else wants to know."""
-    failure.trap(asyncio.CancelledError, CancelledError)  # type: ignore[no-untyped-call]
 
 
 def _succeeding(result: T) -> Callable[[Deferred[T]], None]:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from .background import start
 from .downloader import sleep
 from .redis_link import RedisAwayError
 
@@ -69,7 +70,7 @@ class Lane:
         else:
             self._waiting.append(turn)
         if self._serving is None:
-            serving = deferred_from_coro(self._serve())
+            serving = start(self._serve())
             self._serving = None if serving.called else serving
         await maybe_deferred_to_future(turn)
 

@@ -46,5 +46,5 @@ class WaitingRoom:
 
     async def fetch(self, request: Request) -> Response:
         """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""
-        with self._places.for_fetch(), wider_pool(self._crawler, request):
+        with self._places.for_fetch(request), wider_pool(self._crawler, request):
             return await self._crawler.engine.download_async(request)

@@ -30,7 +30,7 @@ survey survey.totals
 survey.sections survey.distributions
 survey.report survey.files
 survey.writer
-stores.base stores.memory origin_log downloader settings signals threads stores.sqlite_file
+stores.base stores.memory origin_log background downloader settings signals threads stores.sqlite_file
 door
 stores.sqlite redis_link waiting_room flight identity robotparser robots_request time_of_day owed
 stores.redis robots fetch pace download_slots turns

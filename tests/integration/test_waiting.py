@@ -56,6 +56,20 @@ def test_those_who_waited_together_keep_to_the_concurrency_of_the_crawl(loop: st
     assert len(result.pages) == 80
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_slow_middleware_behind_ours_lets_no_more_through(loop: str) -> None:
+    with Site([f"127.0.6.{number}" for number in range(1, 31)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5))
+        site.answer("*", Answer(delay=0.4))
+        settings = {
+            "CONCURRENT_REQUESTS": 8,
+            "DOWNLOADER_MIDDLEWARES": {"tests.integration.spiders.SlowMiddleware": 500},
+        }
+        result = crawl(*(origin + "/page" for origin in site.origins), loop=loop, settings=settings)
+        assert most_at_once(site, 0.38) <= 8
+    assert len(result.pages) == 30
+
+
 def test_concurrency_is_given_back() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5))
