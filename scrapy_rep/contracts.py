@@ -6,8 +6,9 @@ so they fetch nothing: the sample request carries the meta key ``rep_fetch``, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import urljoin
 
@@ -86,6 +87,10 @@ class _VerdictContract(RobotsContract):
     takes = "paths or URLs of the origin in @url"
     allowed: ClassVar[bool]
 
+    def parse(self, args: tuple[str, ...]) -> None:
+        super().parse(args)
+        _check_urls(args)
+
     def problem(self, sample: Sample) -> str | None:
         for path in self.args:
             url = urljoin(sample.url, path)
@@ -120,6 +125,8 @@ class CrawlDelayContract(RobotsContract):
     def parse(self, args: tuple[str, ...]) -> None:
         (seconds,) = args
         self._seconds = float(seconds)
+        if not 0 <= self._seconds < inf:
+            raise ValueError
 
     def problem(self, sample: Sample) -> str | None:
         delay = pace_of(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
@@ -134,6 +141,12 @@ class SitemapsContract(RobotsContract):
     name = "sitemaps"
     takes = "a number of sitemaps, or their URLs"
 
+    def parse(self, args: tuple[str, ...]) -> None:
+        super().parse(args)
+        if args[0].startswith("-"):
+            raise ValueError
+        _check_urls(args)
+
     def problem(self, sample: Sample) -> str | None:
         urls = sitemaps_of(sample.robots).urls
         if len(self.args) == 1 and self.args[0].isdecimal():
@@ -147,6 +160,12 @@ class SitemapsContract(RobotsContract):
 
 
 CONTRACTS: Final = (RobotsAllowsContract, RobotsDisallowsContract, CrawlDelayContract, SitemapsContract)
+
+
+def _check_urls(urls: Iterable[str]) -> None:
+    """Raises ``ValueError`` for what leads nowhere, from wherever it is written."""
+    for url in urls:
+        Origin.from_url(urljoin("https://example.com/", url))
 
 
 def _why(verdict: Verdict) -> str:

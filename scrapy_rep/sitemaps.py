@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 from w3lib.url import safe_url_string
 
@@ -57,4 +57,6 @@ def _absolute(value: str, origin: Origin) -> str | None:
         url = urldefrag(urljoin(base, spelt)).url
     except ValueError:
         return None
-    return url if url != base and origin.may_lead_to(url) else None
+    # Nobody needs a password for what is told to everybody, and Scrapy's handlers choke on one.
+    is_usable = url != base and "@" not in urlsplit(url).netloc and origin.may_lead_to(url)
+    return url if is_usable else None

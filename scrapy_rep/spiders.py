@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -23,22 +24,28 @@ if TYPE_CHECKING:
 class RepSitemapSpider(SitemapSpider):
     """Crawls the pages in the sitemaps that the robots.txt of each site names.
 
-    ``sites`` are URLs or host names (then of https), or one text with commas between; when empty,
-    ``allowed_domains`` are. With ``sitemap_fallback`` a site whose robots.txt names no sitemap is asked
-    for ``/sitemap.xml``. ``sitemap_urls``, ``sitemap_rules``, ``sitemap_follow``,
+    ``sites`` are http(s) URLs or host names (then of https), or one text with commas between; when empty,
+    ``allowed_domains`` are, of which the same holds. With ``sitemap_fallback`` a site whose robots.txt names
+    no sitemap is asked for ``/sitemap.xml``. ``sitemap_urls``, ``sitemap_rules``, ``sitemap_follow``,
     ``sitemap_alternate_links`` and ``sitemap_filter`` are those of Scrapy's `SitemapSpider`.
     """
 
     sites: Sequence[str] | str = ()
-    sitemap_fallback: bool = False
+    sitemap_fallback: bool | str = False
+    allowed_domains: Sequence[str]
     _origins: Iterable[Origin] = ()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Raises ``ValueError`` for a site that has no robots.txt."""
+        """Raises ``ValueError`` for what is no site, and when there is neither a site nor a sitemap."""
         spider = super().from_crawler(crawler, *args, **kwargs)
+        if isinstance(getattr(spider, "allowed_domains", None), str):
+            spider.allowed_domains = _split(spider.allowed_domains)
         spider.sites = _split(spider.sites) or list(getattr(spider, "allowed_domains", None) or ())
+        spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
         spider._origins = dict.fromkeys(map(_origin, spider.sites))
+        if not spider.sites and not spider.sitemap_urls and "SCRAPY_CHECK" not in os.environ:
+            raise ValueError(f"{spider.name} has no sites: it takes URLs or host names, or sitemap_urls")
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
@@ -48,7 +55,9 @@ class RepSitemapSpider(SitemapSpider):
                 'RepSitemapSpider needs scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
             )
         for origin in self._origins:
-            yield Request(origin.robots_url, self._parse_sitemap, meta={"handle_httpstatus_list": [404]})
+            # A site is wanted, whatever allowed_domains says of its pages.
+            meta = {"handle_httpstatus_list": [404], "allow_offsite": True}
+            yield Request(origin.robots_url, self._parse_sitemap, meta=meta)
         async for request in super().start():
             yield request
 
@@ -67,10 +76,20 @@ def _split(sites: Sequence[str] | str) -> Sequence[str]:
     return [name.strip() for name in names if name.strip()]
 
 
+def _is_true(value: bool | str) -> bool:
+    """A spider argument is a text. Raises ``ValueError`` for one that is neither true nor false."""
+    try:
+        return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+    except KeyError:
+        raise ValueError(f"sitemap_fallback = {value!r}: it takes True or False") from None
+
+
 def _origin(site: str) -> Origin:
     """Raises ``ValueError`` for what is neither an http(s) URL nor a host name."""
-    url = site if "://" in site else f"https://{site}"
     try:
-        return Origin.from_url(url)
-    except ValueError as error:
-        raise ValueError(f"sites = [{site!r}]: it takes https://example.com, or example.com") from error
+        origin = Origin.from_url(site if "://" in site else f"https://{site}")
+    except ValueError:
+        origin = None
+    if origin is None or origin.scheme not in {"http", "https"}:
+        raise ValueError(f"sites = [{site!r}]: it takes https://example.com, or example.com")
+    return origin

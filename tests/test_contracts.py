@@ -88,12 +88,18 @@ def test_what_cannot_be_asked_fails_and_says_why(site: Site, project: Path) -> N
         [f"url {here}/open", "robots_allows"],
         [f"url {here}/open", "crawl_delay soon"],
         [f"url {here}/open", "sitemaps"],
+        [f"url {here}/open", "robots_disallows http://[bad/"],
+        [f"url {here}/open", "crawl_delay nan"],
+        [f"url {here}/open", "sitemaps -1"],
     )
     assert code == 1
     assert "ForbiddenByRobots" in output  # the sample request itself
     assert "@robots_allows : it takes paths or URLs of the origin in @url" in output
     assert "@crawl_delay soon: it takes one number of seconds, 0 for no Crawl-delay" in output
     assert "@sitemaps : it takes a number of sitemaps, or their URLs" in output
+    assert "@robots_disallows http://[bad/: it takes paths or URLs" in output
+    assert "@crawl_delay nan: it takes one number of seconds" in output
+    assert "@sitemaps -1: it takes a number of sitemaps" in output
 
 
 def test_an_unreachable_robots_txt_that_is_not_obeyed_fails_a_contract(site: Site, project: Path) -> None:

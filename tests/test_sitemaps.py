@@ -34,7 +34,17 @@ def test_a_line_names_an_absolute_url_on_any_host(value: str, url: str) -> None:
     assert named(value) == Sitemaps((url,), ())
 
 
-@pytest.mark.parametrize("value", ["", "/robots.txt", "mailto:x@a.example", "ftp://a.example/s.xml", "https://["])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "/robots.txt",
+        "mailto:x@a.example",
+        "ftp://a.example/s.xml",
+        "https://[",
+        "https://me:secret@a.example/s.xml",
+    ],
+)
 def test_a_line_that_leads_nowhere_is_kept_apart(value: str) -> None:
     assert named(value) == Sitemaps((), (value,))
 

@@ -290,10 +290,34 @@ def test_sitemap_urls_of_the_spider_are_crawled_beside_its_sites(site: Site) -> 
     assert crawl_sitemaps(site, sitemap_urls=[f"{there}/sitemap.xml"]).urls == [f"{there}/a"]
 
 
-def test_a_site_that_cannot_be_stops_the_crawl_and_says_what_to_write() -> None:
-    result = crawl(spider="tests.integration.sitemap_spiders:Ours", attributes={"sites": ["gopher://x"]})
-    assert "sites = ['gopher://x']: it takes https://example.com, or example.com" in result.stderr
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"sites": ["gopher://x"]}, "sites = ['gopher://x']: it takes https://example.com, or example.com"),
+        ({"sites": "ftp://x"}, "sites = ['ftp://x']: it takes"),
+        ({}, "ours has no sites: it takes URLs or host names, or sitemap_urls"),
+        ({"sites": "x", "sitemap_fallback": "perhaps"}, "sitemap_fallback = 'perhaps': it takes True or False"),
+    ],
+)
+def test_an_argument_that_cannot_be_stops_the_crawl_and_says_what_to_write(
+    attributes: dict[str, Any], message: str
+) -> None:
+    result = crawl(spider="tests.integration.sitemap_spiders:Ours", attributes=attributes)
+    assert message in result.stderr
     assert result.exit_code == 1
+
+
+def test_arguments_of_a_command_line_are_texts(site: Site) -> None:
+    crawl_sitemaps(site, sitemap_fallback="False")
+    assert paths(site) == ["/robots.txt"]
+    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    assert crawl_sitemaps(site, allowed_domains="127.0.0.1,other.example").urls == [f"{site.origin}/a"]
+
+
+def test_a_site_is_asked_whatever_allowed_domains_says_of_its_pages(site: Site) -> None:
+    crawl_sitemaps(site, allowed_domains=["other.example"])
+    assert paths(site) == ["/robots.txt"]
 
 
 def test_our_spider_without_the_add_on_names_what_to_set(site: Site) -> None:
