@@ -74,6 +74,8 @@ class Command(ScrapyCommand):
 
 def _run(module: Any, arguments: Namespace, settings: BaseSettings) -> int:
     """The exit code of a sub-command; a pipe that nobody reads any more, and Ctrl-C, end it quietly."""
+    if sys.stdout is None or sys.stderr is None:  # closed by the shell
+        return COULD_NOT_RUN
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a rule may hold what the terminal cannot show
     try:

@@ -19,12 +19,12 @@ from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from scrapy_rep.protocol import Access, Verdict, parse, product_token
+from scrapy_rep.protocol import Access, Verdict, parse
 from scrapy_rep.protocol.difference import Change, Difference
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
-from .shell import GivenError, Progress, complain, lines_of, origin_of, paint, shown
+from .shell import GivenError, Progress, complain, lines_of, origin_of, paint, shown, token_of
 from .sources import Given, check_names, fail_for, fetch_urls, is_url, read, read_files, settings_of_fetch
 
 if TYPE_CHECKING:
@@ -67,13 +67,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
 
 
 def _agents(given: Iterable[str]) -> tuple[str, ...]:
-    agents: dict[str, None] = {}
-    for agent in given:
-        token = "*" if agent == "*" else product_token(agent)
-        if not token:
-            raise GivenError(f"--agent {shown(agent)!r} holds no product token: write one such as ExampleBot")
-        agents[token] = None
-    return tuple(agents)
+    return tuple(dict.fromkeys(map(token_of, given)))
 
 
 class _Errand:
@@ -98,8 +92,10 @@ class _Errand:
         """Ask about *urls*, or about paths made of the rules. Raises `GivenError` when there are none."""
         difference = self._difference()
         if urls is None:
+            urls, made = difference.samples()
             self.teller.asked = "paths made of the rules"
-            urls = difference.samples()
+            if len(urls) < made:
+                self.teller.asked = f"paths, a sample of {made:,} made of the rules,"
         for url in urls:
             self.teller.tell(url, difference)
         if not self.teller.count:

@@ -19,12 +19,12 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.identity import tokens_of
-from scrapy_rep.protocol import Origin, parse, product_token
+from scrapy_rep.protocol import Origin, parse
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
 from .explain_text import facts_about, line_about, text_about
-from .shell import GivenError, Progress, complain, lines_of, origin_of, read_file, with_scheme
+from .shell import GivenError, Progress, complain, lines_of, origin_of, read_file, token_of, with_scheme
 from .subject import Subject
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Do what the *arguments* say; the exit code."""
     try:
-        tokens = (product_token(arguments.agent),) if arguments.agent else tokens_of(settings)
+        tokens = tokens_of(settings) if arguments.agent is None else (token_of(arguments.agent),)
         teller = _Teller(out, as_json=arguments.json, full=arguments.full or _is_one(arguments.urls))
         if arguments.file:
             return _explain_by_file(arguments, tokens, RepSettings.from_settings(settings), teller)

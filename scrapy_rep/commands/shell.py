@@ -15,7 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Final
 
-from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol import Origin, product_token
 
 from . import COULD_NOT_RUN
 
@@ -47,6 +47,14 @@ def origin_of(url: str) -> Origin:
         return Origin.from_url(with_scheme(url))
     except ValueError as error:
         raise GivenError(f"{shown(url)}: {error}") from None
+
+
+def token_of(agent: str) -> str:
+    """The product token in what ``--agent`` was given, ``*`` as it is. Raises `GivenError` when it holds none."""
+    token = "*" if agent == "*" else product_token(agent)
+    if not token:
+        raise GivenError(f"--agent {shown(agent)!r} holds no product token: write one such as ExampleBot")
+    return token
 
 
 def read_file(name: str) -> bytes:

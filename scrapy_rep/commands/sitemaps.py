@@ -41,7 +41,11 @@ async def walk(
             complain(f"{url}: {error or type(error).__name__}")
             continue
         for entry in sitemap:
-            target = urljoin(url, entry["loc"])
+            try:
+                target = urljoin(url, entry["loc"])
+            except ValueError as error:
+                complain(f"{url}: {entry['loc']}: {error}")
+                continue
             if sitemap.type != "sitemapindex":
                 found(target)
             elif target not in seen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import signal
 import sys
 from argparse import ArgumentParser
@@ -125,6 +126,14 @@ def test_without_urls_paths_are_made_of_the_rules_and_that_is_said() -> None:
     assert " paths made of the rules change: " in out.splitlines()[-1]
 
 
+def test_of_very_many_rules_with_wildcards_a_sample_is_asked_and_that_is_said(folder: Path) -> None:
+    rules = "".join(f"Disallow: /z*b*c*d{number}\n" for number in range(8_000))
+    (folder / "new").write_text(f"User-agent: *\n{rules}")
+    code, out = compared("old", "new")
+    assert code == 1
+    assert re.search(r"of \d{3} paths, a sample of 32,\d{3} made of the rules, change: ", out)
+
+
 @pytest.mark.parametrize("rule", ["/a", "/*?x=", "*.php$", "//cdn/", "/%7Ea b/*/é", "/$", "/a$b", "/x/index.html"])
 def test_a_rule_alone_is_found_by_the_paths_made_of_it(folder: Path, rule: str) -> None:
     (folder / "old").write_text("User-agent: *\nDisallow: /nothing\n")
@@ -202,11 +211,15 @@ def test_urls_come_from_the_sitemaps_that_the_new_file_names(folder: Path) -> No
         entries = "".join(f"<sitemap><loc>{path}</loc></sitemap>" for path in ("/deep.xml.gz", "/index.xml"))
         index = f"<sitemapindex>{entries}</sitemapindex>"
         site.answer("/index.xml", Answer(body=index.encode()))
-        site.answer("/plain.xml", Answer(body=_sitemap(f"{site.origin}/b/1", f"{site.origin}/c")))
+        site.answer("/plain.xml", Answer(body=_sitemap("http://[bad", f"{site.origin}/b/1", f"{site.origin}/c")))
         site.answer("/deep.xml.gz", Answer(body=gzip.compress(_sitemap(f"{site.origin}/a/1"))))
         site.answer("/no.xml", Answer(body=b"no page", status=404))
         code, out, err = robots_command(folder, "diff", "old", site.origin, "--sitemap")
-    assert (code, err) == (2, f"scrapy robots diff: {site.origin}/no.xml: status 404\n")
+    problems = ["/plain.xml: http://[bad: Invalid IPv6 URL", "/no.xml: status 404"]
+    assert (code, sorted(err.splitlines())) == (
+        2,
+        sorted(f"scrapy robots diff: {site.origin}{problem}" for problem in problems),
+    )
     assert [line for line in out.splitlines() if line.startswith("http")] == [
         f"{site.origin}/b/1  (*)",
         f"{site.origin}/a/1  (*)",

@@ -169,6 +169,7 @@ def test_urls_come_from_standard_input_too(file: str, given_here: Callable[[byte
         (["-", "--file", "FILE"], b"/" * 100_000, "standard input is no text"),
         (["s3://bucket/x"], b"", "no robots.txt speaks for the scheme of 's3://bucket/x'"),
         (["http://[/x"], b"", "http://[/x: Invalid IPv6 URL"),
+        (["/x", "--file", "FILE", "--agent", ""], b"", "--agent '' holds no product token"),
     ],
 )
 def test_what_cannot_be_told_is_said_in_one_line_and_ends_it_with_2(

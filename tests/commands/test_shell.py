@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import sys
+from argparse import Namespace
 
 import pytest
+from scrapy.settings import Settings
 
-from scrapy_rep.commands import shell
+from scrapy_rep.commands import COULD_NOT_RUN, Command, shell
 from scrapy_rep.commands.shell import GivenError, Progress, origin_of, paint, shown
 
 
@@ -56,3 +59,14 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
         one.tell("at once", at_once=True)
     assert terminal.getvalue().endswith("\rat once")
     assert file.getvalue() == "5 done\n10 done\n"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_stream_that_the_shell_has_closed_ends_a_command_with_2(
+    monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(sys, stream, None)
+    command = Command()
+    command.settings = Settings()
+    command.run([], Namespace(rest=["lint", "nosuch"]))
+    assert command.exitcode == COULD_NOT_RUN
