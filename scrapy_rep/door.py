@@ -13,7 +13,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from .background import start
-from .downloader import Places, at_the_door, sleep
+from .downloader import Places, at_the_door, is_closing, sleep
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -54,8 +54,11 @@ class Door:
         """Whether others of the same download slot stand here."""
         return bool(self._queues) and self._crawler.engine.downloader.get_slot_key(request) in self._queues
 
-    async def pass_through(self, request: Request, *, seated: bool) -> None:
-        """Wait for a place for *request*, which is *seated* when it has waited before."""
+    async def pass_through(self, request: Request, *, seated: bool) -> bool:
+        """Wait for a place for *request*, which is *seated* when it has waited before.
+
+        False, and at once, when the crawl begins to close meanwhile.
+        """
         key = self._crawler.engine.downloader.get_slot_key(request)
         active = self._active(key, request)
         queue = self._queues.setdefault(key, _Queue())
@@ -72,10 +75,12 @@ class Door:
             await maybe_deferred_to_future(turn)
         finally:
             active.discard(request)
-            self._on_their_way[request] = key
+            if not is_closing(self._crawler):
+                self._on_their_way[request] = key
             self._counts[key] -= 1
             if not self._counts[key]:
                 del self._counts[key]
+        return not is_closing(self._crawler)
 
     def _active(self, key: str, request: Request) -> set[Request]:
         """The active requests of a download slot; it is made when there is none, as by its first request."""
@@ -92,7 +97,7 @@ class Door:
         loop after it was taken from the queue: who leaves together passes every limit together.
         """
         try:
-            while self._queues:
+            while self._queues and not is_closing(self._crawler):
                 self._see_them_arrive()
                 key = self._next()
                 if key is None or self._places.free() <= len(self._on_their_way):

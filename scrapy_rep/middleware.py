@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .robots import Robots
 
 logger = logging.getLogger(__name__)
+
+_SENT_BACK: Final = "rep_sent_back"  # meta key: which crawl was closing when the request went back
 
 
 class ForbiddenByRobots(IgnoreRequest):
@@ -67,6 +70,7 @@ class RepMiddleware:
         elif asks_delays:
             raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
+        self._crawl = uuid4().hex
         self._extension = extension
         self._patience = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
@@ -75,10 +79,11 @@ class RepMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    async def process_request(self, request: Request) -> Response | None:
+    async def process_request(self, request: Request) -> Request | Response | None:
         """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host.
 
-        A sitemap spider that asks for a robots.txt is answered from what is known of it.
+        A sitemap spider that asks for a robots.txt is answered from what is known of it. A request that
+        has waited goes back to the scheduler when the crawl closes.
         """
         if self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
@@ -98,9 +103,15 @@ class RepMiddleware:
             waits = await self._pace(request, robots, self._crawl_delay) or waits
         self._extension.report.allow()
         room = self._extension.waiting_room
-        if waits or room.is_passed_by(request):
-            await room.leave(request, waited=waits)
+        if (waits or room.is_passed_by(request)) and not await room.leave(request, waited=waits):
+            return self._for_later(request)
         return None
+
+    def _for_later(self, request: Request) -> Request | None:
+        """*request* for the scheduler, where a JOBDIR keeps it; once, for who calls the engine gets it back."""
+        if request.meta.get(_SENT_BACK) == self._crawl:
+            return None
+        return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
         return (

@@ -40,9 +40,12 @@ class WaitingRoom:
         """Whether *request*, which has not waited, would overtake others of its download slot."""
         return self._door.has_queue(request)
 
-    async def leave(self, request: Request, *, waited: bool = True) -> None:
-        """Wait for a free place; who *waited* in a seat keeps it until then."""
-        await self._door.pass_through(request, seated=waited)
+    async def leave(self, request: Request, *, waited: bool = True) -> bool:
+        """Wait for a free place; who *waited* in a seat keeps it until then.
+
+        False when the crawl closes and *request* ought not to go on.
+        """
+        return await self._door.pass_through(request, seated=waited)
 
     async def fetch(self, request: Request) -> Response:
         """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""

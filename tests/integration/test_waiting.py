@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -123,3 +124,20 @@ def test_slow_hosts_whose_requests_have_waited_do_not_hold_up_a_fast_one(spider:
         assert len(site.paths(fast)) == len(PAGES) + 1
         # One after another with those of the slow ones they would need half a minute.
         assert len(site.log) - len(site.paths(fast)) < 12
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_crawl_that_closes_sends_back_those_who_waited_and_a_job_goes_on_with_them(
+    loop: str, tmp_path: Path
+) -> None:
+    with Site([f"127.0.11.{number}" for number in range(1, 6)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n", delay=0.5))
+        urls = [origin + path for path in PAGES[:20] for origin in site.origins]
+        requests = [{"url": url, "dont_filter": False} for url in urls]
+        settings = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS": 4}
+        first = crawl(*requests, settings={**settings, "CLOSESPIDER_PAGECOUNT": 5}, loop=loop)
+        second = crawl(*requests, settings=settings, loop=loop)
+    assert first.reason == "closespider_pagecount"
+    assert len(first.pages) < 60
+    assert sorted(first.urls + second.urls) == sorted(urls)
+    assert first.failures == second.failures == []
