@@ -23,9 +23,9 @@ from typing import Any
 
 from redis import Redis
 
+from scrapy_rep.fleet.turns import Turns
 from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
-from scrapy_rep.turns import Turns
 from tests.support.crawl import LOOPS, crawl
 from tests.support.direct_link import DirectLink, at_once
 from tests.support.redis_server import RedisServer

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .addon import Addon
-    from .crawl_delay import CrawlDelay
+    from .crawl_delay.extension import CrawlDelay
     from .extension import RepExtension
-    from .fleet import FleetMiddleware
+    from .fleet.middleware import FleetMiddleware
     from .middleware import ForbiddenByRobots, RepMiddleware
     from .robotparser import RepRobotParser
+    from .sitemaps.feed import SitemapFeed
     from .spiders import RepSitemapSpider
+    from .stores.redis_link import RedisRequiredError
 
 __version__ = "0.1.0"
 
@@ -24,21 +26,25 @@ __all__ = [
     "CrawlDelay",
     "FleetMiddleware",
     "ForbiddenByRobots",
+    "RedisRequiredError",
     "RepExtension",
     "RepMiddleware",
     "RepRobotParser",
     "RepSitemapSpider",
+    "SitemapFeed",
 ]
 
 _HOMES = {
     "Addon": "addon",
-    "CrawlDelay": "crawl_delay",
-    "FleetMiddleware": "fleet",
+    "CrawlDelay": "crawl_delay.extension",
+    "FleetMiddleware": "fleet.middleware",
     "ForbiddenByRobots": "middleware",
+    "RedisRequiredError": "stores.redis_link",
     "RepExtension": "extension",
     "RepMiddleware": "middleware",
     "RepRobotParser": "robotparser",
     "RepSitemapSpider": "spiders",
+    "SitemapFeed": "sitemaps.feed",
 }
 
 

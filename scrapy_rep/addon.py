@@ -9,12 +9,12 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from .contracts import CONTRACTS
-from .crawl_delay import CrawlDelay
+from .crawl_delay.extension import CrawlDelay
 from .extension import RepExtension
-from .fleet import FleetMiddleware
+from .fleet.middleware import FleetMiddleware
 from .middleware import RepMiddleware
 from .robotparser import RepRobotParser
-from .sitemap_feed import SitemapFeed
+from .sitemaps.feed import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

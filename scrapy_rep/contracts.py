@@ -15,11 +15,11 @@ from urllib.parse import urljoin
 from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
+from .crawl_delay.pace import Delay, pace_of
 from .extension import RepExtension
-from .pace import Delay, pace_of
 from .protocol import Access, Kind, Origin, Verdict, parse
 from .report import describe
-from .sitemaps import sitemaps_of
+from .sitemaps.lines import sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

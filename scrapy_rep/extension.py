@@ -14,21 +14,21 @@ from scrapy import Request, signals
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from .downloader.waiting_room import WaitingRoom
 from .fetch import Fetcher, FetchError
 from .flight import Flight
 from .identity import Identity
 from .protocol import SCHEMES, Access, Origin, Verdict
 from .protocol.cache import Entry
-from .redis_link import RedisLink
 from .renewal import Renewal, Renewer
 from .report import Report
 from .robots import ALLOW_ALL, DISALLOW_ALL, Robots
 from .settings import RepSettings, asks_for_delays
 from .signals import sitemaps_found
-from .sitemaps import sitemaps_of
+from .sitemaps.lines import sitemaps_of
 from .stores import open_store
 from .stores.memory import Memory
-from .waiting_room import WaitingRoom
+from .stores.redis_link import RedisLink
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -19,13 +19,13 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from w3lib.url import safe_url_string
 
-from .downloader import pause
+from .downloader.engine import pause
+from .downloader.waiting_room import WaitingRoom
 from .protocol import Access, Origin, access
 from .protocol.cache import Backoff, Entry, retry_after
 from .protocol.parser import cut
 from .robots_request import robots_request
 from .settings import RepSettings
-from .waiting_room import WaitingRoom
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -8,13 +8,13 @@ from uuid import uuid4
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
-from .crawl_delay import CrawlDelay, Refusal
-from .downloader import pause
+from .crawl_delay.extension import CrawlDelay, Refusal
+from .downloader.engine import pause
 from .extension import RepExtension
 from .protocol import Access, Origin, Reason, Rule, Verdict
 from .report import describe
 from .settings import InvalidSettingError, asks_for_delays
-from .sitemap_feed import is_for_robots_txt, sitemap_callback, sitemap_lines
+from .sitemaps.feed import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
     from scrapy import Request

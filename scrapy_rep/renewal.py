@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from .downloader import pause
+from .downloader.engine import pause
 from .fetch import Fetcher, FetchResult
 from .protocol import Access, Origin
 from .protocol.cache import Backoff, Entry, Freshness

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .protocol import Origin
     from .renewal import Renewal
     from .robots import Robots
-    from .sitemaps import Sitemaps
+    from .sitemaps.lines import Sitemaps
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from scrapy.spiders import SitemapSpider
 from .middleware import RepMiddleware
 from .protocol import Origin
 from .settings import InvalidSettingError
-from .sitemap_feed import is_for_robots_txt
+from .sitemaps.feed import is_for_robots_txt
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

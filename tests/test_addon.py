@@ -16,7 +16,7 @@ from scrapy.utils.python import global_object_name
 import scrapy_rep
 from scrapy_rep import Addon, CrawlDelay, FleetMiddleware, RepExtension, RepMiddleware, RepRobotParser
 from scrapy_rep.contracts import CONTRACTS, SitemapsContract
-from scrapy_rep.sitemap_feed import SitemapFeed
+from scrapy_rep.sitemaps.feed import SitemapFeed
 
 BUILT_IN = global_object_name(RobotsTxtMiddleware)
 

@@ -30,16 +30,20 @@ survey survey.totals
 survey.sections survey.distributions
 survey.report survey.files
 survey.writer
-stores.base stores.memory origin_log background downloader settings signals threads stores.sqlite_file
-door
-stores.sqlite redis_link waiting_room flight identity robotparser robots_request time_of_day owed
-stores.redis robots fetch pace download_slots turns
-stores lane
-renewal sitemaps
-report delay_report
-extension sitemap_feed commands
-crawl_delay contracts commands.shell commands.fetching
-middleware fleet commands.cache commands.subject
+stores.base stores.memory origin_log background settings signals threads stores.sqlite_file
+downloader crawl_delay fleet sitemaps
+downloader.engine
+downloader.places
+downloader.door
+stores.sqlite stores.redis_link downloader.waiting_room flight identity robotparser robots_request
+crawl_delay.time_of_day crawl_delay.owed
+stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns
+stores fleet.lane
+renewal sitemaps.lines
+report crawl_delay.report
+extension sitemaps.feed commands
+crawl_delay.extension contracts commands.shell commands.fetching
+middleware fleet.middleware commands.cache commands.subject
 spiders
 commands.lint_report commands.sources commands.sitemaps
 commands.explain_text

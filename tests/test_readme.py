@@ -102,7 +102,7 @@ def test_the_default_in_the_table_is_the_default_in_the_code(name: str) -> None:
 
 
 def test_every_stat_in_the_code_has_its_row() -> None:
-    code = "".join(path.read_text("utf-8") for path in README.parent.glob("scrapy_rep/*.py"))
+    code = "".join(path.read_text("utf-8") for path in README.parent.glob("scrapy_rep/**/*.py"))
     used = set(re.findall(r"\"((?:rep|robotstxt)/[\w/]+)", code))
     rows = set(re.findall(r"^\| `((?:rep|robotstxt)/[a-z_/]+)", README.read_text("utf-8"), re.MULTILINE))
     assert used == rows

@@ -22,7 +22,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import inside_project
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, FirstError
 
-from scrapy_rep.downloader import is_closing
+from scrapy_rep.downloader.engine import is_closing
 from scrapy_rep.extension import RepExtension
 from scrapy_rep.report import describe
 from scrapy_rep.robotparser import RepRobotParser

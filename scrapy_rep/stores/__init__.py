@@ -16,9 +16,8 @@ from .redis import RedisStore
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.redis_link import RedisLink
-
     from .base import Store
+    from .redis_link import RedisLink
 
 _STORES: Final = {
     "memory": "scrapy_rep.stores.memory.MemoryStore",

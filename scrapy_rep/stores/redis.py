@@ -21,14 +21,14 @@ from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import LIFETIME, LONG_UNREACHABLE, Entry
-from scrapy_rep.redis_link import RedisAwayError, RedisRequiredError
+
+from .redis_link import RedisAwayError, RedisRequiredError
 
 if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
-    from scrapy_rep.redis_link import RedisLink
-
     from .base import Store
+    from .redis_link import RedisLink
 
 _CLAIM_LIFE: Final = 9.0  # seconds that a claim outlives the worker that made it
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries

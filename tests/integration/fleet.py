@@ -17,7 +17,7 @@ from tests.support.site import Arrival, Site, robots
 DELAY = 0.2
 LEAST = 0.19
 SLOW = robots(f"User-agent: *\nDisallow: /private\nCrawl-delay: {DELAY}\n")
-LINK = "scrapy_rep.redis_link"
+LINK = "scrapy_rep.stores.redis_link"
 MEMORY = {"REP_STORE": "memory"}
 
 

@@ -16,7 +16,7 @@ LEAST = 0.49
 ONE_BY_ONE = "tests.integration.spiders:OneAfterAnother"
 AT_TIME = "tests.integration.spiders:AtTime"
 HAS_JITTER = hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
-REPORT = "scrapy_rep.delay_report"
+REPORT = "scrapy_rep.crawl_delay.report"
 
 
 def gaps(site: Site) -> list[float]:

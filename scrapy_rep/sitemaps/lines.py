@@ -11,12 +11,12 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from w3lib.url import safe_url_string
 
-from .protocol import Access, parse
-from .robotparser import RepRobotParser
+from scrapy_rep.protocol import Access, parse
+from scrapy_rep.robotparser import RepRobotParser
 
 if TYPE_CHECKING:
-    from .protocol import Origin
-    from .robots import Robots
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.robots import Robots
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,15 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from .background import start
-from .downloader import sleep
-from .redis_link import RedisAwayError
+from scrapy_rep.background import start
+from scrapy_rep.downloader.engine import sleep
+from scrapy_rep.stores.redis_link import RedisAwayError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from .download_slots import DownloadSlots
+    from scrapy_rep.downloader.download_slots import DownloadSlots
+
     from .turns import Turns
 
 _FULL_CHECK: Final = 0.005  # seconds: how soon a free place in a download slot is noticed

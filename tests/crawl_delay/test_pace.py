@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pace import NOTHING, Pace, pace_of
+from scrapy_rep.crawl_delay.pace import NOTHING, Pace, pace_of
 from scrapy_rep.robotparser import RepRobotParser
 
 MIDNIGHT = 0.0

@@ -14,17 +14,18 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
-from .protocol import SCHEMES, Access
-from .settings import RepSettings
-from .signals import sitemaps_found
-from .sitemaps import sitemaps_of
+from scrapy_rep.protocol import SCHEMES, Access
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.signals import sitemaps_found
+
+from .lines import sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from .robots import Robots
+    from scrapy_rep.robots import Robots
 
 logger = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 
-from .downloader import close_spider
-from .origin_log import OriginLog
-from .protocol.cache import Backoff
-from .settings import InvalidSettingError, RepSettings
-from .threads import in_thread
+from scrapy_rep.downloader.engine import close_spider
+from scrapy_rep.origin_log import OriginLog
+from scrapy_rep.protocol.cache import Backoff
+from scrapy_rep.settings import InvalidSettingError, RepSettings
+from scrapy_rep.threads import in_thread
 
 if TYPE_CHECKING:
     from redis import Redis

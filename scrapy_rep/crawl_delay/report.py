@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
-from .origin_log import OriginLog
+from scrapy_rep.origin_log import OriginLog
+from scrapy_rep.protocol import Origin
+
 from .pace import Delay
-from .protocol import Origin
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from .settings import RepSettings
+    from scrapy_rep.settings import RepSettings
 
 logger = logging.getLogger(__name__)
 

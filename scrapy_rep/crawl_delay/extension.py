@@ -16,14 +16,15 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from .delay_report import DelayReport
-from .download_slots import DownloadSlots
-from .extension import RepExtension
-from .identity import Identity, from_setting
+from scrapy_rep.downloader.download_slots import DownloadSlots
+from scrapy_rep.extension import RepExtension
+from scrapy_rep.identity import Identity, from_setting
+from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.settings import RepSettings, asks_for_delays
+
 from .owed import Owed
 from .pace import Delay, Pace, pace_of
-from .protocol import Origin, Reason
-from .settings import RepSettings, asks_for_delays
+from .report import DelayReport
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .protocol import Kind, Record
-from .protocol.extensions import request_rate, seconds
-from .robotparser import RepRobotParser
+from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol.extensions import request_rate, seconds
+from scrapy_rep.robotparser import RepRobotParser
+
 from .time_of_day import Window
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from .door import Door
-from .downloader import Places, wider_pool
+from .places import Places, wider_pool
 
 if TYPE_CHECKING:
     from scrapy import Request

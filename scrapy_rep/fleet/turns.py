@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from .redis_link import RedisLink
+    from scrapy_rep.stores.redis_link import RedisLink
 
 _MICRO: Final = 1_000_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .protocol import Origin
+from scrapy_rep.protocol import Origin
 
 Asker = tuple[Origin, tuple[str, ...]]
 """Whose robots.txt asks, and under which product tokens it was read."""

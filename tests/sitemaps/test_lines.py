@@ -8,7 +8,7 @@ from scrapy_rep import RepRobotParser
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import Entry
 from scrapy_rep.robots import Robots
-from scrapy_rep.sitemaps import Sitemaps, sitemaps_of
+from scrapy_rep.sitemaps.lines import Sitemaps, sitemaps_of
 
 
 def named(*values: str, access: Access = Access.SUCCESSFUL) -> Sitemaps:

@@ -1,8 +1,4 @@
-"""The delays of Scrapy's download slots: the only file that touches them.
-
-Scrapy plans to replace download slots by a throttler. Figures of ours are kept beside a slot, which
-takes no attributes.
-"""
+"""The delays of Scrapy's download slots. Figures of ours are kept beside a slot, which takes no attributes."""
 
 from __future__ import annotations
 
@@ -14,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from .downloader import ask_for_requests, at_the_door
+from .engine import ask_for_requests
+from .places import at_the_door
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -14,11 +14,12 @@ from uuid import uuid4
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from .crawl_delay import CrawlDelay
-from .extension import RepExtension
+from scrapy_rep.crawl_delay.extension import CrawlDelay
+from scrapy_rep.extension import RepExtension
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.stores.redis_link import RedisAwayError
+
 from .lane import Lane, Pacing
-from .redis_link import RedisAwayError
-from .settings import RepSettings
 from .turns import Turns
 
 if TYPE_CHECKING:

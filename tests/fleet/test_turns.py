@@ -8,7 +8,7 @@ from time import sleep
 
 import pytest
 
-from scrapy_rep.turns import Turn, Turns
+from scrapy_rep.fleet.turns import Turn, Turns
 from tests.support.direct_link import DirectLink, at_once
 from tests.support.redis_server import RedisServer
 

@@ -1,6 +1,6 @@
 """Where requests that have waited for a robots.txt go on: one by one, and by turns of their download slots.
 
-Touches Scrapy's download slots, as ``download_slots`` does. A slow host whose requests have waited must not
+A slow host whose requests have waited must not
 stand in the way of a fast one, be its requests here too or still with the scheduler.
 """
 
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from .background import start
-from .downloader import Places, at_the_door, is_closing, sleep
+from scrapy_rep.background import start
+
+from .engine import is_closing, sleep
+from .places import Places, at_the_door
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -1,0 +1,1 @@
+"""The delays that robots.txt files ask for, kept by Scrapy's download slots."""

@@ -1,0 +1,1 @@
+"""The Sitemap lines of robots.txt files, and how sitemap spiders are fed them."""
