@@ -30,7 +30,10 @@ survey survey.totals
 survey.sections survey.distributions
 survey.report survey.files
 survey.writer
-stores.base stores.memory origin_log background settings signals threads stores.sqlite_file
+stores.base stores.memory stores.sqlite_file
+origin_log background settings signals threads
+stores.redis_client
+stores.redis_entries
 downloader crawl_delay fleet sitemaps
 downloader.engine
 downloader.places

@@ -1,4 +1,4 @@
-"""List, show or forget the robots.txt files in the store.
+"""List, show or forget the robots.txt files in the store: the SQLite file, or Redis with ``REP_REDIS_URL``.
 
     scrapy robots cache list [--json]
     scrapy robots cache show ORIGIN [--json]
@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from argparse import ArgumentParser, Namespace
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from time import time
 from typing import IO, TYPE_CHECKING, Any
@@ -20,14 +21,18 @@ from typing import IO, TYPE_CHECKING, Any
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.cache import Entry
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.stores.redis_client import RedisAwayError
+from scrapy_rep.stores.redis_entries import RedisEntries
 from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from . import FINE, FOUND
-from .shell import complain, with_scheme
+from .shell import GivenError, complain, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+Store = SqliteFile | RedisEntries
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -41,28 +46,41 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Do what the *arguments* say; the exit code."""
     try:
         origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin else None
-        path = path_of_store(RepSettings.from_settings(settings))
-        if not path.exists():
-            return complain("cache", f"there is no store at {path}: REP_STORE_PATH names another one")
+        with _store(RepSettings.from_settings(settings)) as store:
+            return _ACTIONS[arguments.action](store, origin, arguments.json, out)
+    except (ValueError, GivenError, RedisAwayError) as error:
+        return complain("cache", error)
+
+
+@contextmanager
+def _store(settings: RepSettings) -> Iterator[Store]:
+    """The store of the fleet, or else the file. Raises `GivenError` for a file that is none, or is not there."""
+    if settings.redis_url:
+        with closing(RedisEntries(settings)) as entries:
+            yield entries
+        return
+    path = path_of_store(settings)
+    if not path.exists():
+        raise GivenError(f"there is no store at {path}: REP_STORE_PATH names another one")
+    try:
         with closing(SqliteFile(path)) as file:
-            return _ACTIONS[arguments.action](file, origin, arguments.json, out)
-    except (ValueError, sqlite3.Error) as error:
-        named = "" if isinstance(error, ValueError) else f"{path}: "
-        return complain("cache", f"{named}{error}")
+            yield file
+    except sqlite3.Error as error:
+        raise GivenError(f"{path}: {error}") from None
 
 
-def _list(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
-    entries = file.entries() if origin is None else filter(None, [file.get(origin)])
+def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    entries = store.entries() if origin is None else filter(None, [store.get(origin)])
     for entry in entries:
         line = json.dumps(_facts(entry)) if as_json else _line(entry)
         out.write(f"{line}\n")
     return FINE
 
 
-def _show(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     if origin is None:
         return complain("cache", "show takes an ORIGIN")
-    entry = file.get(origin)
+    entry = store.get(origin)
     if entry is None:
         out.write(f"nothing is known of {origin}\n")
         return FOUND
@@ -78,8 +96,8 @@ def _show(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) 
     return FINE
 
 
-def _purge(file: SqliteFile, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
-    gone = file.purge(origin)
+def _purge(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    gone = store.purge(origin)
     out.write(f'{{"gone": {gone}}}\n' if as_json else f"{gone} forgotten\n")
     return FINE if gone or origin is None else FOUND
 

@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 
 from scrapy_rep.background import start
 from scrapy_rep.downloader.engine import sleep
-from scrapy_rep.stores.redis_link import RedisAwayError
+from scrapy_rep.stores.redis_client import RedisAwayError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -17,7 +17,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.crawl_delay.extension import CrawlDelay
 from scrapy_rep.extension import RepExtension
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.redis_link import RedisAwayError
+from scrapy_rep.stores.redis_client import RedisAwayError
 
 from .lane import Lane, Pacing
 from .turns import Turns

@@ -7,47 +7,39 @@ goes on, so that a worker that dies holds nobody up for long.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from contextlib import suppress
-from dataclasses import fields
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
-from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import LIFETIME, LONG_UNREACHABLE, Entry
 
-from .redis_link import RedisAwayError, RedisRequiredError
+from .redis_client import RedisAwayError
+from .redis_entries import DIGITS, GET, read, written
+from .redis_link import RedisRequiredError
 
 if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
+
+    from scrapy_rep.protocol import Origin
 
     from .base import Store
     from .redis_link import RedisLink
 
 _CLAIM_LIFE: Final = 9.0  # seconds that a claim outlives the worker that made it
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
-_DIGITS: Final = 64  # of a SHA-256, in front of what is kept of an entry
-_UNREADABLE: Final = (zlib.error, ValueError, TypeError, KeyError)
 
-# KEYS: entry. ARGV: what comes before the name of a body.
-_GET: Final = f"""
-local entry = redis.call('GET', KEYS[1])
-if not entry then return false end
-local body = redis.call('GET', ARGV[1] .. string.sub(entry, 1, {_DIGITS}))
-return body and {{entry, body}}
-"""
 # KEYS: entry, body, claim. ARGV: the two values, milliseconds that the entry lives, holder, fetched at.
 # An answer is not replaced by what another worker knew before it.
 _PUT: Final = f"""
 if redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
 local kept = redis.call('GET', KEYS[1])
-if kept and cjson.decode(string.sub(kept, {_DIGITS + 1})).fetched_at > tonumber(ARGV[5]) then return 0 end
+if kept and cjson.decode(string.sub(kept, {DIGITS + 1})).fetched_at > tonumber(ARGV[5]) then return 0 end
 local life = ARGV[3] + {_BODY_LIFE}
 redis.call('SET', KEYS[2], ARGV[2], 'PX', math.max(life, redis.call('PTTL', KEYS[2])))
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
@@ -74,7 +66,7 @@ class RedisStore:
         self._holder = f"{os.getpid()}-{uuid4().hex}"
         self._claimed: dict[Origin, float] = {}  # until when, monotonic
         self._renewal: CallLaterResult | None = None
-        self._get, self._put = link.script(_GET), link.script(_PUT)
+        self._get, self._put = link.script(GET), link.script(_PUT)
         self._claim, self._release = link.script(_CLAIM), link.script(_RELEASE)
 
     async def get(self, origin: Origin) -> Entry | None:
@@ -83,14 +75,14 @@ class RedisStore:
             found = await self._link.run(self._get, [f"entry:{origin}"], [f"{self._link.prefix}body:"])
         except RedisAwayError:
             return await self._local.get(origin)
-        return _read(origin, *found) if found else None
+        return read(origin, *found) if found else None
 
     async def put(self, entry: Entry) -> None:
         """Keep *entry* and give back the claim to its origin."""
         self._forget_claim(entry.origin)
         sha256 = entry.sha256
         keys = [f"entry:{entry.origin}", f"body:{sha256}", f"claim:{entry.origin}"]
-        arguments = [sha256 + _written(entry), zlib.compress(entry.body), self._life(entry), self._holder]
+        arguments = [written(entry), zlib.compress(entry.body), self._life(entry), self._holder]
         try:
             await self._link.run(self._put, keys, [*arguments, entry.fetched_at])
         except RedisAwayError:
@@ -152,27 +144,3 @@ class RedisStore:
 
     def __repr__(self) -> str:
         return f"<RedisStore {self._link!r} {self._local!r}>"
-
-
-_DEFAULTS: Final = {field.name: field.default for field in fields(Entry)}
-_ELSEWHERE: Final = ("origin", "body")  # in the key, and kept once per content
-
-
-def _written(entry: Entry) -> str:
-    """What is kept of *entry* beside its body: JSON, without what is as it is by default."""
-    facts = {name: getattr(entry, name) for name in _DEFAULTS if name not in _ELSEWHERE}
-    facts["access"] = entry.access.value
-    facts["hops"] = entry.hops or None
-    kept = {name: fact for name, fact in facts.items() if fact not in (None, _DEFAULTS[name])}
-    return json.dumps(kept, separators=(",", ":"))
-
-
-def _read(origin: Origin, written: bytes, body: bytes) -> Entry | None:
-    """The entry, or None for one that somebody else, or another version, has written there."""
-    try:
-        facts: dict[str, Any] = {"status": None, **json.loads(written[_DIGITS:])}
-        facts["access"] = Access(facts["access"])
-        facts["hops"] = tuple(facts.get("hops", ()))
-        return Entry(origin=origin, body=zlib.decompress(body), **facts)
-    except _UNREADABLE:
-        return None

@@ -18,11 +18,12 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy_rep.downloader.engine import close_spider
 from scrapy_rep.origin_log import OriginLog
 from scrapy_rep.protocol.cache import Backoff
-from scrapy_rep.settings import InvalidSettingError, RepSettings
+from scrapy_rep.settings import RepSettings
 from scrapy_rep.threads import in_thread
 
+from .redis_client import RedisAwayError, connect, describe, place
+
 if TYPE_CHECKING:
-    from redis import Redis
     from scrapy.crawler import Crawler
 
 T = TypeVar("T")
@@ -38,10 +39,6 @@ _PROBES: Final = Backoff(0.25, 2.0)  # seconds between the questions whether Red
 _PROBE_LIFE: Final = 1_000  # milliseconds
 
 
-class RedisAwayError(Exception):
-    """Redis does not answer, or not as it should: go on without."""
-
-
 class RedisRequiredError(IgnoreRequest):
     """Redis does not answer, and ``REP_REDIS_REQUIRED`` forbids to go on without: the spider is being closed."""
 
@@ -54,7 +51,8 @@ class RedisLink:
         self._crawler = crawler
         self._settings = settings = RepSettings.from_crawler(crawler)
         self.prefix = settings.redis_prefix
-        self._client, self._errors = _connect(settings)
+        self._client, errors = connect(settings)
+        self._errors: tuple[type[Exception], ...] = (*errors, RedisAwayError)
         self._away_since = self._away_seconds = 0.0
         self._failures = 0
         self._next_probe = 0.0
@@ -106,7 +104,7 @@ class RedisLink:
         self._away_since = monotonic()
         self._next_probe = monotonic() + _PROBES.distance(1)
         self._crawler.stats.inc_value("rep/redis/away_count")
-        self._lost.add("Redis at %s does not answer (%s): %s", self, self._describe(error), self._fate())
+        self._lost.add("Redis at %s does not answer (%s): %s", self, describe(self._client, error), self._fate())
         if self._settings.redis_required:
             close_spider(self._crawler, CLOSE_REASON)
 
@@ -155,40 +153,9 @@ class RedisLink:
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
         self._client.close()
 
-    def _describe(self, error: Exception) -> str:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        password = self._client.connection_pool.connection_kwargs.get("password")
-        return text.replace(password, "…") if password else text
-
     def __str__(self) -> str:
         """Where it is, without user and password."""
-        at = self._client.connection_pool.connection_kwargs
-        return f"{at.get('path') or '{host}:{port}'.format(**at)}/{at.get('db', 0)}"
+        return place(self._client)
 
     def __repr__(self) -> str:
         return f"<RedisLink {self}{' (away)' if self._failures else ''}>"
-
-
-def _connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
-    """A client that has not yet connected, and what its calls raise."""
-    try:
-        from redis import ConnectionError as LostError  # noqa: PLC0415  # an extra
-        from redis import Redis, RedisError  # noqa: PLC0415
-        from redis.backoff import NoBackoff  # noqa: PLC0415
-        from redis.retry import Retry  # noqa: PLC0415
-    except ImportError as error:
-        raise InvalidSettingError(
-            "REP_REDIS_URL is set, but redis-py is not installed: pip install 'scrapy_rep[redis]'"
-        ) from error
-    # One more attempt for a connection that a restarted Redis has closed; none after a time-out.
-    retry = Retry(NoBackoff(), 1, supported_errors=(LostError,))
-    seconds = settings.redis_timeout
-    try:
-        client = Redis.from_url(
-            settings.redis_url, retry=retry, retry_on_error=[LostError],
-            socket_timeout=seconds, socket_connect_timeout=seconds,
-        )  # fmt: skip
-        client.connection_pool.make_connection()  # connects nowhere, and refuses options that it does not know
-    except (ValueError, TypeError, AttributeError):
-        raise InvalidSettingError("REP_REDIS_URL: redis-py cannot use it; see its options behind the ?") from None
-    return client, (RedisError, OSError, RedisAwayError)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from time import time
 
@@ -10,29 +13,58 @@ import pytest
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.stores.memory import MemoryStore
+from scrapy_rep.stores.redis import RedisStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
 from tests.support.command import robots_command
+from tests.support.direct_link import DirectLink, at_once
+from tests.support.redis_server import RedisServer
 
 BODY = b"User-agent: *\nDisallow: /\xff\n"
 
 
+NOW = time()
+A, B = Origin("https", "a.example", 443), Origin("https", "b.example", 443)
+KNOWN = (
+    Entry(A, Access.SUCCESSFUL, A.robots_url, 200, BODY, (), NOW, NOW + 600, '"1"'),
+    Entry(B, Access.UNREACHABLE, B.robots_url, None, b"", (), NOW, NOW + 600, failures=5),
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def file_project(tmp_path: Path) -> Path:
     """A folder whose default store holds two origins."""
     (tmp_path / ".scrapy").mkdir()
-    file = SqliteFile(tmp_path / ".scrapy" / "robots.sqlite")
-    now = time()
-    for host, access in (("a.example", Access.SUCCESSFUL), ("b.example", Access.UNREACHABLE)):
-        origin = Origin("https", host, 443)
-        body = BODY if access is Access.SUCCESSFUL else b""
-        status = 200 if body else None
-        failures = 0 if body else 5
-        file.put(
-            Entry(origin, access, origin.robots_url, status, body, (), now, now + 60, '"1"', failures=failures),
-            "me",
-        )
-    file.close()
+    with closing(SqliteFile(tmp_path / ".scrapy" / "robots.sqlite")) as file:
+        for entry in KNOWN:
+            file.put(entry, "me")
     return tmp_path
+
+
+@pytest.fixture
+def redis_project(tmp_path: Path, server: RedisServer) -> Path:
+    """A project whose fleet knows the same two, in a Redis that is not ours alone."""
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = fleet_settings\n")
+    (tmp_path / "fleet_settings.py").write_text(f"REP_REDIS_URL = {server.url!r}\n")
+    with server.client() as client:
+        client.flushall()
+        client.set("other:entry:x", "not ours")
+        store = RedisStore(DirectLink(client), MemoryStore(), stale_max=86_400)  # type: ignore[arg-type]
+        for entry in KNOWN:
+            at_once(store.put(entry))
+    return tmp_path
+
+
+@pytest.fixture(params=["file_project", "redis_project"])
+def project(request: pytest.FixtureRequest) -> Path:
+    folder: Path = request.getfixturevalue(request.param)
+    return folder
 
 
 def test_list_names_every_origin_and_what_is_known(project: Path) -> None:
@@ -89,8 +121,10 @@ def test_purge_forgets_one_origin_or_all(project: Path) -> None:
         ([], "it is one of cache"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_ends_with_2(project: Path, arguments: list[str], problem: str) -> None:
-    code, out, err = robots_command(project, *arguments)
+def test_what_cannot_be_done_is_said_and_ends_with_2(
+    file_project: Path, arguments: list[str], problem: str
+) -> None:
+    code, out, err = robots_command(file_project, *arguments)
     assert (code, problem in out + err) == (2, True), out + err
 
 
@@ -99,3 +133,44 @@ def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path) -> None:
     code, _, err = robots_command(tmp_path, "cache", "list", "-s", f"REP_STORE_PATH={tmp_path / 'notes'}")
     assert (code, err) == (2, f"scrapy robots cache: {tmp_path / 'notes'}: file is not a database\n")
     assert (tmp_path / "notes").read_bytes() == b"no database" * 1_000
+
+
+def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
+    redis_project: Path, server: RedisServer
+) -> None:
+    with server.client() as client:
+        client.mset({"rep:entry:nowhere": "x" * 99, "rep:entry:http://c.example": "y" * 99})
+        client.lpush("rep:entry:http://d.example", "z")
+    assert len(robots_command(redis_project, "cache", "list")[1].splitlines()) == 2
+    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "5 forgotten\n")
+
+
+def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, server: RedisServer) -> None:
+    assert robots_command(redis_project, "cache", "purge", "--json")[:2] == (0, '{"gone": 2}\n')
+    with server.client() as client:
+        assert client.keys("*") == [b"other:entry:x"]
+
+
+def test_a_pattern_in_the_prefix_means_itself(redis_project: Path) -> None:
+    for prefix in ("re?:", "re[p]:", "*"):
+        assert robots_command(redis_project, "cache", "list", "-s", f"REP_REDIS_PREFIX={prefix}")[:2] == (0, "")
+
+
+@pytest.mark.parametrize("action", [["list"], ["show", "a.example"], ["purge"]])
+def test_a_redis_that_does_not_answer_is_named_without_its_password(tmp_path: Path, action: list[str]) -> None:
+    url = "redis://me:secret@127.0.0.1:1/3"
+    code, out, err = robots_command(tmp_path, "cache", *action, "-s", f"REP_REDIS_URL={url}")
+    assert (code, out) == (2, "")
+    assert err.startswith("scrapy robots cache: Redis at 127.0.0.1:1/3, from REP_REDIS_URL, does not answer (")
+    assert "secret" not in err
+    assert err.count("\n") == 1
+
+
+def test_a_thousand_origins_are_listed_in_order(redis_project: Path, server: RedisServer) -> None:
+    names = sorted(f"https://h{number}.example" for number in range(1_000))
+    with server.client() as client:
+        store = RedisStore(DirectLink(client), MemoryStore(), stale_max=86_400)  # type: ignore[arg-type]
+        for name in names:
+            at_once(store.put(replace(KNOWN[0], origin=Origin.from_url(name))))
+    _, out, _ = robots_command(redis_project, "cache", "list")
+    assert [line.split()[0] for line in out.splitlines()] == ["https://a.example", "https://b.example", *names]

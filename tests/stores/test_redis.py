@@ -13,7 +13,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import Entry
 from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
-from scrapy_rep.stores.redis_link import RedisAwayError
+from scrapy_rep.stores.redis_client import RedisAwayError
 from tests.support.direct_link import DirectLink, at_once
 from tests.support.redis_server import RedisServer
 
