@@ -44,6 +44,8 @@ class RepSitemapSpider(SitemapSpider):
         spider.sites = _split(spider.sites) or list(getattr(spider, "allowed_domains", None) or ())
         spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
         spider._origins = dict.fromkeys(map(_origin, spider.sites))
+        chosen = spider.sitemap_filter
+        spider.sitemap_filter = lambda entries: chosen(spider._usable(entries))  # type: ignore[method-assign]
         if not spider.sites and not spider.sitemap_urls and "SCRAPY_CHECK" not in os.environ:
             raise ValueError(f"{spider.name} has no sites: it takes URLs or host names, or sitemap_urls")
         return spider
@@ -61,6 +63,17 @@ class RepSitemapSpider(SitemapSpider):
         async for request in super().start():
             yield request
 
+    def _usable(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Leave out what is no URL: it would cost Scrapy's spider all entries behind it."""
+        for entry in entries:
+            links = [entry["loc"], *entry.get("alternate", ())]
+            bad = [link for link in links if not _is_url(link)]
+            if bad:
+                self.crawler.stats.inc_value("rep/sitemap/bad_url_count", len(bad))
+                entry["alternate"] = [link for link in links[1:] if link not in bad]
+            if links[0] not in bad:
+                yield entry
+
     def _parse_sitemap(self, response: Response) -> Iterator[Request]:
         named = False
         for request in super()._parse_sitemap(response):
@@ -69,6 +82,15 @@ class RepSitemapSpider(SitemapSpider):
         asked = response.request
         if self.sitemap_fallback and not named and asked is not None and is_for_robots_txt(asked):
             yield Request(urljoin(response.url, "/sitemap.xml"), self._parse_sitemap)
+
+
+def _is_url(link: str) -> bool:
+    """Whether Scrapy can make a request for *link*; it raises ``ValueError``, of several kinds, when not."""
+    try:
+        Request(link)
+    except ValueError:
+        return False
+    return True
 
 
 def _split(sites: Sequence[str] | str) -> Sequence[str]:

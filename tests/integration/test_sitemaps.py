@@ -99,6 +99,17 @@ def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None
     assert sorted(result.urls) == [f"{site.origin}/2025", f"{site.origin}/2026"]
 
 
+def test_a_link_that_is_no_url_costs_none_of_those_behind_it(site: Site) -> None:
+    entries = ["/relative", f"{site.origin}/a", "http://[::1/", "http://a:x/", f"{site.origin}/b"]
+    alternate = f"<xhtml:link rel='alternate' href='nowhere'/><xhtml:link rel='alternate' href='{site.origin}/d'/>"
+    site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
+    site.answer("/index.xml", sitemap_index("sitemap.xml", f"{site.origin}/sitemap.xml"))
+    site.answer("/sitemap.xml", sitemap(*entries, f"{site.origin}/c {alternate}"))
+    result = crawl_sitemaps(site, sitemap_alternate_links=True)
+    assert sorted(result.urls) == [f"{site.origin}/{page}" for page in "abcd"]
+    assert result.stats["rep/sitemap/bad_url_count"] == 5
+
+
 @pytest.mark.parametrize("spider", SPIDERS)
 def test_sitemap_lines_are_read_as_the_engine_reads_them(site: Site, spider: str) -> None:
     lines = [
