@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
+from scrapy import signals
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _CHECK: Final = 0.005  # seconds: how soon a free place is noticed
+_CLOSE_LOOKS: Final = 10  # checks after a request has left the downloader, for its place to become free
+_SELDOM: Final = 50  # every so many checks there is a look though nobody has left
 
 
 class _Queue:
@@ -49,8 +53,11 @@ class Door:
         self._places = places
         self._counts = at_the_door(crawler)
         self._queues: dict[str, _Queue] = {}
-        self._on_their_way: dict[Request, str] = {}  # have left, and their download slots do not count them yet
+        # They have left, and their download slots do not count them yet.
+        self._on_their_way: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._opening: Deferred[None] | None = None
+        self._checks = 0  # since somebody came or left
+        crawler.signals.connect(self._look_closely, signal=signals.request_left_downloader)
 
     def has_queue(self, request: Request) -> bool:
         """Whether others of the same download slot stand here."""
@@ -70,6 +77,7 @@ class Door:
         active.add(request)
         self._counts[key] += 1
         self._seat(key, queue)
+        self._look_closely()
         if self._opening is None:
             opening = start(self._open())
             self._opening = None if opening.called else opening
@@ -101,7 +109,7 @@ class Door:
         try:
             while self._queues and not is_closing(self._crawler):
                 self._see_them_arrive()
-                key = self._next()
+                key = self._next() if self._is_time_to_look() else None
                 if key is None or self._places.free() <= len(self._on_their_way):
                     await sleep(_CHECK)
                     continue
@@ -112,6 +120,14 @@ class Door:
             self._opening = None
             while self._queues:
                 self._let_one_go(next(iter(self._queues)))
+
+    def _look_closely(self) -> None:
+        self._checks = 0
+
+    def _is_time_to_look(self) -> bool:
+        """With many queues a look takes its time, and mostly nothing has changed since the last one."""
+        self._checks += 1
+        return self._checks <= _CLOSE_LOOKS or not self._checks % _SELDOM or bool(self._on_their_way)
 
     def _see_them_arrive(self) -> None:
         """Forget who has reached a download slot, or ended before: a middleware behind us may take its time."""
@@ -143,6 +159,7 @@ class Door:
         return coming + (len(slot.active) - self._counts[key] if slot is not None else 0)
 
     def _let_one_go(self, key: str) -> None:
+        self._look_closely()
         queue = self._queues[key]
         turn = queue.turns.popleft()
         self._seat(key, queue)
