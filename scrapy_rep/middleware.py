@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from .robots import Robots
 
 logger = logging.getLogger(__name__)
-
-_SENT_BACK: Final = "rep_sent_back"  # meta key: which crawl was closing when the request went back
 
 
 class ForbiddenByRobots(IgnoreRequest):
@@ -70,7 +67,6 @@ class RepMiddleware:
         elif asks_delays:
             raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
-        self._crawl = uuid4().hex
         self._extension = extension
         self._patience = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
@@ -104,14 +100,8 @@ class RepMiddleware:
         self._extension.report.allow()
         room = self._extension.waiting_room
         if (waits or room.is_passed_by(request)) and not await room.leave(request, waited=waits):
-            return self._for_later(request)
+            return room.for_later(request)
         return None
-
-    def _for_later(self, request: Request) -> Request | None:
-        """*request* for the scheduler, where a JOBDIR keeps it; once, for who calls the engine gets it back."""
-        if request.meta.get(_SENT_BACK) == self._crawl:
-            return None
-        return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
         return (

@@ -14,7 +14,9 @@ from twisted.internet.defer import Deferred
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-_CLOSING_CHECK: Final = 0.25  # seconds: how soon a pause notices that the crawl closes
+CLOSING_CHECK: Final = 0.25
+"""Seconds: how soon somebody who waits notices that the crawl closes."""
+
 _START_CHECK: Final = 0.01  # seconds: how soon a start of the engine is noticed
 
 
@@ -40,7 +42,7 @@ async def pause(crawler: Crawler, seconds: float) -> bool:
         left = until - monotonic()
         if left <= 0:
             return True
-        await sleep(min(left, _CLOSING_CHECK))
+        await sleep(min(left, CLOSING_CHECK))
     return False
 
 

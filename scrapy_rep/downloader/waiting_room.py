@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from .door import Door
 from .places import Places, wider_pool
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+_SENT_BACK: Final = "rep_sent_back"  # meta key: which crawl was closing when the request went back
 
 
 class WaitingRoom:
@@ -26,6 +29,7 @@ class WaitingRoom:
         self._crawler = crawler
         self._places = Places(crawler, seats)
         self._door = Door(crawler, self._places)
+        self._crawl = uuid4().hex
 
     @contextmanager
     def seat(self) -> Iterator[None]:
@@ -46,6 +50,16 @@ class WaitingRoom:
         False when the crawl closes and *request* ought not to go on.
         """
         return await self._door.pass_through(request, seated=waited)
+
+    def was_sent_back(self, request: Request) -> bool:
+        """Whether this crawl has had *request* back already: who calls the engine is answered with it."""
+        return bool(request.meta.get(_SENT_BACK) == self._crawl)
+
+    def for_later(self, request: Request) -> Request | None:
+        """*request* for the scheduler, where a JOBDIR keeps it, or other workers find it; once, else None."""
+        if self.was_sent_back(request):
+            return None
+        return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
 
     async def fetch(self, request: Request) -> Response:
         """The response to *request* for a robots.txt, past the scheduler, through all downloader middlewares."""

@@ -2,7 +2,8 @@
 
 They go one by one, in the order in which they came, robots.txt first. A turn is asked for only when its
 request could start at once: while the download slot is full, or the user's own delay runs, the turns are
-the others'. While Redis is away the worker keeps to its own clock.
+the others'. While Redis is away the worker keeps to its own clock. When the crawl closes those who need
+not stay leave: in a fleet their turns may be far away.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from scrapy_rep.background import start
-from scrapy_rep.downloader.engine import sleep
+from scrapy_rep.downloader.engine import CLOSING_CHECK, is_closing, sleep
 from scrapy_rep.stores.redis_client import RedisAwayError
 
 if TYPE_CHECKING:
@@ -47,13 +48,25 @@ class Pacing:
     workers: int
 
 
+class _DesertedError(Exception):
+    """Nobody waits any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiter:
+    """``turn`` comes to True, or to False for one that need not stay when the crawl closes."""
+
+    turn: Deferred[bool]
+    stays: bool
+
+
 class Lane:
     """Those who wait at download slot *key*."""
 
     def __init__(self, key: str, pacing: Pacing) -> None:
         self._key = key
         self._pacing = pacing
-        self._waiting: deque[Deferred[None]] = deque()
+        self._waiting: deque[_Waiter] = deque()
         self._serving: Deferred[None] | None = None
         self._ask_at = 0.0  # monotonic: when the next turn may be near
         self.last_start: float | None = None  # monotonic
@@ -63,17 +76,20 @@ class Lane:
         """Whether nobody waits."""
         return self._serving is None
 
-    async def wait(self, *, first: bool) -> None:
-        """Wait for a turn; *first* come those for robots.txt, on which others depend."""
-        turn: Deferred[None] = Deferred()
+    async def wait(self, *, first: bool, stays: bool) -> bool:
+        """Wait for a turn; *first* come those for robots.txt, on which others depend.
+
+        False, and soon, when the crawl closes and the request need not be made; one that *stays* waits on.
+        """
+        waiter = _Waiter(Deferred(), stays)
         if first:
-            self._waiting.appendleft(turn)
+            self._waiting.appendleft(waiter)
         else:
-            self._waiting.append(turn)
+            self._waiting.append(waiter)
         if self._serving is None:
             serving = start(self._serve())
             self._serving = None if serving.called else serving
-        await maybe_deferred_to_future(turn)
+        return await maybe_deferred_to_future(waiter.turn)
 
     async def _serve(self) -> None:
         error: Exception = RuntimeError("the wait for a turn was cut off")
@@ -83,36 +99,58 @@ class Lane:
                 await self._take_turn()
                 self._let_one_go()
                 await sleep(0)
+        except _DesertedError:
+            pass
         except Exception as failure:  # noqa: BLE001  # it is the waiters' to handle
             error = failure
         finally:  # however it ends, a forced stop included
             self._serving = None
-            for turn in self._waiting:
-                if not turn.called:
-                    turn.errback(Failure(error))  # type: ignore[no-untyped-call]
+            for waiter in self._waiting:
+                if not waiter.turn.called:
+                    waiter.turn.errback(Failure(error))  # type: ignore[no-untyped-call]
             self._waiting.clear()
 
     def _let_one_go(self) -> None:
         while self._waiting:
-            turn = self._waiting.popleft()
+            turn = self._waiting.popleft().turn
             if not turn.called:  # one that was cancelled wastes no turn while others wait
                 self.last_start = monotonic()
-                turn.callback(None)
+                turn.callback(True)
                 return
 
     async def _until_it_could_start(self) -> None:
         slots = self._pacing.slots
         if self.last_start is not None:
-            await sleep(max(self.last_start + slots.own_delay(self._key) - monotonic(), 0.0))
+            await self._rest(self.last_start + slots.own_delay(self._key) - monotonic())
         while slots.is_full(self._key):
-            await sleep(_FULL_CHECK)
+            await self._rest(_FULL_CHECK)
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait *seconds*. Raises `_DesertedError` when nobody waits any more, because the crawl closes."""
+        until = monotonic() + seconds
+        while True:
+            if is_closing(self._pacing.crawler):
+                self._send_home()
+            left = until - monotonic()
+            if left <= 0:
+                return
+            await sleep(min(left, CLOSING_CHECK))
+
+    def _send_home(self) -> None:
+        leaving = [waiter for waiter in self._waiting if not waiter.stays]
+        self._waiting = deque(waiter for waiter in self._waiting if waiter.stays)
+        for waiter in leaving:
+            if not waiter.turn.called:
+                waiter.turn.callback(False)
+        if not self._waiting:
+            raise _DesertedError
 
     async def _take_turn(self) -> None:
         """Wait for a turn of the fleet; one that was missed, because the machine stalled, is asked for anew."""
         missed: int | None = None
         turns = self._pacing.turns
         while delay := self._pacing.floor(self._key):
-            await sleep(max(self._ask_at - monotonic(), 0.0))
+            await self._rest(self._ask_at - monotonic())
             alone = delay * self._pacing.workers
             apart = alone if turns.is_settling else delay
             more = len(self._waiting) > 1
@@ -139,7 +177,7 @@ class Lane:
         since = self._since()
         left = 0.0 if since is None else delay - since
         if left > 0:
-            await sleep(min(left, _AWAY_CHECK))
+            await self._rest(min(left, _AWAY_CHECK))
             return False
         self._count("rep/redis/own_turn_count")
         return True

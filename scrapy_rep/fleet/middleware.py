@@ -46,24 +46,28 @@ class FleetMiddleware:
         self._turns = Turns(extension.redis, f"{os.getpid()}-{uuid4().hex}")
         self._pacing = Pacing(crawler, self._turns, crawl_delay.slots, crawl_delay.floor, settings.workers)
         self._lanes: dict[str, Lane] = {}
-        self._room = settings.memory_entries
+        self._most_lanes = settings.memory_entries
+        self._room = extension.waiting_room
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    async def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> Request | None:
         """Wait for the turn of *request*, if its download slot is paced.
 
-        Raises `RedisRequiredError` where turns come from Redis alone, and there is none.
+        A page goes back to the scheduler when the crawl closes. Raises `RedisRequiredError` where turns
+        come from Redis alone, and there is none.
         """
         key = self._crawl_delay.arrive(request)
         if key is None:
-            return
+            return None
         began = monotonic()
+        first = _is_robots_txt(request)
         with self._crawl_delay.slots.waiting_outside(key, request):
-            await self._lane(key).wait(first=_is_robots_txt(request))
+            goes_on = await self._lane(key).wait(first=first, stays=first or self._room.was_sent_back(request))
         self._crawl_delay.waited(monotonic() - began)
+        return None if goes_on else self._room.for_later(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """The first page of any worker waits from the answer of robots.txt on, as it does in one process."""
@@ -83,9 +87,9 @@ class FleetMiddleware:
 
     def _make_room(self) -> None:
         """Forget idle lanes when there are too many; Redis remembers what they know."""
-        if len(self._lanes) >= self._room:
+        if len(self._lanes) >= self._most_lanes:
             self._lanes = {key: lane for key, lane in self._lanes.items() if not lane.is_idle}
-            self._room = max(self._settings.memory_entries, 2 * len(self._lanes))
+            self._most_lanes = max(self._settings.memory_entries, 2 * len(self._lanes))
 
     def __repr__(self) -> str:
         return f"<FleetMiddleware lanes={len(self._lanes)}>"

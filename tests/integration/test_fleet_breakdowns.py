@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.support.crawl import LOOPS, crawl, crawl_until
 from tests.support.redis_server import RedisServer
-from tests.support.site import Site
+from tests.support.site import Site, robots
 from tests.support.tls_proxy import TlsProxy
 
 from .fleet import LEAST, LINK, MEMORY, SLOW, gaps, pages_of, results, wait_until, workers
@@ -70,6 +71,22 @@ def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay
         (warning,), (info,) = result.lines("WARNING", LINK), result.lines("INFO", LINK)
         assert "delays times 2 (REP_WORKERS)" in warning
         assert "answers again after" in info
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_worker_that_closes_sends_back_those_who_wait_for_turns(
+    server: RedisServer, loop: str, tmp_path: Path
+) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.5\n"))
+        requests = [{"url": f"{site.origin}/{number}", "dont_filter": False} for number in range(4)]
+        settings = {"REP_REDIS_URL": server.url, "JOBDIR": str(tmp_path), **MEMORY}
+        first = crawl(*requests, settings={**settings, "CLOSESPIDER_PAGECOUNT": 2}, loop=loop)  # with robots.txt
+        second = crawl(*requests, settings=settings, loop=loop)
+    assert (first.reason, len(first.pages)) == ("closespider_pagecount", 1)
+    assert sorted(first.urls + second.urls) == [request["url"] for request in requests]
+    assert first.failures == second.failures == []
+    assert not first.tracebacks
 
 
 def test_without_redis_from_the_start_the_crawl_goes_on_alone() -> None:
