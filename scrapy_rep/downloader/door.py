@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _CHECK: Final = 0.005  # seconds: how soon a free place is noticed
-_CLOSE_LOOKS: Final = 10  # checks after a request has left the downloader, for its place to become free
-_SELDOM: Final = 50  # every so many checks there is a look though nobody has left
+_CLOSE_LOOKS: Final = 10  # checks after somebody came or left, for a place to become free
+_SELDOM: Final = 50  # every so many checks there is a look though nobody did
 
 
 class _Queue:
@@ -57,7 +57,8 @@ class Door:
         self._on_their_way: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._opening: Deferred[None] | None = None
         self._checks = 0  # since somebody came or left
-        crawler.signals.connect(self._look_closely, signal=signals.request_left_downloader)
+        for signal in (signals.request_reached_downloader, signals.request_left_downloader):
+            crawler.signals.connect(self._look_closely, signal=signal)
 
     def has_queue(self, request: Request) -> bool:
         """Whether others of the same download slot stand here."""
@@ -136,6 +137,7 @@ class Door:
         for request, key in list(self._on_their_way.items()):
             if request not in active or (key in slots and request in slots[key].active):
                 del self._on_their_way[request]
+                self._look_closely()
 
     def _next(self) -> str | None:
         """The download slot that has the fewest requests; None while all have as many as they may transfer."""
