@@ -127,13 +127,19 @@ class Fetcher:
         self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool]
     ) -> FetchResult:
         hops: list[str] = []
+        try:
+            return await self._follow(origin, cause, known, forbids, hops)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
+            return _failed((hops or [origin.robots_url])[-1], tuple(hops), error)
+
+    async def _follow(
+        self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool], hops: list[str]
+    ) -> FetchResult:
+        """What comes of one attempt; adds to *hops* the URLs it is led to."""
         url = origin.robots_url
         while True:
-            try:
-                validators = _validators(known, url)
-                response = await self._download(url, cause, validators)
-            except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
-                return _failed(url, tuple(hops), error)
+            validators = _validators(known, url)
+            response = await self._download(url, cause, validators)
             if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
                 return _unchanged(known, response)
             target = _redirect_target(response)

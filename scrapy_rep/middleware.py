@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from .crawl_delay.extension import CrawlDelay, Refusal
-from .downloader.engine import pause
+from .downloader.engine import is_closing, pause
 from .extension import RepExtension
 from .protocol import Access, Origin, Reason, Rule, Verdict
 from .report import describe
@@ -87,20 +87,28 @@ class RepMiddleware:
             self._crawl_delay.leave_old_host(request)
         if not self._extension.asks(request):
             return None
+        room = self._extension.waiting_room
         robots = self._extension.in_hand(request.url)
         waits = robots is None
         if robots is None:
             robots = await self._wait(request)
+            if (later := self._for_later(request, robots)) is not None:
+                return later
         if self._extension.obeys(request):
             verdict = self._extension.verdict(robots, request)
             if not verdict.allowed:
                 self._forbid(request, robots, verdict)
-        if self._crawl_delay is not None:
+        if self._crawl_delay is not None and not request.meta.get("dont_obey_robotstxt"):
             waits = await self._pace(request, robots, self._crawl_delay) or waits
         self._extension.report.allow()
-        room = self._extension.waiting_room
         if (waits or room.is_passed_by(request)) and not await room.leave(request, waited=waits):
             return room.for_later(request)
+        return None
+
+    def _for_later(self, request: Request, robots: Robots) -> Request | None:
+        """*request* for the scheduler, where the crawl closes and so made no further attempt to get *robots*."""
+        if robots.access is Access.UNREACHABLE and is_closing(self._crawler):
+            return self._extension.waiting_room.for_later(request)
         return None
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
@@ -111,8 +119,12 @@ class RepMiddleware:
             and not request.meta.get("dont_obey_robotstxt")
         )
 
-    async def _sitemap_lines(self, request: Request) -> Response:
-        robots = self._extension.in_hand(request.url) or await self._wait(request)
+    async def _sitemap_lines(self, request: Request) -> Request | Response:
+        robots = self._extension.in_hand(request.url)
+        if robots is None:
+            robots = await self._wait(request)
+            if (later := self._for_later(request, robots)) is not None:
+                return later
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable:
             self._forbid(request, robots, Verdict(allowed=False, rule=None, reason=Reason.UNREACHABLE))
         request.meta["dont_cache"] = True  # this is no answer of the server's
@@ -141,8 +153,11 @@ class RepMiddleware:
         wait = (refusal and refusal.wait) or 0.0
         waits = 0.0 < wait <= self._patience
         if waits:
-            with self._extension.waiting_room.seat():
-                await pause(self._crawler, wait)
+            room = self._extension.waiting_room
+            with room.seat():
+                is_time = await pause(self._crawler, wait)
+            if not is_time and not room.was_sent_back(request):
+                return True  # it goes back: the crawl closes
             refusal = crawl_delay.heed(request, robots.parser)
         if refusal:
             self._refuse(request, robots, refusal)

@@ -8,7 +8,7 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 from .downloader.engine import pause
-from .fetch import Fetcher, FetchResult
+from .fetch import MAX_HOPS, Fetcher, FetchResult
 from .protocol import Access, Origin
 from .protocol.cache import Backoff, Entry, Freshness
 from .settings import RepSettings
@@ -120,9 +120,13 @@ class Renewer:
 
     @property
     def _longest_fetch(self) -> float:
-        return self._settings.timeout + self._settings.unreachable_wait + _SPARE
+        """Seconds: the last attempt starts within the patience, and may follow redirects."""
+        return self._settings.unreachable_wait + (1 + MAX_HOPS) * self._settings.timeout + _SPARE
 
     def _store_of(self, origin: Origin) -> Store:
-        """The store; none for a developer's own site, which changes by the minute, unless one was set."""
+        """The store; one that keeps nothing for a developer's own site, unless a store was set.
+
+        Such a site changes by the minute.
+        """
         is_set = self._settings.store_path or self._settings.redis_url
         return self._nowhere if origin.is_loopback and not is_set else self._store

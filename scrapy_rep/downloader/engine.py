@@ -29,10 +29,14 @@ def ask_for_requests(crawler: Crawler) -> None:
 
 
 def is_closing(crawler: Crawler) -> bool:
-    """Whether the crawl has begun to close, be it for a signal, an exception or its end."""
-    engine = crawler.engine
-    slot = getattr(engine, "_slot", None)
-    return not engine.running or getattr(slot, "closing", None) is not None
+    """Whether the crawl has begun to close, be it for a signal, an exception or its end.
+
+    While the spider is being opened the engine does not run yet, and closes nothing.
+    """
+    slot = getattr(crawler.engine, "_slot", None)
+    if slot is None:
+        return not crawler.engine.running
+    return getattr(slot, "closing", None) is not None
 
 
 async def pause(crawler: Crawler, seconds: float) -> bool:

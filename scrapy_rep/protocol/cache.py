@@ -158,8 +158,8 @@ def retry_after(value: bytes, now: float) -> float | None:
         return float(text[:12])
     try:
         date = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=timezone.utc)
+        return max(date.timestamp() - now, 0.0)
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=timezone.utc)
-    return max(date.timestamp() - now, 0.0)

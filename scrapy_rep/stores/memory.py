@@ -37,7 +37,11 @@ class Memory(Generic[T]):
     def put(self, origin: Origin, value: T, octets: int) -> None:
         """Keep *value*, which takes *octets*; one larger than the bound is not kept at all."""
         _, replaced = self._values.pop(origin, (None, 0))
-        self._octets += octets - replaced
+        self._octets -= replaced
+        if octets > self._most_octets:
+            self.evicted += 1
+            return
+        self._octets += octets
         self._values[origin] = (value, octets)
         while self._octets > self._most_octets or len(self._values) > self._most_entries:
             _, (_, freed) = self._values.popitem(last=False)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from time import time
@@ -39,7 +39,6 @@ T = TypeVar("T")
 
 DEFAULT_PATH: Final = "robots.sqlite"
 _MOST_TROUBLE: Final = 5  # times that a file is replaced in one crawl
-_UNREADABLE: Final = (zlib.error, ValueError, TypeError, KeyError)  # a row that is not what it should be
 
 
 def path_of_store(settings: RepSettings) -> Path:
@@ -57,6 +56,7 @@ class SqliteStore:
         self._inode: int | None = None
         self._file: SqliteFile | None = None
         self._is_open = False
+        self._claimed: set[Origin] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -71,18 +71,29 @@ class SqliteStore:
 
     async def put(self, entry: Entry) -> None:
         """Keep *entry* and give back the claim to its origin."""
+        self._claimed.discard(entry.origin)
         await self._in_thread(lambda file: file.put(entry, self._holder), None)
 
     async def claim(self, origin: Origin, seconds: float) -> bool:
         """Whether this crawl may fetch *origin* now; a store that cannot tell lets it."""
-        return await self._in_thread(lambda file: file.claim(origin, self._holder, time(), seconds), True)
+        granted = await self._in_thread(lambda file: file.claim(origin, self._holder, time(), seconds), True)
+        if granted:
+            self._claimed.add(origin)
+        return granted
 
     async def release(self, origin: Origin) -> None:
         """Give back the claim to *origin*."""
+        self._claimed.discard(origin)
         await self._in_thread(lambda file: file.release(origin, self._holder), None)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; fetches that were cut off are others' to make now."""
+        for origin in self._claimed:
+            self._try(partial(SqliteFile.release, origin=origin, holder=self._holder), None)
+        self._claimed.clear()
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._file:
             self._file.close()
         self._file = None
@@ -98,7 +109,7 @@ class SqliteStore:
             return otherwise
         try:
             return work(file)
-        except (sqlite3.Error, OSError, *_UNREADABLE) as error:
+        except (sqlite3.Error, OSError) as error:
             self._recover(file, error)
             return otherwise
 
@@ -110,15 +121,17 @@ class SqliteStore:
             logger.debug("The store %s: %s", self._path, error)
             return
         self._trouble += 1
-        self.close()
+        self._close_file()
         if self._trouble > _MOST_TROUBLE:
             self._give_up(error)
         else:
-            self._set_aside(error)
-            self._open()
+            self._open(error)
 
-    def _open(self) -> None:
+    def _open(self, damage: Exception | None = None) -> None:
+        """Open the file; one that has *damage* is set aside before."""
         try:
+            if damage:
+                self._set_aside(damage)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._open_or_replace()
         except (sqlite3.Error, OSError) as error:

@@ -75,13 +75,18 @@ class SqliteFile:
             raise
 
     def _prepare(self) -> None:
+        # In this order: another process makes them all at once, perhaps now.
+        (tables,) = self._writes.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = self._writes.execute("PRAGMA application_id").fetchone()
         (schema,) = self._writes.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._writes.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and (application, schema) != (_APPLICATION, _SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
         self._writes.execute("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
+        if not tables:
+            self._make_tables()  # nobody need wait for this where another process writes
+
+    def _make_tables(self) -> None:
         with self._transaction() as connection:  # another process may have come first
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _TABLES:
@@ -161,8 +166,12 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def _entry(row: sqlite3.Row) -> Entry:
+    """Raises ``sqlite3.DatabaseError`` for a row that is not what it should be."""
     fields = {name: row[name] for name in _COLUMNS if name != "sha256"}
-    fields["origin"] = Origin.from_url(row["origin"])
-    fields["access"] = Access(row["access"])
-    fields["hops"] = tuple(json.loads(row["hops"]))
-    return Entry(**fields, body=zlib.decompress(row["body"]))
+    try:
+        fields["origin"] = Origin.from_url(row["origin"])
+        fields["access"] = Access(row["access"])
+        fields["hops"] = tuple(json.loads(row["hops"]))
+        return Entry(**fields, body=zlib.decompress(row["body"]))
+    except (zlib.error, ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError(f"the entry of {row['origin']} cannot be read: {error}") from error

@@ -78,6 +78,22 @@ class AsksTheExtension(Recorder):
             self.crawler.stats.set_value(f"asked/{name}", int(fact) if isinstance(fact, bool) else fact)
 
 
+class AsksBeforeItStarts(Recorder):
+    """Has robots.txt fetched while it is being opened."""
+
+    name = "asks-before"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.ask, signal=signals.spider_opened)
+        return spider
+
+    async def ask(self) -> None:
+        robots = await self.crawler.get_extension(RepExtension).robots(self.requests[0]["url"])
+        self.crawler.stats.set_value("asked", robots.access.value)
+
+
 class SlowListener(Recorder):
     """Takes its time over robots_parsed and counts the pages that come after it was done."""
 

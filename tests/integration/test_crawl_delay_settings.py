@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from time import gmtime, strftime, time
 from typing import Any
 
 import pytest
@@ -229,6 +230,16 @@ def test_ours_requests_wait_for_a_visit_time_that_is_near(loop: str) -> None:
     assert len(result.pages) == 2
     assert 1.0 < first < 2.5
     assert second < 0.4
+
+
+def test_ours_a_visit_time_is_nothing_to_a_request_that_does_not_obey() -> None:
+    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (7_200, 9_000))
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"))
+        meta = {"dont_obey_robotstxt": True, "rep_fetch": True}
+        result = crawl({"url": f"{site.origin}/page", "meta": meta}, settings={"REP_RATE_AND_VISIT_TIME": True})
+        assert sorted(site.paths()) == ["/page", "/robots.txt"]
+    assert result.failures == []
 
 
 def test_ours_a_visit_time_that_is_far_forbids_and_says_when_to_come_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import gmtime, strftime, time
 from zlib import crc32
 
 import pytest
@@ -141,3 +142,28 @@ def test_a_crawl_that_closes_sends_back_those_who_waited_and_a_job_goes_on_with_
     assert len(first.pages) < 60
     assert sorted(first.urls + second.urls) == sorted(urls)
     assert first.failures == second.failures == []
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_crawl_that_closes_sends_back_those_who_wait_for_further_attempts(loop: str, tmp_path: Path) -> None:
+    with Site() as site:
+        request = {"url": f"{site.origin}/page", "dont_filter": False}
+        settings = {"JOBDIR": str(tmp_path)}
+        site.answer("/robots.txt", Answer(503))
+        first = crawl(request, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, loop=loop)
+        site.answer("/robots.txt", robots(""))
+        second = crawl(request, settings=settings, loop=loop)
+    assert (first.reason, first.pages, first.failures) == ("closespider_timeout", [], [])
+    assert second.urls == [request["url"]]
+
+
+def test_a_crawl_that_closes_sends_back_those_who_wait_for_a_visit_time(tmp_path: Path) -> None:
+    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (120, 3_600))
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"))
+        request = {"url": f"{site.origin}/page", "dont_filter": False}
+        settings = {"JOBDIR": str(tmp_path)}
+        timed = {**settings, "REP_RATE_AND_VISIT_TIME": True, "CLOSESPIDER_TIMEOUT": 1}
+        first, second = crawl(request, settings=timed), crawl(request, settings=settings)
+    assert (first.reason, first.pages, first.failures) == ("closespider_timeout", [], [])
+    assert second.urls == [request["url"]]

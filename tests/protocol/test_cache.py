@@ -195,6 +195,14 @@ def test_retry_after_is_read_as_seconds_or_as_a_date(value: bytes, seconds: floa
     assert retry_after(value, NOW) == seconds
 
 
+@pytest.mark.parametrize(
+    "date",
+    [b"1 jan 1 99999999999:00:00 GMT", b"1 jan 99999999999999999999 0:0 GMT", b"1 jan 1 0:0:0 +9999999999999999"],
+)
+def test_a_retry_after_beyond_all_dates_is_none(date: bytes) -> None:
+    assert retry_after(date, NOW) is None
+
+
 def test_a_retry_after_of_endless_digits_is_a_finite_number() -> None:
     wait = retry_after(b"9" * 5_000, NOW)
     assert wait is not None

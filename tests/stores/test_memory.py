@@ -40,9 +40,11 @@ def test_a_new_value_gives_the_octets_of_the_old_one_back() -> None:
     assert (memory.get(A), memory.get(B)) == ("a30", "b")
 
 
-def test_a_value_larger_than_the_bound_is_not_kept() -> None:
+def test_a_value_larger_than_the_bound_is_not_kept_and_costs_no_other() -> None:
     memory: Memory[str] = Memory(10, 100)
+    memory.put(A, "a", 10)
+    memory.put(B, "b", 90)
     memory.put(A, "a", 101)
-    assert (memory.get(A), len(memory)) == (None, 0)
-    memory.put(B, "b", 100)
-    assert memory.get(B) == "b"
+    assert (memory.get(A), memory.get(B), memory.evicted) == (None, "b", 1)
+    memory.put(C, "c", 100)
+    assert (memory.get(B), memory.get(C)) == (None, "c")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scrapy_rep.stores.sqlite import SqliteStore
+from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from .test_sqlite_file import ENTRY, ORIGIN
 
@@ -117,3 +120,36 @@ def test_what_comes_after_the_end_of_the_crawl_is_let_go(path: Path) -> None:
     put(store)
     assert not get(store)
     store.close()
+
+
+def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
+    path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(path)
+    assert not get(store)
+    put(store)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE bodies SET body = x'00'")
+        connection.commit()
+    monkeypatch.setattr("os.replace", _forbidden)
+    assert not get(store)
+    assert "cannot be used (not here)" in caplog.text
+
+
+def _forbidden(*_: object) -> None:
+    raise PermissionError("not here")
+
+
+def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def here(function: Any, *arguments: Any) -> Any:
+        return function(*arguments)
+
+    monkeypatch.setattr("scrapy_rep.stores.sqlite.in_thread", here)
+    store = SqliteStore(path)
+    assert not get(store)
+    assert asyncio.run(store.claim(ORIGIN, 1e12))
+    store.close()
+    with closing(SqliteFile(path)) as file:
+        assert file.claim(ORIGIN, "another", 1.0, 10)

@@ -8,8 +8,10 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -40,6 +42,16 @@ ENTRY = Entry(
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "robots.sqlite"
+
+
+@pytest.fixture
+def busy(path: Path) -> Iterator[sqlite3.Connection]:
+    """Another process that is writing."""
+    SqliteFile(path).close()
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    yield connection
+    connection.close()
 
 
 @pytest.fixture
@@ -183,3 +195,21 @@ def test_four_processes_that_write_at_once_all_find_what_all_have_written(path: 
     file = SqliteFile(path)
     assert len(list(file.entries())) == 400
     file.close()
+
+
+def test_a_file_that_somebody_writes_to_is_opened_at_once(path: Path, busy: sqlite3.Connection) -> None:
+    began = monotonic()
+    with closing(SqliteFile(path)) as file:
+        assert file.get(ORIGIN) is None
+    assert busy.in_transaction
+    assert monotonic() - began < 5  # a write would wait for ten seconds
+
+
+@pytest.mark.parametrize("damage", ["bodies SET body = 'x'", "entries SET hops = '['", "entries SET access = 'x'"])
+def test_a_row_that_is_not_what_it_should_be_is_damage(path: Path, file: SqliteFile, damage: str) -> None:
+    file.put(ENTRY, "me")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE {damage}")
+        connection.commit()
+    with pytest.raises(sqlite3.DatabaseError, match=r"the entry of https://example.com:8443 cannot be read"):
+        file.get(ORIGIN)
