@@ -76,7 +76,7 @@ def crowd(server: RedisServer, workers: int) -> float:
 
 
 def latency(loop: str) -> tuple[float, float]:
-    """Seconds of a turn that is free, as a crawl sees them: median, and the worst of a hundred."""
+    """Seconds of a turn that is free, as a crawl sees them: median, and the worst of two hundred."""
     with RedisServer() as server, Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.001\n"))
         settings = {"REP_REDIS_URL": server.url, "LOG_LEVEL": "INFO"}
@@ -148,7 +148,8 @@ def of_one_redis() -> Iterator[str]:
     with RedisServer() as server, server.client() as client:
         facts: dict[str, Any] = client.info("server")
         yield f"Redis {facts['redis_version']}, {os.cpu_count()} cores\n"
-        yield "| clients, one after another each | turns per second | CPU of Redis per turn |\n|---|---|---|"
+        yield "The best of three runs, clients that ask one after another:\n"
+        yield "| clients | turns per second | CPU of Redis per turn |\n|---|---|---|"
         for clients in (1, 2, 4, 8):
             rate, busy = best(partial(turns_per_second, server, clients))
             yield f"| {clients} | {rate:,.0f} | {busy * 1e6:.0f} µs |"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _NOT_IN_HAND: Final = (
     "nothing is known of the robots.txt of {origin}: the contract needs scrapy_rep.Addon in ADDONS, and an"
-    " @meta of yours stands above it"
+    " @meta line must stand above it"
 )
 
 

@@ -97,7 +97,7 @@ class RepExtension:
         """The robots.txt that speaks for *subject*, a request or a URL; fetched when it is not in hand.
 
         Waits for the fetch and, while the origin is unreachable, for further attempts. Raises
-        ``ValueError`` for a URL that has no robots.txt.
+        ``ValueError`` for a URL that has no robots.txt, `RedisRequiredError` where Redis is required and away.
         """
         request = subject if isinstance(subject, Request) else Request(subject)
         robots = self.in_hand(request.url)

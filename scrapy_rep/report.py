@@ -45,6 +45,7 @@ class Report:
         self._fate = _FATE[unreachable]
         self._news = OriginLog(logger, logging.INFO, "robots.txt of %d more origins came to hand")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
+        self._unread = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be read")
         self._allowed = 0
         self._forbidden: Counter[Origin] = Counter()
         self._totals: Counter[str] = Counter()
@@ -105,7 +106,12 @@ class Report:
 
     def _tell(self, renewal: Renewal, robots: Robots, *, first: bool) -> None:
         entry, result = robots.entry, renewal.result
-        if result is None:
+        if robots.access is Access.UNREACHABLE and entry.access is not Access.UNREACHABLE and not entry.failures:
+            self._unread.add(
+                "ROBOTSTXT_PARSER cannot read robots.txt of %s (%s): its pages are forbidden until it changes",
+                entry.origin, describe(robots.error),
+            )  # fmt: skip
+        elif result is None:
             self._news.add(
                 "robots.txt of %s: %s, from the store (%.0f s old)",
                 entry.origin, robots.access.value, time() - entry.fetched_at,
@@ -135,6 +141,7 @@ class Report:
         """The crawl is over."""
         self._news.close()
         self._unreachable.close()
+        self._unread.close()
         if not self._totals["rep/origin_count"]:
             return
         logger.info(

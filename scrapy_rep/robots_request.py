@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.httpobj import urlparse_cached
 
 if TYPE_CHECKING:
     from .settings import RepSettings
@@ -29,6 +30,11 @@ _OURS: Final[dict[str, Any]] = {
 _INHERITED: Final = ("download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive")
 _INHERITED_PROXY: Final = ("proxy", "_auth_proxy")
 _INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
+
+
+def is_robots_txt(request: Request) -> bool:
+    """Whether *request* is for a robots.txt, wherever redirects have led it, or for what may be one."""
+    return bool(request.meta.get("is_robotstxt_request")) or urlparse_cached(request).path == "/robots.txt"
 
 
 def robots_request(url: str, cause: Request, settings: RepSettings, headers: dict[str, Any]) -> Request:

@@ -9,9 +9,10 @@ from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.spiders import SitemapSpider
+from scrapy.utils.httpobj import urlparse_cached
 
 from .middleware import RepMiddleware
-from .protocol import Origin
+from .protocol import SCHEMES, Origin
 from .settings import InvalidSettingError
 from .sitemaps.feed import is_for_robots_txt
 
@@ -45,7 +46,7 @@ class RepSitemapSpider(SitemapSpider):
         spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
         spider._origins = dict.fromkeys(map(_origin, spider.sites))
         chosen = spider.sitemap_filter
-        spider.sitemap_filter = lambda entries: chosen(spider._usable(entries))  # type: ignore[method-assign]
+        spider.sitemap_filter = lambda entries: spider._usable(chosen(entries))  # type: ignore[method-assign]
         if not spider.sites and not spider.sitemap_urls and "SCRAPY_CHECK" not in os.environ:
             raise ValueError(f"{spider.name} has no sites: it takes URLs or host names, or sitemap_urls")
         return spider
@@ -85,12 +86,12 @@ class RepSitemapSpider(SitemapSpider):
 
 
 def _is_url(link: str) -> bool:
-    """Whether Scrapy can make a request for *link*; it raises ``ValueError``, of several kinds, when not."""
+    """Whether Scrapy can make a request for *link*, and send it; it raises ``ValueError``, of several kinds."""
     try:
-        Request(link)
+        url = urlparse_cached(Request(link))
     except ValueError:
         return False
-    return True
+    return bool(url.hostname) or url.scheme not in SCHEMES
 
 
 def _split(sites: Sequence[str] | str) -> Sequence[str]:

@@ -10,13 +10,14 @@ ORIGIN may be any URL of the origin.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from time import time
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.cache import Entry
@@ -27,12 +28,14 @@ from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from . import FINE, FOUND
-from .shell import GivenError, complain, with_scheme
+from .shell import GivenError, complain, shown, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 Store = SqliteFile | RedisEntries
+
+_END_OF_LINE: Final = re.compile(r"\r\n|\r|\n")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Do what the *arguments* say; the exit code."""
     try:
-        origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin else None
+        origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin is not None else None
         with _store(RepSettings.from_settings(settings)) as store:
             return _ACTIONS[arguments.action](store, origin, arguments.json, out)
     except (ValueError, GivenError, RedisAwayError) as error:
@@ -89,10 +92,11 @@ def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
         out.write(json.dumps({**facts, "body": text}) + "\n")
         return FINE
     for name, value in facts.items():
-        shown = ", ".join(value) if isinstance(value, list) else value
-        if shown not in (None, "", 0):
-            out.write(f"{name.replace('_', ' ')}: {shown}\n")
-    out.write(f"\n{text}")
+        fact = ", ".join(value) if isinstance(value, list) else value
+        if fact not in (None, "", 0):
+            out.write(f"{name.replace('_', ' ')}: {shown(str(fact))}\n")
+    lines = _END_OF_LINE.split(text)
+    out.write("\n".join(["", *(shown(line.expandtabs()) for line in lines), *[""] * bool(lines[-1])]))
     return FINE
 
 

@@ -118,7 +118,7 @@ class Source:
 
     async def page(self, url: str) -> Response:
         """The answer at *url*, which a command needs besides: a sitemap. Raises what Scrapy's downloader does."""
-        request = Request(url, callback=NO_CALLBACK, meta={"dont_obey_robotstxt": True}, dont_filter=True)
+        request = Request(url, callback=NO_CALLBACK, dont_filter=True)
         return await self._crawler.engine.download_async(request)
 
     async def each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:

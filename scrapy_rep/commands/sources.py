@@ -113,7 +113,8 @@ async def fetch_urls(source: Source, names: Iterable[str], found: Callable[[Give
 def settings_of_fetch(settings: BaseSettings, limit: int) -> BaseSettings:
     """The *settings* for a crawl that asks now, and takes more than *limit* octets: to tell how long a file is."""
     chosen = settings.copy()
-    chosen.setdict({"REP_STORE": "memory", "REP_MAX_SIZE": _TIMES_MORE * limit}, priority="cmdline")
+    afresh = {"REP_STORE": "memory", "REP_REDIS_URL": "", "REP_MAX_SIZE": _TIMES_MORE * limit}
+    chosen.setdict(afresh, priority="cmdline")
     return chosen
 
 

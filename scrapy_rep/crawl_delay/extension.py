@@ -20,6 +20,7 @@ from scrapy_rep.downloader.download_slots import DownloadSlots
 from scrapy_rep.extension import RepExtension
 from scrapy_rep.identity import Identity, from_setting
 from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.robots_request import is_robots_txt
 from scrapy_rep.settings import RepSettings, asks_for_delays
 
 from .owed import Owed
@@ -162,8 +163,8 @@ class CrawlDelay:
         arrived = self._arrived.pop(request, None)
         if arrived is not None:
             self._report.waited += max(monotonic() - arrived - latency, 0.0)
-        if urlparse_cached(request).path == "/robots.txt":
-            self.slots.count_from_answer(key, latency)
+        if is_robots_txt(request):
+            self.slots.count_from_answer(key)
         if key in self._owed:
             self._hold(key)
 

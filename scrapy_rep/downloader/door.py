@@ -57,8 +57,8 @@ class Door:
         self._on_their_way: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._opening: Deferred[None] | None = None
         self._checks = 0  # since somebody came or left
-        for signal in (signals.request_reached_downloader, signals.request_left_downloader):
-            crawler.signals.connect(self._look_closely, signal=signal)
+        crawler.signals.connect(self._arrived, signal=signals.request_reached_downloader)
+        crawler.signals.connect(self._look_closely, signal=signals.request_left_downloader)
 
     def has_queue(self, request: Request) -> bool:
         """Whether others of the same download slot stand here."""
@@ -109,9 +109,9 @@ class Door:
         """
         try:
             while self._queues and not is_closing(self._crawler):
-                self._see_them_arrive()
+                self._forget_the_lost()
                 key = self._next() if self._is_time_to_look() else None
-                if key is None or self._places.free() <= len(self._on_their_way):
+                if key is None or self._places.free() <= 0:
                     await sleep(_CHECK)
                     continue
                 self._let_one_go(key)
@@ -130,14 +130,16 @@ class Door:
         self._checks += 1
         return self._checks <= _CLOSE_LOOKS or not self._checks % _SELDOM or bool(self._on_their_way)
 
-    def _see_them_arrive(self) -> None:
-        """Forget who has reached a download slot, or ended before: a middleware behind us may take its time."""
-        downloader = self._crawler.engine.downloader
-        slots, active = getattr(downloader, "slots", {}), getattr(downloader, "active", ())
-        for request, key in list(self._on_their_way.items()):
-            if request not in active or (key in slots and request in slots[key].active):
-                del self._on_their_way[request]
-                self._look_closely()
+    def _arrived(self, request: Request) -> None:
+        self._on_their_way.pop(request, None)
+        self._look_closely()
+
+    def _forget_the_lost(self) -> None:
+        """Those who ended on their way, in a middleware behind us, which may take its time."""
+        active = getattr(self._crawler.engine.downloader, "active", ())
+        for request in [request for request in self._on_their_way if request not in active]:
+            del self._on_their_way[request]
+            self._look_closely()
 
     def _next(self) -> str | None:
         """The download slot that has the fewest requests; None while all have as many as they may transfer."""

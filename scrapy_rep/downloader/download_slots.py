@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import uniform
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -100,15 +101,15 @@ class DownloadSlots:
                 del self._outside[key]
             self.lend(key)
 
-    def count_from_answer(self, key: str, latency: float) -> None:
-        """Let the next request wait from the answer to the last one on, *latency* seconds after its start.
+    def count_from_answer(self, key: str) -> None:
+        """Let the next request wait from now on, when the last one is answered.
 
         Scrapy counts from the start. The first request of a host opens the connection and reaches the
         server late, so that the second, which does not, would come too early.
         """
         slot = self._slot(key)
         if slot is not None:
-            slot.lastseen += latency
+            slot.lastseen = _now(slot)
 
     def lend(self, key: str, arriving: int = 0) -> None:
         """Lend places to those who wait in a download slot: to as many as it may transfer at once.
@@ -149,6 +150,11 @@ class DownloadSlots:
         urls = request.meta.get("redirect_urls")
         if urls and request.meta.get("download_slot") == self.key(Request(urls[-1])):
             del request.meta["download_slot"]
+
+
+def _now(slot: Any) -> float:
+    """By the clock that *slot* started a request by; which one that is depends on the version of Scrapy."""
+    return min(time(), monotonic(), key=lambda now: abs(now - slot.lastseen))
 
 
 # Scrapy 2.19 has the magnitude; before, a flag stood for half of the delay. There the flag warns.

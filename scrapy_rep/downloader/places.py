@@ -37,8 +37,9 @@ class Places:
         self._crawler = crawler
         self._seats = seats
         self._lent = 0
+        self._waiting = 0
         self._fetching: set[Request] = set()
-        self._outside = at_the_door(crawler)
+        self._standing = at_the_door(crawler)
 
     def lend(self, number: int) -> int:
         """Lend *number* places, or fewer when there are not as many seats; take back a negative one. How many."""
@@ -46,6 +47,17 @@ class Places:
         self._seats -= number
         self._widen(number)
         return number
+
+    @contextmanager
+    def for_wait(self) -> Iterator[None]:
+        """While entered, a request waits for a robots.txt and takes no place, if there is a seat."""
+        lent = self.lend(1)
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            self.lend(-lent)
 
     @contextmanager
     def for_fetch(self, request: Request) -> Iterator[None]:
@@ -59,17 +71,21 @@ class Places:
             self._fetching.discard(request)
 
     def free(self) -> int:
-        """Places for requests that wait for no robots.txt; 1 or more when there is no limit."""
+        """Places for requests that wait for no robots.txt; 1 or more when there is no limit.
+
+        Whatever else is active in the downloader takes one, in a middleware too.
+        """
         downloader = self._crawler.engine.downloader
         places = getattr(downloader, "total_concurrency", 0) - self._lent
-        slots = getattr(downloader, "slots", {})
-        fetching = sum(
-            request in slots[key].active
-            for request in self._fetching
-            if (key := downloader.get_slot_key(request)) in slots
-        )
-        taken = sum(len(slot.active) for slot in slots.values()) - fetching - self._outside.total()
+        active = getattr(downloader, "active", ())
+        taken = len(active) - self._waiting - self._standing.total()
+        if self._fetching:
+            taken -= sum(map(self._is_fetch, active))
         return places - taken if places > 0 else 1
+
+    def _is_fetch(self, request: Request) -> bool:
+        """Also when a middleware has made the request for a robots.txt anew."""
+        return request in self._fetching or "is_robotstxt_request" in request.meta
 
     def _widen(self, number: int) -> None:
         downloader = self._crawler.engine.downloader

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
@@ -31,14 +30,9 @@ class WaitingRoom:
         self._door = Door(crawler, self._places)
         self._crawl = uuid4().hex
 
-    @contextmanager
-    def seat(self) -> Iterator[None]:
+    def seat(self) -> AbstractContextManager[None]:
         """While entered, the waiting request takes no place."""
-        lent = self._places.lend(1)
-        try:
-            yield
-        finally:
-            self._places.lend(-lent)
+        return self._places.for_wait()
 
     def is_passed_by(self, request: Request) -> bool:
         """Whether *request*, which has not waited, would overtake others of its download slot."""

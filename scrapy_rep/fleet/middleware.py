@@ -10,12 +10,13 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
+from weakref import WeakSet
 
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl_delay.extension import CrawlDelay
 from scrapy_rep.extension import RepExtension
+from scrapy_rep.robots_request import is_robots_txt
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.stores.redis_client import RedisAwayError
 
@@ -48,6 +49,7 @@ class FleetMiddleware:
         self._lanes: dict[str, Lane] = {}
         self._most_lanes = settings.memory_entries
         self._room = extension.waiting_room
+        self._robots_txt: WeakSet[Request] = WeakSet()  # asked for at the site
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -60,18 +62,23 @@ class FleetMiddleware:
         come from Redis alone, and there is none.
         """
         key = self._crawl_delay.arrive(request)
+        if is_robots_txt(request):
+            self._robots_txt.add(request)
         if key is None:
             return None
         began = monotonic()
-        first = _is_robots_txt(request)
+        first = is_robots_txt(request)
         with self._crawl_delay.slots.waiting_outside(key, request):
             goes_on = await self._lane(key).wait(first=first, stays=first or self._room.was_sent_back(request))
         self._crawl_delay.waited(monotonic() - began)
         return None if goes_on else self._room.for_later(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """The first page of any worker waits from the answer of robots.txt on, as it does in one process."""
-        if _is_robots_txt(request):
+        """The first page of any worker waits from the answer of robots.txt on, as it does in one process.
+
+        An answer from a cache is nothing to the site.
+        """
+        if request in self._robots_txt:
             key = self._crawl_delay.slots.key(request)
             self._lane(key).last_start = monotonic()
             with suppress(RedisAwayError):
@@ -93,7 +100,3 @@ class FleetMiddleware:
 
     def __repr__(self) -> str:
         return f"<FleetMiddleware lanes={len(self._lanes)}>"
-
-
-def _is_robots_txt(request: Request) -> bool:
-    return urlparse_cached(request).path == "/robots.txt"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy_rep.stores.redis_link import RedisLink
 
 _MICRO: Final = 1_000_000
+_LONGEST: Final = 1e9  # seconds
 
 # All times are in microseconds.
 #
@@ -162,4 +163,5 @@ class Turns:
 
 
 def _micro(seconds: float) -> int:
-    return round(seconds * _MICRO)
+    """Microseconds, as many as Lua and the time limits of Redis can hold."""
+    return round(min(seconds, _LONGEST) * _MICRO)

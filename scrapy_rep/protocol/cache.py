@@ -35,8 +35,9 @@ class Entry:
     counts; ``etag`` and ``last_modified`` are the validators of the answer.
 
     While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the
-    attempts that failed in a row: the first at ``unreachable_since``, the last at ``tried_at``, and before
-    ``retry_at`` none is made. An origin that never answered has the access *unreachable*.
+    attempts that failed in a row; ``unreachable_since`` is when the first fetch failed, ``tried_at`` when
+    the last one did, and before ``retry_at`` none is made. An origin that never answered has the access
+    *unreachable*.
     """
 
     origin: Origin

@@ -28,7 +28,7 @@ _STORES: Final = {
 def open_store(crawler: Crawler, link: RedisLink | None = None) -> Store:
     """The store that ``REP_STORE`` names, behind Redis where there is a *link*.
 
-    None under ``scrapy check`` and ``scrapy shell``, which want to see the robots.txt of this minute.
+    One that keeps nothing under ``scrapy check`` and ``scrapy shell``, which want the robots.txt of this minute.
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return MemoryStore()
@@ -39,6 +39,6 @@ def open_store(crawler: Crawler, link: RedisLink | None = None) -> Store:
 
 
 def _is_shell(crawler: Crawler) -> bool:
-    """No other command of Scrapy has both defaults, and a project may overrule one of them."""
+    """Beside it ``scrapy bench`` alone has one of these defaults; a project may overrule the other."""
     priorities = map(crawler.settings.getpriority, ("DUPEFILTER_CLASS", "LOGSTATS_INTERVAL"))
     return SETTINGS_PRIORITIES["command"] in priorities

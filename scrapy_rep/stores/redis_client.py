@@ -31,15 +31,21 @@ def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
     # One more attempt for a connection that a restarted Redis has closed; none after a time-out.
     retry = Retry(NoBackoff(), 1, supported_errors=(LostError,))
     seconds = settings.redis_timeout
-    try:
-        client = Redis.from_url(
+
+    def client() -> Redis:
+        return Redis.from_url(
             settings.redis_url, retry=retry, retry_on_error=[LostError],
             socket_timeout=seconds, socket_connect_timeout=seconds,
         )  # fmt: skip
-        client.connection_pool.make_connection()  # connects nowhere, and refuses options that it does not know
-    except (ValueError, TypeError, AttributeError):
+
+    try:
+        trial = client().connection_pool
+        trial.make_connection()  # connects nowhere, and refuses options that it does not know
+    except (ValueError, TypeError, AttributeError, RedisError):
         raise InvalidSettingError("REP_REDIS_URL: redis-py cannot use it; see its options behind the ?") from None
-    return client, (RedisError, OSError)
+    if trial.connection_kwargs.get("decode_responses"):
+        raise InvalidSettingError("REP_REDIS_URL: remove decode_responses, for what is kept there is no text")
+    return client(), (RedisError, OSError)
 
 
 def place(client: Redis) -> str:

@@ -36,6 +36,7 @@ return body and {{entry, body}}
 _DEFAULTS: Final = {field.name: field.default for field in fields(Entry)}
 _ELSEWHERE: Final = ("origin", "body")  # in the key, and kept once per content
 _UNREADABLE: Final = (zlib.error, ValueError, TypeError, KeyError)
+_LAST_DATE: Final = 253_402_300_800.0  # POSIX seconds: the year 10000
 _BATCH: Final = 500  # keys that one call reads or deletes
 
 
@@ -54,9 +55,20 @@ def read(origin: Origin, text: bytes, body: bytes) -> Entry | None:
         facts: dict[str, Any] = {"status": None, **json.loads(text[DIGITS:])}
         facts["access"] = Access(facts["access"])
         facts["hops"] = tuple(facts.get("hops", ()))
-        return Entry(origin=origin, body=zlib.decompress(body), **facts)
+        entry = Entry(origin=origin, body=zlib.decompress(body), **facts)
     except _UNREADABLE:
         return None
+    return entry if _is_sound(entry) else None
+
+
+def _is_sound(entry: Entry) -> bool:
+    times = [entry.fetched_at, entry.fresh_until, entry.tried_at, entry.retry_at, entry.unreachable_since or 0.0]
+    texts = [entry.url, entry.etag, entry.last_modified, *entry.hops]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(isinstance(number, int) for number in (entry.status or 0, entry.failures))
+        and all(isinstance(time, (int, float)) and 0 <= time < _LAST_DATE for time in times)
+    )
 
 
 class RedisEntries:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -93,6 +94,28 @@ def test_show_tells_all_and_the_body(project: Path, url: str) -> None:
     assert json.loads(as_json)["body"] == "User-agent: *\nDisallow: /\\xff\n"
 
 
+def test_show_obeys_nothing_that_a_site_has_written_for_terminals(file_project: Path) -> None:
+    hostile = replace(KNOWN[0], body=b"# \x1b]0;pwned\x07\r\n#\tb\n", etag="\x1b[31m")
+    with closing(SqliteFile(file_project / ".scrapy" / "robots.sqlite")) as file:
+        file.put(replace(hostile, fetched_at=NOW + 1), "me")
+    _, out, _ = robots_command(file_project, "cache", "show", "a.example")
+    assert "etag: \\x1b[31m\n" in out
+    assert out.endswith("\n\n# \\x1b]0;pwned\\x07\n#       b\n")
+
+
+def test_a_row_that_cannot_be_read_is_told_in_one_line(file_project: Path) -> None:
+    path = file_project / ".scrapy" / "robots.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE bodies SET body = x'00'")
+        connection.commit()
+    code, _, err = robots_command(file_project, "cache", "list")
+    assert code == 2
+    assert err.startswith(
+        "scrapy robots cache: .scrapy/robots.sqlite: the entry of https://a.example cannot be read: "
+    )
+    assert err.count("\n") == 1
+
+
 def test_show_of_an_unknown_origin_finds_nothing(project: Path) -> None:
     assert robots_command(project, "cache", "show", "c.example")[:2] == (
         1,
@@ -113,6 +136,7 @@ def test_purge_forgets_one_origin_or_all(project: Path) -> None:
         (["cache", "list", "-s", "REP_STORE_PATH=other"], "there is no store at"),
         (["-s", "REP_STORE_PATH=other", "cache", "list"], "there is no store at"),
         (["cache", "show"], "show takes an ORIGIN"),
+        (["cache", "purge", ""], "no host in"),
         (["cache", "show", "s3://bucket"], "no robots.txt speaks for"),
         (["cache", "list", "-s", "REP_STOR_PATH=x"], "did you mean REP_STORE_PATH?"),
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
@@ -141,8 +165,12 @@ def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
     with server.client() as client:
         client.mset({"rep:entry:nowhere": "x" * 99, "rep:entry:http://c.example": "y" * 99})
         client.lpush("rep:entry:http://d.example", "z")
+        body = KNOWN[0].sha256
+        for number, facts in enumerate(({"fresh_until": None}, {"fetched_at": 1e30}, {"status": "x"}, {"url": 1})):
+            sound = {"access": "successful", "url": "u", "fetched_at": 1.0, "fresh_until": 1.0}
+            client.set(f"rep:entry:http://e{number}.example", body + json.dumps({**sound, **facts}))
     assert len(robots_command(redis_project, "cache", "list")[1].splitlines()) == 2
-    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "5 forgotten\n")
+    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 forgotten\n")
 
 
 def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, server: RedisServer) -> None:

@@ -227,6 +227,21 @@ def test_urls_come_from_the_sitemaps_that_the_new_file_names(folder: Path) -> No
     assert out.endswith("2 of 3 URLs change: 1 newly disallowed, 1 newly allowed\n")
 
 
+def test_in_a_project_with_the_add_on_sitemaps_are_fetched_as_robots_txt_says(folder: Path) -> None:
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = project_settings\n")
+    (folder / "project_settings.py").write_text('ADDONS = {"scrapy_rep.Addon": 300}\n')
+    with Site() as site:
+        lines = "".join(f"Sitemap: /{name}.xml\n" for name in ("1", "2", "3", "private"))
+        site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: 0.5\nDisallow: /private\n{lines}"))
+        for number in range(1, 4):
+            site.answer(f"/{number}.xml", Answer(body=_sitemap(f"{site.origin}/{number}")))
+        code, out, err = robots_command(folder, "diff", "old", site.origin, "--sitemap")
+        times = [arrival.time for arrival in site.log]
+    assert (code, err) == (2, f"scrapy robots diff: {site.origin}/private.xml: Forbidden by robots.txt\n")
+    assert out.endswith("0 of 3 URLs change: 0 newly disallowed, 0 newly allowed\n")
+    assert times[-1] - times[0] > 1.4  # robots.txt and three sitemaps
+
+
 def test_robots_txt_files_are_fetched_and_a_missing_one_allows_everything(folder: Path) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         first, second = site.origins

@@ -17,6 +17,7 @@ from scrapy.settings import Settings
 from scrapy_rep.commands import lint
 from scrapy_rep.protocol import CODES
 from tests.support.command import robots_command
+from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, redirect, robots
 
 BODY = b"User-agent: *\nDisallow: search\nCrawl-delay: 5\nDisallow: /a\nDisallow: /a\n"
@@ -192,6 +193,16 @@ def test_urls_are_fetched_in_one_crawl_and_where_they_are_from_counts(folder: Pa
         (f"{long}/robots.txt", "file-too-long"),
         (f"{long}/robots.txt", "duplicate-rule"),
     }
+
+
+def test_a_url_is_asked_afresh_whatever_a_fleet_knows(folder: Path) -> None:
+    with RedisServer() as server, Site() as site:
+        site.answer("/robots.txt", robots(CLEAN.decode()))
+        fleet = ["-s", f"REP_REDIS_URL={server.url}"]
+        assert robots_command(folder, "explain", f"{site.origin}/page", *fleet)[0] == 0
+        site.answer("/robots.txt", robots(BODY.decode()))
+        assert robots_command(folder, "lint", site.origin, *fleet)[0] == 1
+        assert site.count("/robots.txt") == 2
 
 
 def test_a_file_is_linted_outside_a_project_without_a_crawl(folder: Path) -> None:

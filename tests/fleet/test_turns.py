@@ -172,6 +172,13 @@ def test_a_start_that_redis_has_not_seen_counts(workers: list[Worker]) -> None:
     assert b.ask(delay=0.4, since=0.1).starts_in is None
 
 
+def test_a_delay_without_end_is_no_error(workers: list[Worker]) -> None:
+    a, b, *_ = workers
+    assert a.ask(delay=1e30).starts_in == 0
+    assert b.ask(delay=1e30).starts_in is None
+    a.mark(memory=1e30)
+
+
 def test_download_slots_and_prefixes_do_not_meet(workers: list[Worker], server: RedisServer) -> None:
     workers[0].ask()
     with server.client() as client:

@@ -117,16 +117,6 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
-class SlowMiddleware:
-    """A downloader middleware that takes its time over each page, as one that fetches a token would."""
-
-    async def process_request(self, request: Any) -> None:
-        if not request.meta.get("is_robotstxt_request"):
-            over: Deferred[None] = Deferred()
-            call_later(0.2, over.callback, None)
-            await maybe_deferred_to_future(over)
-
-
 CLOCKS: list[Any] = [extension, renewal, report, sqlite]
 
 

@@ -142,6 +142,16 @@ def test_ours_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
     assert len(result.pages) == 9
 
 
+def test_ours_a_slow_robots_txt_of_another_port_holds_up_no_page_for_long() -> None:
+    with Site(ports=2) as site:
+        paced, other = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.2\n"), paced)
+        site.answer("/robots.txt", robots("", delay=2.0), other)
+        crawl(f"{paced}/0", f"{other}/0", *(f"{paced}/{number}" for number in range(1, 14)))
+        times = [arrival.time for arrival in site.log]
+    assert max(after - before for before, after in pairwise(times)) < 1.5  # it was 2.2
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_ours_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for_both(loop: str) -> None:
     with Site(ports=2) as site:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -100,6 +101,18 @@ def test_slow_hosts_with_many_pages_do_not_slow_a_fast_one(server: RedisServer) 
         times = [arrival.time for arrival in site.log if arrival.origin == fast]
     assert len(times) == 162
     assert times[-1] - times[0] < 5.5  # 3 as alone; it does not end in ten when they hold its places
+
+
+def test_a_robots_txt_from_scrapys_cache_is_no_turn(server: RedisServer, tmp_path: Path) -> None:
+    settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "REP_REDIS_URL": server.url, **MEMORY}
+    with Site() as site, server.client() as client:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\nCrawl-delay: 5\n"))
+        crawl(f"{site.origin}/page", settings=settings)
+        assert client.keys("rep:turns:*")
+        client.flushall()
+        crawl(f"{site.origin}/page", settings=settings)
+        assert site.paths() == ["/robots.txt"]
+        assert not client.keys("rep:turns:*")
 
 
 def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: RedisServer) -> None:

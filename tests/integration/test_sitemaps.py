@@ -100,7 +100,7 @@ def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None
 
 
 def test_a_link_that_is_no_url_costs_none_of_those_behind_it(site: Site) -> None:
-    entries = ["/relative", f"{site.origin}/a", "http://[::1/", "http://a:x/", f"{site.origin}/b"]
+    entries = ["/relative", f"{site.origin}/a", "http://[::1/", "http:///nohost", f"{site.origin}/b"]
     alternate = f"<xhtml:link rel='alternate' href='nowhere'/><xhtml:link rel='alternate' href='{site.origin}/d'/>"
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
     site.answer("/index.xml", sitemap_index("sitemap.xml", f"{site.origin}/sitemap.xml"))

@@ -65,11 +65,56 @@ def test_a_slow_middleware_behind_ours_lets_no_more_through(loop: str) -> None:
         site.answer("*", Answer(delay=0.4))
         settings = {
             "CONCURRENT_REQUESTS": 8,
-            "DOWNLOADER_MIDDLEWARES": {"tests.integration.spiders.SlowMiddleware": 500},
+            "DOWNLOADER_MIDDLEWARES": {"tests.integration.middlewares.Slow": 500},
         }
         result = crawl(*(origin + "/page" for origin in site.origins), loop=loop, settings=settings)
         assert most_at_once(site, 0.38) <= 8
     assert len(result.pages) == 30
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_pages_that_are_still_in_a_middleware_behind_ours_take_places_too(loop: str) -> None:
+    with Site([f"127.0.12.{number}" for number in range(1, 6)]) as site:
+        known, *others = site.origins
+        site.answer("/robots.txt", robots("", delay=0.5))
+        site.answer("/robots.txt", robots(""), known)
+        site.answer("*", Answer(delay=1.0))
+        site.answer("/start", Answer(), known)
+        pages = [f"{origin}/page" for origin in others] + [f"{known}/first/{number}" for number in range(4)]
+        settings = {
+            "CONCURRENT_REQUESTS": 4,
+            "DOWNLOADER_MIDDLEWARES": {"tests.integration.middlewares.SlowForFirst": 500},
+        }
+        spider = "tests.integration.spiders:BurstLater"
+        crawl(f"{known}/start", *pages, spider=spider, attributes={"first": 1}, settings=settings, loop=loop)
+        assert most_at_once(site, 0.95) == 4
+        assert len(site.paths()) == 5 + 9
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_middleware_that_makes_requests_anew_behind_ours_costs_no_place(loop: str) -> None:
+    with Site(["127.0.0.1", *HANGING[:20]]) as site:
+        site.answer("/robots.txt", hang())
+        site.answer("/robots.txt", robots(""), site.origin)
+        urls = [f"{origin}/page" for origin in site.origins[1:]] + [site.origin + path for path in PAGES]
+        settings = {
+            "REP_TIMEOUT": 6.0,
+            "REP_RETRY_TIMES": 0,
+            "DOWNLOADER_MIDDLEWARES": {"tests.integration.middlewares.Replaces": 500},
+        }
+        result = crawl(*urls, settings=settings, loop=loop)
+    assert len(result.pages) == len(PAGES)
+    assert max(page.time for page in result.pages) < 4.0
+
+
+def test_a_middleware_that_chooses_download_slots_behind_ours_costs_no_place() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("", delay=0.5))
+        site.answer("*", Answer(delay=0.3))
+        urls = [f"{site.origin}/{number}" for number in range(100)]
+        middlewares = {"tests.integration.middlewares.ChoosesSlots": 610}
+        crawl(*urls, settings={"DOWNLOADER_MIDDLEWARES": middlewares})
+        assert most_at_once(site, 0.28) == 16
 
 
 def test_concurrency_is_given_back() -> None:

@@ -2,6 +2,8 @@
 
 import scrapy
 
+from scrapy_rep import ForbiddenByRobots
+
 
 class LinksSpider(scrapy.Spider):
     name = "links"
@@ -19,5 +21,5 @@ class LinksSpider(scrapy.Spider):
         yield from response.follow_all(css="a", errback=self.forbidden)
 
     def forbidden(self, failure):
-        error = failure.value
-        yield {"forbidden": failure.request.url, "line": error.line, "rule": str(error.rule)}
+        failure.trap(ForbiddenByRobots)
+        yield {"forbidden": failure.request.url, "line": failure.value.line, "rule": str(failure.value.rule)}

@@ -8,6 +8,7 @@ from scrapy_rep.signals import sitemaps_found
 class ListenSpider(scrapy.Spider):
     name = "listen"
     start_urls = ["http://127.0.0.1:8998/about"]
+    sitemaps = None
 
     @classmethod
     def from_crawler(cls, crawler, **arguments):
@@ -20,6 +21,5 @@ class ListenSpider(scrapy.Spider):
 
     def parse(self, response):
         """@url http://127.0.0.1:8998/about
-        @sitemaps 2
-        """
+        @sitemaps 2"""
         yield self.sitemaps

@@ -1,0 +1,48 @@
+"""Downloader middlewares of projects: whatever they do behind the gate, its promises hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy import Request
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+
+class Slow:
+    """Takes its time over each page, as one that fetches a token would."""
+
+    seconds = 0.2
+
+    async def process_request(self, request: Request) -> None:
+        if self.concerns(request):
+            over: Deferred[None] = Deferred()
+            call_later(self.seconds, over.callback, None)
+            await maybe_deferred_to_future(over)
+
+    def concerns(self, request: Request) -> bool:
+        return not request.meta.get("is_robotstxt_request")
+
+
+class SlowForFirst(Slow):
+    """Takes its time over the pages below ``/first``."""
+
+    seconds = 1.0
+
+    def concerns(self, request: Request) -> bool:
+        return "/first" in request.url
+
+
+class Replaces:
+    """Makes each request anew, once, as one for a service that renders pages would."""
+
+    def process_request(self, request: Request) -> Any:
+        return None if "anew" in request.meta else request.replace(meta={**request.meta, "anew": True})
+
+
+class ChoosesSlots:
+    """Gives each page a download slot of its own choice, as one for proxies would."""
+
+    def process_request(self, request: Request) -> None:
+        request.meta.setdefault("download_slot", f"proxy-{request.url[-1]}")
