@@ -17,8 +17,8 @@ from scrapy.exceptions import ContractFail
 
 from .crawl_delay.pace import Delay, pace_of
 from .extension import RepExtension
+from .origin_log import describe
 from .protocol import Access, Kind, Origin, Verdict, parse
-from .report import describe
 from .sitemaps.lines import sitemaps_of
 
 if TYPE_CHECKING:

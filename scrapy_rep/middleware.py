@@ -10,8 +10,8 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from .crawl_delay.extension import CrawlDelay, Refusal
 from .downloader.engine import is_closing, pause
 from .extension import RepExtension
+from .origin_log import describe
 from .protocol import Access, Origin, Reason, Rule, Verdict
-from .report import describe
 from .settings import InvalidSettingError, asks_for_delays
 from .sitemaps.feed import is_for_robots_txt, sitemap_callback, sitemap_lines
 

@@ -1,4 +1,4 @@
-"""Messages that come once per origin: the first ten, then one sum at the end of the crawl."""
+"""Messages that come once per origin: the first ten, then one sum at the end of the crawl; and errors in them."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ class OriginLog:
         """Log how many messages were counted and not shown."""
         if self._seen > _SHOWN:
             self._logger.log(self._level, self._summary, self._seen - _SHOWN)
+
+
+def describe(error: Exception | None) -> str:
+    """One line about *error*."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import IgnoreRequest
 
-from .origin_log import OriginLog
+from .origin_log import OriginLog, describe
 from .protocol import Access
 
 if TYPE_CHECKING:
@@ -156,8 +156,3 @@ class Report:
     def _most_forbidding(self) -> str:
         most = ", ".join(f"{origin} {number}" for origin, number in self._forbidden.most_common(_NAMED))
         return f", most by {most}" if most else ""
-
-
-def describe(error: Exception | None) -> str:
-    """One line about *error*."""
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -45,7 +45,7 @@ stores fleet.lane
 renewal sitemaps.lines
 report crawl_delay.report
 extension sitemaps.feed commands
-crawl_delay.extension contracts commands.shell commands.fetching
+crawl_delay.extension contracts commands.terminal commands.fetching
 middleware fleet.middleware commands.cache commands.subject
 spiders
 commands.lint_report commands.sources commands.sitemaps

@@ -28,7 +28,7 @@ from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from . import FINE, FOUND
-from .shell import GivenError, complain, shown, with_scheme
+from .terminal import GivenError, complain, shown, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -24,8 +24,8 @@ from scrapy_rep.protocol.difference import Change, Difference
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
-from .shell import GivenError, Progress, complain, lines_of, origin_of, paint, shown, token_of
 from .sources import Given, check_names, fail_for, fetch_urls, is_url, read, read_files, settings_of_fetch
+from .terminal import GivenError, Progress, complain, lines_of, origin_of, paint, shown, token_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

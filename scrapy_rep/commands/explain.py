@@ -24,8 +24,8 @@ from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
 from .explain_text import facts_about, line_about, text_about
-from .shell import GivenError, Progress, complain, lines_of, origin_of, read_file, token_of, with_scheme
 from .subject import Subject
+from .terminal import GivenError, Progress, complain, lines_of, origin_of, read_file, token_of, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from scrapy_rep.protocol import Explanation, Kind, Match, Reason, Record, Verdict
 from scrapy_rep.protocol.extensions import request_rate
 
-from .shell import paint, shown
 from .subject import Subject
+from .terminal import paint, shown
 
 if TYPE_CHECKING:
     from .fetching import Fetched

@@ -24,7 +24,7 @@ from twisted.internet.defer import CancelledError, Deferred, DeferredList, First
 
 from scrapy_rep.downloader.engine import is_closing
 from scrapy_rep.extension import RepExtension
-from scrapy_rep.report import describe
+from scrapy_rep.origin_log import describe
 from scrapy_rep.robotparser import RepRobotParser
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 from scrapy_rep.stores.sqlite import path_of_store

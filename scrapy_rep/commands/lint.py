@@ -19,8 +19,8 @@ from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
 from .lint_report import JsonReport, Report, SarifReport, TextReport
-from .shell import GivenError, Progress, complain
 from .sources import Given, check_names, read
+from .terminal import GivenError, Progress, complain
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

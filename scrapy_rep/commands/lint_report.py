@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from scrapy_rep.protocol import CODES, Finding, Severity
 
-from .shell import paint, shown
+from .terminal import paint, shown
 
 _PAINTS: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import Access
 
-from .shell import GivenError, origin_of, read_file
+from .terminal import GivenError, origin_of, read_file
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

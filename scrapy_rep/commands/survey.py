@@ -28,7 +28,7 @@ from scrapy_rep.survey.record import SiteRecord
 from scrapy_rep.survey.writer import Writer
 
 from . import COULD_NOT_RUN, FINE
-from .shell import GivenError, Progress, complain, lines_of, origin_of, shown
+from .terminal import GivenError, Progress, complain, lines_of, origin_of, shown
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

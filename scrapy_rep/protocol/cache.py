@@ -65,6 +65,14 @@ class Entry:
         """Whether the origin ever said what holds."""
         return self.access is not Access.UNREACHABLE
 
+    def of_use_until(self, stale_max: float) -> float:
+        """POSIX seconds: until when anybody may use this, to stand in, or at least to be revalidated.
+
+        *stale_max* are the seconds for which an entry that has expired may stand in.
+        """
+        longest = LONG_UNREACHABLE if self.failures else max(stale_max, LIFETIME)
+        return max(self.fresh_until, self.retry_at) + longest
+
 
 @dataclass(frozen=True, slots=True)
 class Backoff:

@@ -17,8 +17,6 @@ from uuid import uuid4
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
-from scrapy_rep.protocol.cache import LIFETIME, LONG_UNREACHABLE, Entry
-
 from .redis_client import RedisAwayError
 from .redis_entries import DIGITS, GET, read, written
 from .redis_link import RedisRequiredError
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol import Origin
+    from scrapy_rep.protocol.cache import Entry
 
     from .base import Store
     from .redis_link import RedisLink
@@ -138,9 +137,8 @@ class RedisStore:
                 await self._link.run(self._release, [f"claim:{origin}"], [self._holder])
 
     def _life(self, entry: Entry) -> int:
-        """Milliseconds for which somebody may use *entry*: to stand in, or at least to be revalidated."""
-        of_use = LONG_UNREACHABLE if entry.failures else max(self._stale_max, LIFETIME)
-        return int(1_000 * (max(entry.fresh_until, entry.retry_at) - time() + of_use)) or 1
+        """Milliseconds for which somebody may use *entry*."""
+        return int(1_000 * (entry.of_use_until(self._stale_max) - time())) or 1
 
     def __repr__(self) -> str:
         return f"<RedisStore {self._link!r} {self._local!r}>"

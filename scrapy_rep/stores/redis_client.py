@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_rep.origin_log import describe
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def place(client: Redis) -> str:
     return f"{at.get('path') or '{host}:{port}'.format(**at)}/{at.get('db', 0)}"
 
 
-def describe(client: Redis, error: Exception) -> str:
-    """What *error* of a call says, on one line."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+def what_it_says(client: Redis, error: Exception) -> str:
+    """One line about *error* of a call, without the password."""
+    text = describe(error)
     password = client.connection_pool.connection_kwargs.get("password")
     return text.replace(password, "…") if password else text

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import Entry
 
-from .redis_client import RedisAwayError, connect, describe, place
+from .redis_client import RedisAwayError, connect, place, what_it_says
 
 if TYPE_CHECKING:
     from scrapy_rep.settings import RepSettings
@@ -131,7 +131,7 @@ class RedisEntries:
         try:
             return question(*arguments)
         except self._errors as error:
-            where, why = place(self._client), describe(self._client, error)
+            where, why = place(self._client), what_it_says(self._client, error)
             raise RedisAwayError(f"Redis at {where}, from REP_REDIS_URL, does not answer ({why})") from None
 
 

@@ -21,7 +21,7 @@ from scrapy_rep.protocol.cache import Backoff
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.threads import in_thread
 
-from .redis_client import RedisAwayError, connect, describe, place
+from .redis_client import RedisAwayError, connect, place, what_it_says
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -104,7 +104,8 @@ class RedisLink:
         self._away_since = monotonic()
         self._next_probe = monotonic() + _PROBES.distance(1)
         self._crawler.stats.inc_value("rep/redis/away_count")
-        self._lost.add("Redis at %s does not answer (%s): %s", self, describe(self._client, error), self._fate())
+        why = what_it_says(self._client, error)
+        self._lost.add("Redis at %s does not answer (%s): %s", self, why, self._fate())
         if self._settings.redis_required:
             close_spider(self._crawler, CLOSE_REASON)
 

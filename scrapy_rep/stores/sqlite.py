@@ -21,6 +21,7 @@ from uuid import uuid4
 
 from scrapy.utils.project import data_path
 
+from scrapy_rep.protocol.cache import LONG_UNREACHABLE
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.threads import in_thread
 
@@ -49,8 +50,11 @@ def path_of_store(settings: RepSettings) -> Path:
 class SqliteStore:
     """Entries in a `SqliteFile`; goes on without when there can be none."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stale_max: float = LONG_UNREACHABLE) -> None:
+        """*stale_max* seconds an entry may stand in when it has expired; later it is forgotten."""
         self._path = path
+        self._stale_max = stale_max
+        self._has_tidied = False
         self._holder = f"{os.getpid()}-{uuid4().hex}"
         self._trouble = 0
         self._inode: int | None = None
@@ -60,7 +64,8 @@ class SqliteStore:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(path_of_store(RepSettings.from_crawler(crawler)))
+        settings = RepSettings.from_crawler(crawler)
+        return cls(path_of_store(settings), settings.stale_max)
 
     async def get(self, origin: Origin) -> Entry | None:
         """The entry of *origin*, fresh or not; None when there is none."""
@@ -72,7 +77,7 @@ class SqliteStore:
     async def put(self, entry: Entry) -> None:
         """Keep *entry* and give back the claim to its origin."""
         self._claimed.discard(entry.origin)
-        await self._in_thread(lambda file: file.put(entry, self._holder), None)
+        await self._in_thread(partial(self._put, entry=entry), None)
 
     async def claim(self, origin: Origin, seconds: float) -> bool:
         """Whether this crawl may fetch *origin* now; a store that cannot tell lets it."""
@@ -85,6 +90,12 @@ class SqliteStore:
         """Give back the claim to *origin*."""
         self._claimed.discard(origin)
         await self._in_thread(lambda file: file.release(origin, self._holder), None)
+
+    def _put(self, file: SqliteFile, entry: Entry) -> None:
+        file.put(entry, self._holder)
+        if not self._has_tidied:  # once in a crawl, and in a thread
+            self._has_tidied = True
+            file.forget(time(), self._stale_max)
 
     def close(self) -> None:
         """Close the file; fetches that were cut off are others' to make now."""

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Final
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.protocol.cache import LIFETIME, LONG_UNREACHABLE, Entry
 
 _APPLICATION: Final = 0x52455030  # in the header of the file, where it says whose file this is
 _SCHEMA: Final = 1
@@ -49,6 +49,11 @@ SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
 """
 _DROP_ORPHAN: Final = """
 DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
+"""
+_DROP_ORPHANS: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
+_FORGET: Final = """
+DELETE FROM entries
+WHERE max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now
 """
 
 
@@ -143,7 +148,20 @@ class SqliteFile:
         with self._transaction() as connection:
             gone = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
             connection.execute(f"DELETE FROM claims {where}", names)  # noqa: S608
-            connection.execute("DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)")
+            connection.execute(_DROP_ORPHANS)
+        return gone
+
+    def forget(self, now: float, stale_max: float) -> int:
+        """Forget what is of no more use, as `Entry.of_use_until` has it, and claims that are over.
+
+        Returns the number of entries that are gone.
+        """
+        times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME)}
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM claims WHERE until < :now", times)
+            gone = connection.execute(_FORGET, times).rowcount
+            if gone:
+                connection.execute(_DROP_ORPHANS)
         return gone
 
     def close(self) -> None:

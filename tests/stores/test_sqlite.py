@@ -6,20 +6,27 @@ import asyncio
 import logging
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scrapy_rep.protocol import Origin
 from scrapy_rep.stores.sqlite import SqliteStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
-from .test_sqlite_file import ENTRY, ORIGIN
+from .test_sqlite_file import ENTRY, NOW, ORIGIN
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "robots.sqlite"
+
+
+@pytest.fixture(autouse=True)
+def _now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scrapy_rep.stores.sqlite.time", lambda: NOW)
 
 
 def get(store: SqliteStore) -> bool:
@@ -30,7 +37,7 @@ def get(store: SqliteStore) -> bool:
 
 
 def put(store: SqliteStore) -> None:
-    store._try(lambda file: file.put(ENTRY, store._holder), None)
+    store._try(lambda file: store._put(file, ENTRY), None)
 
 
 def test_without_a_question_no_file_is_made(path: Path) -> None:
@@ -153,3 +160,16 @@ def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(
     store.close()
     with closing(SqliteFile(path)) as file:
         assert file.claim(ORIGIN, "another", 1.0, 10)
+
+
+def test_the_first_entry_of_a_crawl_makes_the_file_forget_what_is_of_no_use(path: Path) -> None:
+    with closing(SqliteFile(path)) as file:
+        origin = Origin("http", "old.example", 80)
+        old = replace(ENTRY, origin=origin, fetched_at=0.0, fresh_until=1.0, failures=0, retry_at=0.0)
+        file.put(old, "me")
+    store = SqliteStore(path)
+    assert not get(store)
+    put(store)
+    store.close()
+    with closing(SqliteFile(path)) as file:
+        assert list(file.entries()) == [ENTRY]

@@ -213,3 +213,22 @@ def test_a_row_that_is_not_what_it_should_be_is_damage(path: Path, file: SqliteF
         connection.commit()
     with pytest.raises(sqlite3.DatabaseError, match=r"the entry of https://example.com:8443 cannot be read"):
         file.get(ORIGIN)
+
+
+@pytest.mark.parametrize("failures", [0, 3])
+@pytest.mark.parametrize("retry_at", [NOW, NOW + 1e6])
+@pytest.mark.parametrize("stale_max", [0.0, 1e7])
+def test_what_is_of_no_more_use_is_forgotten_and_its_body(
+    path: Path, file: SqliteFile, failures: int, retry_at: float, stale_max: float
+) -> None:
+    entry = replace(ENTRY, failures=failures, retry_at=retry_at)
+    lasting = replace(ENTRY, origin=Origin("http", "b.example", 80), body=b"", fresh_until=NOW + 1e9)
+    for each in (entry, lasting):
+        file.put(each, "me")
+    file.claim(ORIGIN, "killed", NOW, 10)
+    assert file.forget(entry.of_use_until(stale_max) - 1, stale_max) == 0
+    assert file.forget(entry.of_use_until(stale_max) + 1, stale_max) == 1
+    assert list(file.entries()) == [lasting]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM bodies").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)

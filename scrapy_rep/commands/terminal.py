@@ -1,4 +1,4 @@
-"""What the sub-commands share at a shell: what they are given, how they complain, paint and tell progress.
+"""What the sub-commands share at a terminal: what they are given, how they complain, paint and tell progress.
 
 Imports nothing of a crawl: a command that fetches nothing has to be quick to start.
 """

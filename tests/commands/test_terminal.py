@@ -1,4 +1,4 @@
-"""What the sub-commands share at a shell."""
+"""What the sub-commands share at a terminal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from argparse import Namespace
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.commands import COULD_NOT_RUN, Command, shell
-from scrapy_rep.commands.shell import GivenError, Progress, origin_of, paint, shown
+from scrapy_rep.commands import COULD_NOT_RUN, Command, terminal
+from scrapy_rep.commands.terminal import GivenError, Progress, origin_of, paint, shown
 
 
 class Terminal(io.StringIO):
@@ -41,9 +41,9 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(shell, "monotonic", lambda: now[0])
-    terminal, file = Terminal(), io.StringIO()
-    progress = [Progress(terminal), Progress(file)]
+    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    screen, file = Terminal(), io.StringIO()
+    progress = [Progress(screen), Progress(file)]
     for second in range(12):
         now[0] = float(second)
         for one in progress:
@@ -51,13 +51,13 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
     for one in progress:
         one.end()
     assert (
-        terminal.getvalue()
+        screen.getvalue()
         == "".join(f"\r{second} done" for second in range(1, 10)) + "\r10 done\r11 done\r       \r"
     )
     assert file.getvalue() == "5 done\n10 done\n"
     for one in progress:
         one.tell("at once", at_once=True)
-    assert terminal.getvalue().endswith("\rat once")
+    assert screen.getvalue().endswith("\rat once")
     assert file.getvalue() == "5 done\n10 done\n"
 
 
