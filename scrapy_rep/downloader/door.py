@@ -7,6 +7,7 @@ stand in the way of a fast one, be its requests here too or still with the sched
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -57,8 +58,6 @@ class Door:
         self._on_their_way: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._opening: Deferred[None] | None = None
         self._checks = 0  # since somebody came or left
-        crawler.signals.connect(self._arrived, signal=signals.request_reached_downloader)
-        crawler.signals.connect(self._look_closely, signal=signals.request_left_downloader)
 
     def has_queue(self, request: Request) -> bool:
         """Whether others of the same download slot stand here."""
@@ -69,6 +68,8 @@ class Door:
 
         False, and at once, when the crawl begins to close meanwhile.
         """
+        if self._opening is None:
+            self._forget_the_arrived()
         key = self._crawler.engine.downloader.get_slot_key(request)
         active = self._active(key, request)
         queue = self._queues.setdefault(key, _Queue())
@@ -107,6 +108,7 @@ class Door:
         On asyncio a download slot counts a request only when its task has started, a turn of the
         loop after it was taken from the queue: who leaves together passes every limit together.
         """
+        self._listen(self._crawler.signals.connect)
         try:
             while self._queues and not is_closing(self._crawler):
                 self._forget_the_lost()
@@ -118,9 +120,15 @@ class Door:
                 await sleep(0)
                 await sleep(0)
         finally:
+            self._listen(self._crawler.signals.disconnect)
             self._opening = None
             while self._queues:
                 self._let_one_go(next(iter(self._queues)))
+
+    def _listen(self, switch: Callable[..., object]) -> None:
+        """Only while the door is open: a listener costs every request of a crawl some microseconds."""
+        switch(self._arrived, signal=signals.request_reached_downloader)
+        switch(self._look_closely, signal=signals.request_left_downloader)
 
     def _look_closely(self) -> None:
         self._checks = 0
@@ -129,6 +137,15 @@ class Door:
         """With many queues a look takes its time, and mostly nothing has changed since the last one."""
         self._checks += 1
         return self._checks <= _CLOSE_LOOKS or not self._checks % _SELDOM or bool(self._on_their_way)
+
+    def _forget_the_arrived(self) -> None:
+        """Those who have arrived while the door was closed, and nobody listened."""
+        downloader = self._crawler.engine.downloader
+        slots = getattr(downloader, "slots", {})
+        for request in list(self._on_their_way):
+            slot = slots.get(downloader.get_slot_key(request))
+            if slot is not None and request in slot.active:
+                del self._on_their_way[request]
 
     def _arrived(self, request: Request) -> None:
         self._on_their_way.pop(request, None)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
+from platform import node
 from time import time
 from typing import TYPE_CHECKING, Final, TypeVar
 from uuid import uuid4
@@ -55,7 +56,7 @@ class SqliteStore:
         self._path = path
         self._stale_max = stale_max
         self._has_tidied = False
-        self._holder = f"{os.getpid()}-{uuid4().hex}"
+        self._holder = f"{os.getpid()}@{node()}-{uuid4().hex}"
         self._trouble = 0
         self._inode: int | None = None
         self._file: SqliteFile | None = None
@@ -81,7 +82,7 @@ class SqliteStore:
 
     async def claim(self, origin: Origin, seconds: float) -> bool:
         """Whether this crawl may fetch *origin* now; a store that cannot tell lets it."""
-        granted = await self._in_thread(lambda file: file.claim(origin, self._holder, time(), seconds), True)
+        granted = await self._in_thread(partial(self._claim, origin=origin, seconds=seconds), True)
         if granted:
             self._claimed.add(origin)
         return granted
@@ -90,6 +91,12 @@ class SqliteStore:
         """Give back the claim to *origin*."""
         self._claimed.discard(origin)
         await self._in_thread(lambda file: file.release(origin, self._holder), None)
+
+    def _claim(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
+        holder = file.holder(origin)
+        if holder and _has_died(holder):
+            file.release(origin, holder)
+        return file.claim(origin, self._holder, time(), seconds)
 
     def _put(self, file: SqliteFile, entry: Entry) -> None:
         file.put(entry, self._holder)
@@ -186,6 +193,20 @@ class SqliteStore:
 
     def __repr__(self) -> str:
         return f"<SqliteStore {self._path}{'' if self._file else ' (not in use)'}>"
+
+
+def _has_died(holder: str) -> bool:
+    """Whether *holder* was a process of this machine and is no more; of others nobody can say."""
+    pid, _, rest = holder.partition("@")
+    if os.name != "posix" or not pid.isdigit() or not rest.startswith(f"{node()}-"):
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _inode(path: Path) -> int | None:

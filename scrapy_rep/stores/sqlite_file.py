@@ -133,6 +133,11 @@ class SqliteFile:
         with self._transaction() as connection:
             return connection.execute(_CLAIM, claim).rowcount > 0
 
+    def holder(self, origin: Origin) -> str | None:
+        """Who has claimed *origin*, be the claim over or not."""
+        row = self._reads.execute("SELECT holder FROM claims WHERE origin = ?", (str(origin),)).fetchone()
+        return row and str(row["holder"])
+
     def release(self, origin: Origin, holder: str) -> None:
         """Give back what *holder* has claimed of *origin*."""
         with self._transaction() as connection:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from platform import node
 from typing import Any
 
 import pytest
@@ -147,19 +150,46 @@ def _forbidden(*_: object) -> None:
     raise PermissionError("not here")
 
 
-def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def _no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     async def here(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
     monkeypatch.setattr("scrapy_rep.stores.sqlite.in_thread", here)
+
+
+@pytest.mark.usefixtures("_no_thread")
+def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(path: Path) -> None:
     store = SqliteStore(path)
     assert not get(store)
     assert asyncio.run(store.claim(ORIGIN, 1e12))
     store.close()
     with closing(SqliteFile(path)) as file:
-        assert file.claim(ORIGIN, "another", 1.0, 10)
+        assert file.claim(ORIGIN, "another", NOW, 10)
+
+
+@pytest.mark.usefixtures("_no_thread")
+@pytest.mark.parametrize(("where", "granted"), [(node(), True), ("another-machine", False)])
+def test_a_process_that_was_killed_holds_nobody_up(path: Path, where: str, granted: bool) -> None:
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    with closing(SqliteFile(path)) as file:
+        assert file.claim(ORIGIN, f"{killed.pid}@{where}-x", NOW, 1_000)
+    store = SqliteStore(path)
+    assert not get(store)
+    assert asyncio.run(store.claim(ORIGIN, 10)) is granted
+    store.close()
+
+
+@pytest.mark.usefixtures("_no_thread")
+def test_a_process_that_lives_keeps_its_claim(path: Path) -> None:
+    first, second = SqliteStore(path), SqliteStore(path)
+    assert not get(first)
+    assert not get(second)
+    assert asyncio.run(first.claim(ORIGIN, 10))
+    assert not asyncio.run(second.claim(ORIGIN, 10))
+    for store in (first, second):
+        store.close()
 
 
 def test_the_first_entry_of_a_crawl_makes_the_file_forget_what_is_of_no_use(path: Path) -> None:
