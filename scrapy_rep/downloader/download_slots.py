@@ -72,6 +72,7 @@ class DownloadSlots:
         _set_jitter(slot, own.jitter if above else 0.0)
         if elsewhere and floor:
             slot.delay = own.given = 0.0
+            _end_pause(slot)
 
     def own_delay(self, key: str) -> float:
         """What others want between two requests of a download slot that lets them through, jitter included."""
@@ -150,6 +151,13 @@ class DownloadSlots:
         urls = request.meta.get("redirect_urls")
         if urls and request.meta.get("download_slot") == self.key(Request(urls[-1])):
             del request.meta["download_slot"]
+
+
+def _end_pause(slot: Any) -> None:
+    """A delay that *slot* began before would make the next request wait again, until the turn behind it."""
+    if slot.latercall and not slot.queue:
+        slot.latercall.cancel()
+        slot.latercall = None
 
 
 def _now(slot: Any) -> float:

@@ -82,6 +82,21 @@ def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_turn_of_others(se
     assert times[-1] - times[0] < 4.5  # 1.8 alone
 
 
+def test_the_delay_after_robots_txt_is_waited_for_once(server: RedisServer) -> None:
+    with Site([f"127.0.13.{number}" for number in range(1, 7)]) as site:
+        site.answer("/robots.txt", SLOW)
+        settings = {"DOWNLOAD_DELAY": 1.0, "REP_REDIS_URL": server.url}
+        with ThreadPoolExecutor(6) as pool:  # each draws its jitter: chance brings the bad case about in most runs
+            crawls = [
+                pool.submit(crawl, *(f"{origin}/{page}" for page in range(3)), settings=settings)
+                for origin in site.origins
+            ]
+            results(crawls)
+        for origin in site.origins:
+            _, *times = [arrival.time for arrival in site.log if arrival.origin == origin]
+            assert min(after - before for before, after in pairwise(times)) >= 0.49
+
+
 def test_slow_hosts_with_many_pages_do_not_slow_a_fast_one(server: RedisServer) -> None:
     with Site(["127.0.0.1", "127.0.12.1", "127.0.12.2"]) as site:
         fast, *slow = site.origins
