@@ -1,7 +1,7 @@
 """Where requests that have waited for a robots.txt go on: one by one, and by turns of their download slots.
 
-A slow host whose requests have waited must not
-stand in the way of a fast one, be its requests here too or still with the scheduler.
+A slow host whose requests have waited must not stand in the way of a fast one, be its requests here too or
+still with the scheduler.
 """
 
 from __future__ import annotations
