@@ -59,7 +59,8 @@ def _positive_seconds(value: Any) -> float:
     return number
 
 
-def _flag(value: Any) -> bool:
+def flag(value: Any) -> bool:
+    """What a text says, or a truth value. Raises ``KeyError`` for what is neither true nor false."""
     return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
 
 
@@ -141,7 +142,7 @@ class RepSettings:
     status_access: Mapping[int, Access] = _setting(
         _status_access, "a dict of statuses from 200 to 599 to allow or disallow", _NO_OVERRIDES
     )
-    soft_404: bool = _setting(_flag, "True or False", True)
+    soft_404: bool = _setting(flag, "True or False", True)
     min_ttl: float = _setting(_seconds, "a number of seconds, 0 or more", 300.0)
     max_ttl: float = _setting(_positive_seconds, "a number of seconds above 0", 86_400.0)
     stale_max: float = _setting(_seconds, "a number of seconds, 0 or more", 2_592_000.0)
@@ -151,16 +152,16 @@ class RepSettings:
         _redis_url, "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], the same with rediss://, or unix://PATH", "",
         secret=True,
     )  # fmt: skip
-    redis_required: bool = _setting(_flag, "True or False", False)
+    redis_required: bool = _setting(flag, "True or False", False)
     redis_prefix: str = _setting(_text, "a text", "rep:")
     redis_timeout: float = _setting(_positive_seconds, "a number of seconds above 0", 1.0)
     workers: int = _setting(_whole(1), "a number of processes, 1 or more", 1)
     crawl_delay: bool = _setting(_choice(_CRAWL_DELAY), "one of obey, ignore", True)
     crawl_delay_max: float = _setting(_positive_seconds, "a number of seconds above 0", 300.0)
     crawl_delay_over_max: str = _setting(_choice(_OVER_MAX), "one of cap, obey, skip", "cap")
-    rate_and_visit_time: bool = _setting(_flag, "True or False", False)
-    follow_sitemaps: bool = _setting(_flag, "True or False", False)
-    offsite_sitemaps: bool = _setting(_flag, "True or False", False)
+    rate_and_visit_time: bool = _setting(flag, "True or False", False)
+    follow_sitemaps: bool = _setting(flag, "True or False", False)
+    offsite_sitemaps: bool = _setting(flag, "True or False", False)
     max_waiting: int = _setting(_whole(0), "a number of requests, 0 or more", 1_000)
     memory_entries: int = _setting(_whole(1), "a number of origins, 1 or more", 10_000)
     memory_size: int = _setting(_whole(1), "a number of octets, 1 or more", 134_217_728)

@@ -13,7 +13,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from .middleware import RepMiddleware
 from .protocol import SCHEMES, Origin
-from .settings import InvalidSettingError
+from .settings import InvalidSettingError, flag
 from .sitemaps.feed import is_for_robots_txt
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _split(sites: Sequence[str] | str) -> Sequence[str]:
 def _is_true(value: bool | str) -> bool:
     """A spider argument is a text. Raises ``ValueError`` for one that is neither true nor false."""
     try:
-        return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+        return flag(value)
     except KeyError:
         raise ValueError(f"sitemap_fallback = {value!r}: it takes True or False") from None
 

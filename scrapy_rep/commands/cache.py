@@ -10,14 +10,14 @@ ORIGIN may be any URL of the origin.
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
+from io import StringIO
 from time import time
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.cache import Entry
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 Store = SqliteFile | RedisEntries
-
-_END_OF_LINE: Final = re.compile(r"\r\n|\r|\n")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -95,8 +93,9 @@ def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
         fact = ", ".join(value) if isinstance(value, list) else value
         if fact not in (None, "", 0):
             out.write(f"{name.replace('_', ' ')}: {shown(str(fact))}\n")
-    lines = _END_OF_LINE.split(text)
-    out.write("\n".join(["", *(shown(line.expandtabs()) for line in lines), *[""] * bool(lines[-1])]))
+    out.write("\n")
+    for line in StringIO(text, newline=None):  # CR and CRLF end lines, too; nothing else does
+        out.write(shown(line.removesuffix("\n").expandtabs()) + "\n")
     return FINE
 
 

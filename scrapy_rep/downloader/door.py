@@ -17,8 +17,8 @@ from twisted.internet.defer import Deferred
 
 from scrapy_rep.background import start
 
-from .engine import is_closing, sleep
-from .places import Places, at_the_door
+from .engine import is_closing, open_download_slot, sleep
+from .places import Places, at_the_door, counted_in
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -68,39 +68,27 @@ class Door:
 
         False, and at once, when the crawl begins to close meanwhile.
         """
-        if self._opening is None:
-            self._forget_the_arrived()
         key = self._crawler.engine.downloader.get_slot_key(request)
-        active = self._active(key, request)
+        open_download_slot(self._crawler, request)
         queue = self._queues.setdefault(key, _Queue())
         turn: Deferred[None] = Deferred()
         queue.turns.append(turn)
         queue.came_seated += seated
-        active.add(request)
-        self._counts[key] += 1
-        self._seat(key, queue)
-        self._look_closely()
-        if self._opening is None:
-            opening = start(self._open())
-            self._opening = None if opening.called else opening
-        try:
-            await maybe_deferred_to_future(turn)
-        finally:
-            active.discard(request)
-            if not is_closing(self._crawler):
-                self._on_their_way[request] = key
-            self._counts[key] -= 1
-            if not self._counts[key]:
-                del self._counts[key]
+        with counted_in(self._slot(key), key, request, self._counts):
+            self._seat(key, queue)
+            self._look_closely()
+            if self._opening is None:
+                opening = start(self._open())
+                self._opening = None if opening.called else opening
+            try:
+                await maybe_deferred_to_future(turn)
+            finally:
+                if not is_closing(self._crawler):
+                    self._on_their_way[request] = key
         return not is_closing(self._crawler)
 
-    def _active(self, key: str, request: Request) -> set[Request]:
-        """The active requests of a download slot; it is made when there is none, as by its first request."""
-        downloader: Any = self._crawler.engine.downloader
-        slots = getattr(downloader, "slots", {})
-        if key not in slots:
-            getattr(downloader, "_get_slot", lambda _: None)(request)
-        return slots[key].active if key in slots else set()
+    def _slot(self, key: str) -> Any:
+        return getattr(self._crawler.engine.downloader, "slots", {}).get(key)
 
     async def _open(self) -> None:
         """Let them go one by one.
@@ -111,7 +99,7 @@ class Door:
         self._listen(self._crawler.signals.connect)
         try:
             while self._queues and not is_closing(self._crawler):
-                self._forget_the_lost()
+                self._forget_the_ended()
                 key = self._next() if self._is_time_to_look() else None
                 if key is None or self._places.free() <= 0:
                     await sleep(_CHECK)
@@ -138,25 +126,18 @@ class Door:
         self._checks += 1
         return self._checks <= _CLOSE_LOOKS or not self._checks % _SELDOM or bool(self._on_their_way)
 
-    def _forget_the_arrived(self) -> None:
-        """Those who have arrived while the door was closed, and nobody listened."""
-        downloader = self._crawler.engine.downloader
-        slots = getattr(downloader, "slots", {})
-        for request in list(self._on_their_way):
-            slot = slots.get(downloader.get_slot_key(request))
-            if slot is not None and request in slot.active:
-                del self._on_their_way[request]
-
     def _arrived(self, request: Request) -> None:
         self._on_their_way.pop(request, None)
         self._look_closely()
 
-    def _forget_the_lost(self) -> None:
-        """Those who ended on their way, in a middleware behind us, which may take its time."""
-        active = getattr(self._crawler.engine.downloader, "active", ())
-        for request in [request for request in self._on_their_way if request not in active]:
-            del self._on_their_way[request]
-            self._look_closely()
+    def _forget_the_ended(self) -> None:
+        """Forget who has arrived while nobody listened, and whom a middleware behind us has dropped."""
+        downloader = self._crawler.engine.downloader
+        active = getattr(downloader, "active", ())
+        for request in list(self._on_their_way):
+            slot = self._slot(downloader.get_slot_key(request))
+            if request not in active or (slot is not None and request in slot.active):
+                self._arrived(request)
 
     def _next(self) -> str | None:
         """The download slot that has the fewest requests; None while all have as many as they may transfer."""
@@ -165,7 +146,7 @@ class Door:
 
     def _seat(self, key: str, queue: _Queue) -> int:
         """Seat those whom download slot *key* could not take now; how many it could."""
-        slot = getattr(self._crawler.engine.downloader, "slots", {}).get(key)
+        slot = self._slot(key)
         standing = len(queue.turns)
         room = max(slot.concurrency - self._inside(key), 0) if slot is not None else standing
         queue.came_seated = min(queue.came_seated, standing)
@@ -175,7 +156,7 @@ class Door:
 
     def _inside(self, key: str) -> int:
         """The active requests of download slot *key* that are not standing here, and those on their way to it."""
-        slot = getattr(self._crawler.engine.downloader, "slots", {}).get(key)
+        slot = self._slot(key)
         coming = sum(other == key for other in self._on_their_way.values())
         return coming + (len(slot.active) - self._counts[key] if slot is not None else 0)
 

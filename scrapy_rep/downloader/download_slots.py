@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from .engine import ask_for_requests
-from .places import at_the_door
+from .engine import open_download_slot, widen
+from .places import at_the_door, counted_in
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -36,7 +37,7 @@ class DownloadSlots:
         self._own: dict[str, _Own] = {}
         self._loans = loans
         self._lent: dict[str, int] = {}
-        self._outside: dict[str, int] = {}
+        self._outside: Counter[str] = Counter()
 
     def key(self, request: Request) -> str:
         """The download slot that *request* is in, or would be put into now."""
@@ -49,8 +50,7 @@ class DownloadSlots:
 
     def open(self, request: Request) -> None:
         """Make the download slot of *request*, as the downloader does when the request reaches it."""
-        make: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
-        make(request)
+        open_download_slot(self._crawler, request)
 
     def hold(self, key: str, floor: float, *, elsewhere: bool = False) -> None:
         """Let *floor* seconds or more pass between two requests from now on; 0 leaves it to the others.
@@ -82,24 +82,17 @@ class DownloadSlots:
     def is_full(self, key: str) -> bool:
         """Whether a request more would wait in the download slot for one that is under way."""
         slot = self._slot(key)
-        outside = self._outside.get(key, 0) + at_the_door(self._crawler)[key]
+        outside = self._outside[key] + at_the_door(self._crawler)[key]
         return slot is not None and len(slot.active) - outside >= slot.concurrency
 
     @contextmanager
     def waiting_outside(self, key: str, request: Request) -> Iterator[None]:
         """While entered, *request* counts as one that waits in the download slot: nobody sends more after it."""
-        slot = self._slot(key)
-        active: set[Request] = slot.active if slot is not None else set()
-        active.add(request)
-        self._outside[key] = self._outside.get(key, 0) + 1
         try:
-            self.lend(key)
-            yield
+            with counted_in(self._slot(key), key, request, self._outside):
+                self.lend(key)
+                yield
         finally:
-            active.discard(request)
-            self._outside[key] -= 1
-            if not self._outside[key]:
-                del self._outside[key]
             self.lend(key)
 
     def count_from_answer(self, key: str) -> None:
@@ -120,25 +113,16 @@ class DownloadSlots:
         busy once the slow ones may hold as many. *arriving* requests are not yet in the queue.
         """
         slot, lent = self._slot(key), self._lent.pop(key, 0)
-        waiting = len(slot.queue) + arriving + self._outside.get(key, 0) if slot is not None else 0
+        waiting = len(slot.queue) + arriving + self._outside[key] if slot is not None else 0
         wanted = min(waiting, slot.concurrency, self._loans + lent) if waiting else 0
         if wanted:
             self._lent[key] = wanted
-        self._widen(wanted - lent)
-
-    def _widen(self, places: int) -> None:
-        downloader = self._crawler.engine.downloader
-        # 0 means "no limit", and a downloader of the user's own may count in another way.
-        if getattr(downloader, "total_concurrency", 0):
-            downloader.total_concurrency += places
-            self._loans -= places
-            if places > 0:
-                ask_for_requests(self._crawler)
+        self._loans -= widen(self._crawler, wanted - lent)
 
     def forget(self, key: str) -> None:
         """Keep nothing about a download slot that needs no floor any more, or is gone."""
         self._own.pop(key, None)
-        self._widen(-self._lent.pop(key, 0))
+        self._loans -= widen(self._crawler, -self._lent.pop(key, 0))
 
     def _slot(self, key: str) -> Any:
         return self._crawler.engine.downloader.slots.get(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
@@ -12,6 +12,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
 CLOSING_CHECK: Final = 0.25
@@ -26,6 +27,24 @@ def ask_for_requests(crawler: Crawler) -> None:
     next_call = getattr(slot, "nextcall", None)
     if next_call is not None:
         next_call.schedule()
+
+
+def widen(crawler: Crawler, places: int) -> int:
+    """Add *places* to ``CONCURRENT_REQUESTS``, or take back a negative number; how many were added."""
+    downloader = crawler.engine.downloader
+    # 0 means "no limit", and a downloader of the user's own may count in another way.
+    if not places or not getattr(downloader, "total_concurrency", 0):
+        return 0
+    downloader.total_concurrency += places
+    if places > 0:
+        ask_for_requests(crawler)
+    return places
+
+
+def open_download_slot(crawler: Crawler, request: Request) -> None:
+    """Make the download slot of *request*, if there is none, as the downloader does when it arrives."""
+    make: Any = getattr(crawler.engine.downloader, "_get_slot", lambda _: None)
+    make(request)
 
 
 def is_closing(crawler: Crawler) -> bool:

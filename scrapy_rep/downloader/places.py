@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.utils.httpobj import urlparse_cached
 
-from .engine import ask_for_requests
+from .engine import widen
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -23,6 +23,24 @@ def at_the_door(crawler: Crawler) -> Counter[str]:
 
 
 _at_the_door: WeakKeyDictionary[Crawler, Counter[str]] = WeakKeyDictionary()
+
+
+@contextmanager
+def counted_in(slot: Any, key: str, request: Request, counts: Counter[str]) -> Iterator[None]:
+    """While entered, *request* is active in download *slot* called *key*, if there is one, though it is not there.
+
+    *counts* are of those who are not there.
+    """
+    active: set[Request] = slot.active if slot is not None else set()
+    active.add(request)
+    counts[key] += 1
+    try:
+        yield
+    finally:
+        active.discard(request)
+        counts[key] -= 1
+        if not counts[key]:
+            del counts[key]
 
 
 class Places:
@@ -45,7 +63,7 @@ class Places:
         """Lend *number* places, or fewer when there are not as many seats; take back a negative one. How many."""
         number = min(number, self._seats)
         self._seats -= number
-        self._widen(number)
+        self._lent += widen(self._crawler, number)
         return number
 
     @contextmanager
@@ -63,11 +81,11 @@ class Places:
     def for_fetch(self, request: Request) -> Iterator[None]:
         """While entered, *request* for a robots.txt takes no place."""
         self._fetching.add(request)
-        self._widen(1)
+        self._lent += widen(self._crawler, 1)
         try:
             yield
         finally:
-            self._widen(-1)
+            self._lent += widen(self._crawler, -1)
             self._fetching.discard(request)
 
     def free(self) -> int:
@@ -86,15 +104,6 @@ class Places:
     def _is_fetch(self, request: Request) -> bool:
         """Also when a middleware has made the request for a robots.txt anew."""
         return request in self._fetching or "is_robotstxt_request" in request.meta
-
-    def _widen(self, number: int) -> None:
-        downloader = self._crawler.engine.downloader
-        # 0 means "no limit", and a downloader of the user's own may count in another way.
-        if number and getattr(downloader, "total_concurrency", 0):
-            downloader.total_concurrency += number
-            self._lent += number
-            if number > 0:
-                ask_for_requests(self._crawler)
 
 
 @contextmanager

@@ -62,12 +62,12 @@ class FleetMiddleware:
         come from Redis alone, and there is none.
         """
         key = self._crawl_delay.arrive(request)
-        if is_robots_txt(request):
+        first = is_robots_txt(request)
+        if first:
             self._robots_txt.add(request)
         if key is None:
             return None
         began = monotonic()
-        first = is_robots_txt(request)
         with self._crawl_delay.slots.waiting_outside(key, request):
             goes_on = await self._lane(key).wait(first=first, stays=first or self._room.was_sent_back(request))
         self._crawl_delay.waited(monotonic() - began)

@@ -93,10 +93,13 @@ class SqliteStore:
         await self._in_thread(lambda file: file.release(origin, self._holder), None)
 
     def _claim(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
+        if file.claim(origin, self._holder, time(), seconds):
+            return True
         holder = file.holder(origin)
         if holder and _has_died(holder):
             file.release(origin, holder)
-        return file.claim(origin, self._holder, time(), seconds)
+            return file.claim(origin, self._holder, time(), seconds)
+        return False
 
     def _put(self, file: SqliteFile, entry: Entry) -> None:
         file.put(entry, self._holder)
@@ -205,7 +208,7 @@ def _has_died(holder: str) -> bool:
     except (ProcessLookupError, OverflowError):
         return True
     except OSError:
-        return False
+        pass  # it lives, and is somebody else's
     return False
 
 

@@ -135,7 +135,8 @@ class SqliteFile:
 
     def holder(self, origin: Origin) -> str | None:
         """Who has claimed *origin*, be the claim over or not."""
-        row = self._reads.execute("SELECT holder FROM claims WHERE origin = ?", (str(origin),)).fetchone()
+        with self._transaction() as connection:
+            row = connection.execute("SELECT holder FROM claims WHERE origin = ?", (str(origin),)).fetchone()
         return row and str(row["holder"])
 
     def release(self, origin: Origin, holder: str) -> None:
