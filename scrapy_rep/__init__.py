@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .addon import Addon
-    from .crawl_delay.extension import CrawlDelay
     from .extension import RepExtension
-    from .fleet.middleware import FleetMiddleware
     from .middleware import ForbiddenByRobots, RepMiddleware
+    from .politeness.crawl_delay import CrawlDelay
+    from .politeness.priority_queue import RepPriorityQueue
     from .robotparser import RepRobotParser
     from .sitemaps.feed import SitemapFeed
     from .spiders import RepSitemapSpider
@@ -24,11 +24,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Addon",
     "CrawlDelay",
-    "FleetMiddleware",
     "ForbiddenByRobots",
     "RedisRequiredError",
     "RepExtension",
     "RepMiddleware",
+    "RepPriorityQueue",
     "RepRobotParser",
     "RepSitemapSpider",
     "SitemapFeed",
@@ -36,12 +36,12 @@ __all__ = [
 
 _HOMES = {
     "Addon": "addon",
-    "CrawlDelay": "crawl_delay.extension",
-    "FleetMiddleware": "fleet.middleware",
+    "CrawlDelay": "politeness.crawl_delay",
     "ForbiddenByRobots": "middleware",
     "RedisRequiredError": "stores.redis_link",
     "RepExtension": "extension",
     "RepMiddleware": "middleware",
+    "RepPriorityQueue": "politeness.priority_queue",
     "RepRobotParser": "robotparser",
     "RepSitemapSpider": "spiders",
     "SitemapFeed": "sitemaps.feed",

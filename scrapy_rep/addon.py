@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
@@ -9,15 +10,17 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from .contracts import CONTRACTS
-from .crawl_delay.extension import CrawlDelay
 from .extension import RepExtension
-from .fleet.middleware import FleetMiddleware
 from .middleware import RepMiddleware
+from .politeness.crawl_delay import CrawlDelay
+from .politeness.priority_queue import RepPriorityQueue
 from .robotparser import RepRobotParser
 from .sitemaps.feed import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 _GATE: Final = 100
 """Where Scrapy's own robots.txt middleware stands among the downloader middlewares."""
@@ -25,9 +28,6 @@ _GATE: Final = 100
 _BEHIND_AUTOTHROTTLE: Final = 900
 _BEHIND_SCRAPYS_CONTRACTS: Final = 10
 _NEAR_SPIDER: Final = 950
-
-_BEFORE_DOWNLOADER: Final = 10_000
-"""Behind every middleware that may still answer a request, or delay it."""
 
 
 class Addon:
@@ -46,11 +46,20 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _BEHIND_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEAR_SPIDER)
-        place = _retire_builtin(settings)
-        settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, place)
-        settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", FleetMiddleware, _BEFORE_DOWNLOADER
-        )
+        settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
+        if _is_switched_off(settings, RepMiddleware):
+            logger.warning(
+                "DOWNLOADER_MIDDLEWARES switches scrapy_rep.RepMiddleware off: robots.txt is left to Scrapy's own"
+                " middleware. To crawl without robots.txt set ROBOTSTXT_OBEY = False."
+            )
+        else:
+            place = _retire_builtin(settings)
+            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, place)
+
+
+def _is_switched_off(settings: BaseSettings, component: type) -> bool:
+    chosen = settings.getdict("DOWNLOADER_MIDDLEWARES").items()
+    return any(place is None and load_object(key) is component for key, place in chosen)
 
 
 def _retire_builtin(settings: BaseSettings) -> int:

@@ -15,9 +15,9 @@ from urllib.parse import urljoin
 from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
-from .crawl_delay.pace import Delay, pace_of
 from .extension import RepExtension
 from .origin_log import describe
+from .politeness.timing import Delay, timing_of
 from .protocol import Access, Kind, Origin, Verdict, parse
 from .sitemaps.lines import sitemaps_of
 
@@ -129,7 +129,7 @@ class CrawlDelayContract(RobotsContract):
             raise ValueError
 
     def problem(self, sample: Sample) -> str | None:
-        delay = pace_of(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
+        delay = timing_of(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
         if delay.seconds == self._seconds:
             return None
         return f"asks for a Crawl-delay of {delay.seconds:g} s{_in_line(delay.line)}, not of {self._seconds:g} s"

@@ -6,7 +6,9 @@ one fetch and one set of stats.
 
 from __future__ import annotations
 
-from functools import partial
+import logging
+from collections.abc import Callable
+from functools import cached_property, partial
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +16,17 @@ from scrapy import Request, signals
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from .downloader.waiting_room import WaitingRoom
 from .fetch import Fetcher, FetchError
 from .flight import Flight
 from .identity import Identity
+from .politeness.crawl_delay import CrawlDelay
+from .politeness.robots_source import Gate, RobotsSource
 from .protocol import SCHEMES, Access, Origin, Verdict
 from .protocol.cache import Entry
 from .renewal import Renewal, Renewer
 from .report import Report
 from .robots import ALLOW_ALL, DISALLOW_ALL, Robots
-from .settings import RepSettings, asks_for_delays
+from .settings import RepSettings, asks_robots
 from .signals import sitemaps_found
 from .sitemaps.lines import sitemaps_of
 from .stores import open_store
@@ -35,8 +38,10 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
+logger = logging.getLogger(__name__)
 
-class RepExtension:
+
+class RepExtension(RobotsSource):
     """One crawl's robots.txt files: at most one fetch per origin at a time, for any number of waiters."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -45,13 +50,13 @@ class RepExtension:
         self.identity = Identity(crawler)
         self._crawler = crawler
         self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
-        self._asks = self._obey or asks_for_delays(crawler.settings)
+        self._asks = asks_robots(crawler.settings)
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency is to be seen now, not at the first page
-        self.waiting_room = WaitingRoom(crawler, self.settings.max_waiting)
         self.redis = RedisLink(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
-        self._renewer = Renewer(crawler, Fetcher(crawler, self.waiting_room), self._store)
+        self._fetcher = Fetcher(crawler)
+        self._renewer = Renewer(crawler, self._fetcher, self._store)
         self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, Flight[Robots]] = {}
         self.report = Report(crawler, self.settings.unreachable)
@@ -103,12 +108,16 @@ class RepExtension:
         robots = self.in_hand(request.url)
         if robots is not None:
             return robots
-        origin = Origin.from_url(request.url)
+        return await self._flight(request).join()
+
+    def _flight(self, cause: Request) -> Flight[Robots]:
+        """The fetch that brings the robots.txt for *cause*: the one that is under way, or a new one."""
+        origin = Origin.from_url(cause.url)
         flight = self._flights.get(origin)
         if flight is None:
             flight = self._flights[origin] = Flight(landed=partial(self._flights.__delitem__, origin))
-            flight.start(self._renew(origin, request))
-        return await flight.join()
+            flight.start(self._renew(origin, cause))
+        return flight
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says of *request*, under the product token that the request goes by."""
@@ -118,6 +127,66 @@ class RepExtension:
         """Seconds until an unreachable origin is asked again, once a request for it comes."""
         return max(robots.until - time(), 0.0)
 
+    def origin_to_ask(self, request: Request) -> Origin | None:
+        """The origin whose robots.txt has to be in hand before *request* starts; None when nobody asks it.
+
+        A URL without a usable host has none: the gate tells.
+        """
+        try:
+            return Origin.from_url(request.url) if self._has_gate and self.asks(request) else None
+        except ValueError:
+            return None
+
+    def is_in_hand(self, origin: Origin) -> bool:
+        """Whether its robots.txt is known and may be used now."""
+        robots = self._memory.get(origin)
+        return robots is not None and time() < robots.until
+
+    def prepare(self, request: Request) -> None:
+        """Put what the robots.txt in hand asks for on the download slot of *request*. Never raises."""
+        if self._crawl_delay is None or request.meta.get("dont_obey_robotstxt"):
+            return
+        try:
+            robots = self.in_hand(request.url)
+            if robots is not None:
+                self._crawl_delay.prepare(request, robots.parser)
+        except Exception:  # a parser back-end that breaks; the gate asks it again, and fails with the request
+            logger.exception("The delay that robots.txt asks for %s cannot be told.", request)
+
+    def opens_in(self, origin: Origin) -> float:
+        """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
+        return self._crawl_delay.opens_in(origin) if self._crawl_delay is not None else 0.0
+
+    def prefetch(self, request: Request, ended: Callable[[], None]) -> None:
+        """Fetch the robots.txt that speaks for *request*, or join the fetch that is under way.
+
+        *ended* is called when that is over, however it ends; perhaps before this returns.
+        """
+        if self.origin_to_ask(request) is None:  # it was stored by a crawl with other settings
+            ended()
+        else:
+            self._flight(request).call_when_landed(ended)
+
+    def cancel_prefetches(self) -> None:
+        """End the fetches that nobody else waits for: the crawl is closing."""
+        for flight in list(self._flights.values()):
+            if not flight.has_waiters:
+                flight.cancel()
+
+    @property
+    def downloads(self) -> int:
+        """How many requests for robots.txt are under way now; further attempts that are not due do not count."""
+        return self._fetcher.downloads
+
+    @cached_property
+    def _has_gate(self) -> bool:
+        """Whether our middleware stands; the engine, and so its middlewares, comes after the extensions."""
+        return self._crawler.get_downloader_middleware(Gate) is not None
+
+    @cached_property
+    def _crawl_delay(self) -> CrawlDelay | None:
+        return self._crawler.get_extension(CrawlDelay)
+
     async def _renew(self, origin: Origin, cause: Request) -> Robots:
         known = self._memory.get(origin)
         renewal = await self._renewer.renew(
@@ -126,6 +195,9 @@ class RepExtension:
         robots = self._come_alive(renewal, known)
         self._memory.put(origin, robots, robots.octets)
         self.report.renewed(renewal, robots, known)
+        if self._crawl_delay is not None and renewal.result is not None:
+            self.prepare(cause)
+            self._crawl_delay.count_from_now(cause)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)

@@ -19,8 +19,8 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from w3lib.url import safe_url_string
 
-from .downloader.engine import pause
-from .downloader.waiting_room import WaitingRoom
+from .politeness.pause import pause
+from .politeness.scrapy_internals import Downloader
 from .protocol import Access, Origin, access
 from .protocol.cache import Backoff, Entry, retry_after
 from .protocol.parser import cut
@@ -83,12 +83,13 @@ class FetchResult:
 class Fetcher:
     """Fetches robots.txt files for one crawl."""
 
-    def __init__(self, crawler: Crawler, waiting_room: WaitingRoom) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._waiting_room = waiting_room
+        self._downloader = Downloader(crawler)
         self._settings = RepSettings.from_crawler(crawler)
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
-        self._in_flight = 0
+        self.downloads = 0
+        """Requests for robots.txt that are under way now."""
 
     async def fetch(
         self,
@@ -155,14 +156,14 @@ class Fetcher:
         request.meta[_OCTETS] = 0
         self._crawler.stats.inc_value("rep/request_count")
         # Connected only while needed: any listener costs Scrapy a call per chunk of every page.
-        if not self._in_flight:
+        if not self.downloads:
             self._crawler.signals.connect(self._bytes_received, signal=signals.bytes_received)
-        self._in_flight += 1
+        self.downloads += 1
         try:
-            return await self._waiting_room.fetch(request)
+            return await self._downloader.fetch_beside(request)
         finally:
-            self._in_flight -= 1
-            if not self._in_flight:
+            self.downloads -= 1
+            if not self.downloads:
                 self._crawler.signals.disconnect(self._bytes_received, signal=signals.bytes_received)
 
     def _bytes_received(self, data: bytes, request: Request) -> None:

@@ -24,7 +24,7 @@ class Flight(Generic[T]):
 
     def __init__(self, landed: Callable[[], None]) -> None:
         """*landed* is called when the work has ended, before the waiters go on."""
-        self._landed = landed
+        self._landed = [landed]
         self._waiters: list[Deferred[T]] = []
         self._release: Callable[[Deferred[T]], None] | None = None
         self._running: Deferred[None] | None = None
@@ -32,6 +32,13 @@ class Flight(Generic[T]):
     def start(self, work: Coroutine[Any, Any, T]) -> None:
         """Start *work*, which may end before this returns."""
         self._running = start(self._fly(work))
+
+    def call_when_landed(self, landed: Callable[[], None]) -> None:
+        """Call *landed* when the work has ended, now if it has."""
+        if self._release is None:
+            self._landed.append(landed)
+        else:
+            landed()
 
     async def join(self) -> T:
         """The result of the work; raises what the work raised."""
@@ -41,6 +48,16 @@ class Flight(Generic[T]):
         else:
             self._release(waiter)
         return await maybe_deferred_to_future(waiter)
+
+    @property
+    def has_waiters(self) -> bool:
+        """Whether somebody awaits the result."""
+        return bool(self._waiters)
+
+    def cancel(self) -> None:
+        """Cut the work off; waiters get an error."""
+        if self._running is not None:
+            self._running.cancel()
 
     async def _fly(self, work: Coroutine[Any, Any, T]) -> None:
         release = _failing(RuntimeError("the fetch of robots.txt was cut off"))
@@ -56,9 +73,12 @@ class Flight(Generic[T]):
     def _land(self, release: Callable[[Deferred[T]], None]) -> None:
         self._release = release
         waiters, self._waiters = self._waiters, []
-        self._landed()
-        for waiter in waiters:
-            release(waiter)
+        try:
+            for landed in self._landed:
+                landed()
+        finally:
+            for waiter in waiters:
+                release(waiter)
 
     def __repr__(self) -> str:
         state = "landed" if self._release else "in flight"

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
-from .crawl_delay.extension import CrawlDelay, Refusal
-from .downloader.engine import is_closing, pause
 from .extension import RepExtension
 from .origin_log import describe
+from .politeness.crawl_delay import CrawlDelay, Refusal
+from .politeness.download_slot import leave_old_host
+from .politeness.pause import pause
+from .politeness.robots_source import Gate
+from .politeness.scrapy_internals import Downloader
 from .protocol import Access, Origin, Reason, Rule, Verdict
-from .settings import InvalidSettingError, asks_for_delays
+from .settings import InvalidSettingError, asks_for_delays, asks_robots
 from .sitemaps.feed import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ class ForbiddenByRobots(IgnoreRequest):
         self.retry_after = retry_after
 
 
-class RepMiddleware:
+class RepMiddleware(Gate):
     """Asks `RepExtension` about every request and raises `ForbiddenByRobots` for those it may not let pass."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -55,18 +58,16 @@ class RepMiddleware:
         ``NotConfigured`` where they need none: robots.txt is asked with ``ROBOTSTXT_OBEY``, and for delays
         alone when somebody set ``REP_CRAWL_DELAY``.
         """
-        asks_delays = asks_for_delays(crawler.settings)
         extension = crawler.get_extension(RepExtension)
         if extension is None:
-            if not (crawler.settings.getbool("ROBOTSTXT_OBEY") or asks_delays):
+            if not asks_robots(crawler.settings):
                 raise NotConfigured
             raise _lacking("scrapy_rep.RepExtension, which RepMiddleware asks")
         self._crawl_delay = crawler.get_extension(CrawlDelay)
-        if self._crawl_delay is not None:
-            self._crawl_delay.fed_by_gate()
-        elif asks_delays:
+        if self._crawl_delay is None and asks_for_delays(crawler.settings):
             raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
+        self._downloader = Downloader(crawler)
         self._extension = extension
         self._patience = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
@@ -75,40 +76,25 @@ class RepMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    async def process_request(self, request: Request) -> Request | Response | None:
+    async def process_request(self, request: Request) -> Response | None:
         """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host.
 
-        A sitemap spider that asks for a robots.txt is answered from what is known of it. A request that
-        has waited goes back to the scheduler when the crawl closes.
+        A sitemap spider that asks for a robots.txt is answered from what is known of it. A request from
+        elsewhere than our queue may have to wait for its robots.txt here.
         """
         if self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
-        if self._crawl_delay is not None:
-            self._crawl_delay.leave_old_host(request)
+        leave_old_host(request, self._downloader)
         if not self._extension.asks(request):
             return None
-        room = self._extension.waiting_room
-        robots = self._extension.in_hand(request.url)
-        waits = robots is None
-        if robots is None:
-            robots = await self._wait(request)
-            if (later := self._for_later(request, robots)) is not None:
-                return later
+        robots = await self._robots(request)
         if self._extension.obeys(request):
             verdict = self._extension.verdict(robots, request)
             if not verdict.allowed:
                 self._forbid(request, robots, verdict)
         if self._crawl_delay is not None and not request.meta.get("dont_obey_robotstxt"):
-            waits = await self._pace(request, robots, self._crawl_delay) or waits
+            await self._pace(request, robots, self._crawl_delay)
         self._extension.report.allow()
-        if (waits or room.is_passed_by(request)) and not await room.leave(request, waited=waits):
-            return room.for_later(request)
-        return None
-
-    def _for_later(self, request: Request, robots: Robots) -> Request | None:
-        """*request* for the scheduler, where the crawl closes and so made no further attempt to get *robots*."""
-        if robots.access is Access.UNREACHABLE and is_closing(self._crawler):
-            return self._extension.waiting_room.for_later(request)
         return None
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
@@ -119,21 +105,19 @@ class RepMiddleware:
             and not request.meta.get("dont_obey_robotstxt")
         )
 
-    async def _sitemap_lines(self, request: Request) -> Request | Response:
-        robots = self._extension.in_hand(request.url)
-        if robots is None:
-            robots = await self._wait(request)
-            if (later := self._for_later(request, robots)) is not None:
-                return later
+    async def _sitemap_lines(self, request: Request) -> Response:
+        robots = await self._robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable:
             self._forbid(request, robots, Verdict(allowed=False, rule=None, reason=Reason.UNREACHABLE))
         request.meta["dont_cache"] = True  # this is no answer of the server's
         return sitemap_lines(request, robots)
 
-    async def _wait(self, request: Request) -> Robots:
-        self._crawler.stats.inc_value("rep/waited_count")
-        with self._extension.waiting_room.seat():
-            return await self._extension.robots(request)
+    async def _robots(self, request: Request) -> Robots:
+        robots = self._extension.in_hand(request.url)
+        if robots is None:
+            self._crawler.stats.inc_value("rep/waited_count")
+            robots = await self._extension.robots(request)
+        return robots
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
         origin = robots.entry.origin
@@ -147,21 +131,15 @@ class RepMiddleware:
         self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
         raise ForbiddenByRobots(origin, verdict)
 
-    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> bool:
-        """Hand *request* to the pace of its download slot; whether it waited for a Visit-time that was near."""
-        refusal = crawl_delay.heed(request, robots.parser)
-        wait = (refusal and refusal.wait) or 0.0
-        waits = 0.0 < wait <= self._patience
-        if waits:
-            room = self._extension.waiting_room
-            with room.seat():
-                is_time = await pause(self._crawler, wait)
-            if not is_time and not room.was_sent_back(request):
-                return True  # it goes back: the crawl closes
-            refusal = crawl_delay.heed(request, robots.parser)
+    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
+        """Put what *robots* asks for on the download slot of *request*; wait for a Visit-time that is near."""
+        refusal = crawl_delay.refusal(request, robots.parser)
+        if refusal and refusal.wait and refusal.wait <= self._patience:
+            await pause(self._crawler, refusal.wait)
+            refusal = crawl_delay.refusal(request, robots.parser)
         if refusal:
             self._refuse(request, robots, refusal)
-        return waits
+        crawl_delay.keep_slot(request)
 
     def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
         self._extension.report.forbid(robots.entry.origin)

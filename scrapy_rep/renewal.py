@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from .downloader.engine import pause
 from .fetch import MAX_HOPS, Fetcher, FetchResult
+from .politeness.pause import pause
 from .protocol import Access, Origin
 from .protocol.cache import Backoff, Entry, Freshness
 from .settings import RepSettings

@@ -206,6 +206,11 @@ def asks_for_delays(settings: BaseSettings) -> bool:
     return bool(settings.get("REP_CRAWL_DELAY") == "obey")
 
 
+def asks_robots(settings: BaseSettings) -> bool:
+    """Whether robots.txt is asked at all: to obey its rules, or for delays alone."""
+    return settings.getbool("ROBOTSTXT_OBEY") or asks_for_delays(settings)
+
+
 _ATTRIBUTES: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}
 _parsed: WeakKeyDictionary[Crawler, RepSettings] = WeakKeyDictionary()
 

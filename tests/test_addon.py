@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 import scrapy_rep
-from scrapy_rep import Addon, CrawlDelay, FleetMiddleware, RepExtension, RepMiddleware, RepRobotParser
+from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware, RepRobotParser
 from scrapy_rep.contracts import CONTRACTS, SitemapsContract
 from scrapy_rep.sitemaps.feed import SitemapFeed
 
@@ -51,7 +51,6 @@ def test_our_gate_goes_where_the_user_put_scrapys(built_in: Any) -> None:
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
         BUILT_IN: None,
         RepMiddleware: 543,
-        FleetMiddleware: 10_000,
     }
 
 
@@ -61,7 +60,6 @@ def test_a_place_that_the_user_gave_our_gate_is_kept(ours: Any) -> None:
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
         BUILT_IN: None,
         ours: 42,
-        FleetMiddleware: 10_000,
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_rep.flight import Flight
+from tests.support.in_process import run
 
 
 class Landings:
@@ -46,18 +47,18 @@ async def cut_off() -> str:
 
 def test_every_waiter_gets_the_result_the_late_one_too() -> None:
     landed = Landings()
-    assert asyncio.run(outcomes(slowly("rules"), landed)) == ["rules"] * 3
+    assert run(outcomes(slowly("rules"), landed)) == ["rules"] * 3
     assert landed.count == 1
 
 
 def test_every_waiter_gets_the_error() -> None:
-    results = asyncio.run(outcomes(failing(), Landings()))
+    results = run(outcomes(failing(), Landings()))
     assert [repr(result) for result in results] == ["LookupError('no such thing')"] * 3
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_no_waiter_hangs_when_the_fetch_is_cut_off() -> None:
-    results = asyncio.run(asyncio.wait_for(outcomes(cut_off(), Landings()), timeout=5))
+    results = run(asyncio.wait_for(outcomes(cut_off(), Landings()), timeout=5))
     assert [type(result) for result in results] == [RuntimeError] * 3
 
 
@@ -71,7 +72,7 @@ def test_a_waiter_that_is_cancelled_takes_nobody_along() -> None:
         result = await patient
         return impatient.cancelled(), result
 
-    assert asyncio.run(one_gives_up()) == (True, "rules")
+    assert run(one_gives_up()) == (True, "rules")
 
 
 def test_its_repr_shows_its_state() -> None:
@@ -84,4 +85,4 @@ def test_its_repr_shows_its_state() -> None:
         await waiter
         return [before, repr(flight)]
 
-    assert asyncio.run(states()) == ["<Flight in flight waiters=1>", "<Flight landed waiters=0>"]
+    assert run(states()) == ["<Flight in flight waiters=1>", "<Flight landed waiters=0>"]

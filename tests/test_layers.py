@@ -34,19 +34,17 @@ stores.base stores.memory stores.sqlite_file
 origin_log background settings signals threads
 stores.redis_client
 stores.redis_entries
-downloader crawl_delay fleet sitemaps
-downloader.engine
-downloader.places
-downloader.door
-stores.sqlite stores.redis_link downloader.waiting_room flight identity robotparser robots_request
-crawl_delay.time_of_day crawl_delay.owed
-stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns
-stores fleet.lane
-renewal sitemaps.lines
-report crawl_delay.report
-extension sitemaps.feed commands
-crawl_delay.extension contracts commands.terminal commands.fetching
-middleware fleet.middleware commands.cache commands.subject
+politeness fleet sitemaps
+politeness.scrapy_internals politeness.alarm politeness.stored_queue politeness.ready_slots
+stores.sqlite stores.redis_link flight identity robotparser robots_request
+politeness.pause politeness.time_of_day politeness.download_slot politeness.slot_delays politeness.robots_source
+stores.redis robots fetch politeness.timing fleet.turns politeness.prefetch
+stores politeness.delay_report
+renewal sitemaps.lines politeness.crawl_delay
+report politeness.starts
+extension sitemaps.feed politeness.slot_requests commands
+contracts commands.terminal commands.fetching politeness.priority_queue
+middleware commands.cache commands.subject
 spiders
 commands.lint_report commands.sources commands.sitemaps
 commands.explain_text

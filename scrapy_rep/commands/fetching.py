@@ -22,9 +22,9 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import inside_project
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, FirstError
 
-from scrapy_rep.downloader.engine import is_closing
 from scrapy_rep.extension import RepExtension
 from scrapy_rep.origin_log import describe
+from scrapy_rep.politeness.scrapy_internals import Engine
 from scrapy_rep.robotparser import RepRobotParser
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 from scrapy_rep.stores.sqlite import path_of_store
@@ -114,7 +114,7 @@ class Source:
     @property
     def is_closing(self) -> bool:
         """Whether the crawl ends before its work is done: after Ctrl-C."""
-        return is_closing(self._crawler)
+        return Engine(self._crawler).is_closing
 
     async def page(self, url: str) -> Response:
         """The answer at *url*, which a command needs besides: a sitemap. Raises what Scrapy's downloader does."""
@@ -131,7 +131,7 @@ class Source:
         async def work() -> None:
             for origin in left:
                 found(await self.get(origin))
-                if is_closing(self._crawler):
+                if Engine(self._crawler).is_closing:
                     break
 
         number = self._crawler.settings.getint("CONCURRENT_REQUESTS")

@@ -15,8 +15,8 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 
-from scrapy_rep.downloader.engine import close_spider
 from scrapy_rep.origin_log import OriginLog
+from scrapy_rep.politeness.scrapy_internals import Engine
 from scrapy_rep.protocol.cache import Backoff
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.threads import in_thread
@@ -107,7 +107,7 @@ class RedisLink:
         why = what_it_says(self._client, error)
         self._lost.add("Redis at %s does not answer (%s): %s", self, why, self._fate())
         if self._settings.redis_required:
-            close_spider(self._crawler, CLOSE_REASON)
+            Engine(self._crawler).close_spider(CLOSE_REASON)
 
     def _fate(self) -> str:
         if self._settings.redis_required:

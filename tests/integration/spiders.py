@@ -11,7 +11,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep import RepExtension, extension, renewal, report
-from scrapy_rep.crawl_delay import extension as crawl_delay
+from scrapy_rep.politeness import crawl_delay
 from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
 

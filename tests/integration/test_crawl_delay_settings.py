@@ -17,7 +17,7 @@ LEAST = 0.49
 ONE_BY_ONE = "tests.integration.spiders:OneAfterAnother"
 AT_TIME = "tests.integration.spiders:AtTime"
 HAS_JITTER = hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
-REPORT = "scrapy_rep.crawl_delay.report"
+REPORT = "scrapy_rep.politeness.delay_report"
 
 
 def gaps(site: Site) -> list[float]:
@@ -152,7 +152,7 @@ def test_ours_a_crawl_tells_once_per_origin_what_it_waits_for() -> None:
         f"robots.txt of {slow} asks for 0.5 s between two requests (line 3)",
     ]
     assert total.startswith(
-        f"Longest delays that robots.txt asked for: {slow} 0.5 s, {quick} 0.1 s. Requests waited "
+        f"Longest delays that robots.txt asked for: {slow} 0.5 s, {quick} 0.1 s. Hosts with requests waited "
     )
     assert result.stats["rep/crawl_delay/slot_count"] == 2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sqlite3
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 from scrapy_rep.protocol import Origin
 from scrapy_rep.stores.sqlite import SqliteStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
+from tests.support.in_process import run
 
 from .test_sqlite_file import ENTRY, NOW, ORIGIN
 
@@ -34,7 +34,7 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def get(store: SqliteStore) -> bool:
     """Whether the store has the entry."""
-    found = asyncio.run(store.get(ORIGIN))
+    found = run(store.get(ORIGIN))
     assert found in (None, ENTRY)
     return found is not None
 
@@ -108,8 +108,8 @@ def test_without_a_place_to_write_the_crawl_is_warned_once_and_goes_on(
     store = SqliteStore(tmp_path / "file" / "robots.sqlite")
     assert not get(store)
     put(store)
-    assert asyncio.run(store.claim(ORIGIN, 10))
-    asyncio.run(store.release(ORIGIN))
+    assert run(store.claim(ORIGIN, 10))
+    run(store.release(ORIGIN))
     store.close()
     (warning,) = caplog.records
     assert "Set REP_STORE_PATH to a file that can be written, or REP_STORE to memory." in warning.getMessage()
@@ -162,7 +162,7 @@ def _no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(path: Path) -> None:
     store = SqliteStore(path)
     assert not get(store)
-    assert asyncio.run(store.claim(ORIGIN, 1e12))
+    assert run(store.claim(ORIGIN, 1e12))
     store.close()
     with closing(SqliteFile(path)) as file:
         assert file.claim(ORIGIN, "another", NOW, 10)
@@ -177,7 +177,7 @@ def test_a_process_that_was_killed_holds_nobody_up(path: Path, where: str, grant
         assert file.claim(ORIGIN, f"{killed.pid}@{where}-x", NOW, 1_000)
     store = SqliteStore(path)
     assert not get(store)
-    assert asyncio.run(store.claim(ORIGIN, 10)) is granted
+    assert run(store.claim(ORIGIN, 10)) is granted
     store.close()
 
 
@@ -186,8 +186,8 @@ def test_a_process_that_lives_keeps_its_claim(path: Path) -> None:
     first, second = SqliteStore(path), SqliteStore(path)
     assert not get(first)
     assert not get(second)
-    assert asyncio.run(first.claim(ORIGIN, 10))
-    assert not asyncio.run(second.claim(ORIGIN, 10))
+    assert run(first.claim(ORIGIN, 10))
+    assert not run(second.claim(ORIGIN, 10))
     for store in (first, second):
         store.close()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy_rep.origin_log import OriginLog
 from scrapy_rep.protocol import Origin
 
-from .pace import Delay
+from .timing import Delay
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -23,7 +23,7 @@ _NAMED: Final = 5  # of the slowest origins
 
 
 class DelayReport:
-    """Tells once of every origin, and counts; ``waited`` are the seconds that requests waited for their turn."""
+    """Tells once of every origin, and counts; ``waited`` are the seconds that hosts with requests waited."""
 
     def __init__(self, crawler: Crawler, settings: RepSettings) -> None:
         self.waited = 0.0
@@ -89,7 +89,7 @@ class DelayReport:
         if self._slowest:
             named = ", ".join(f"{origin} {seconds:g} s" for origin, seconds in _first(self._slowest))
             logger.info(
-                "Longest delays that robots.txt asked for: %s. Requests waited %.1f s for their turn in all.",
+                "Longest delays that robots.txt asked for: %s. Hosts with requests waited %.1f s for them in all.",
                 named, self.waited,
             )  # fmt: skip
 

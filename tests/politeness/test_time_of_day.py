@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.crawl_delay.time_of_day import Window
+from scrapy_rep.politeness.time_of_day import Window
 
 NOON = 1_700_049_600.0 + 43_200 - 1_700_049_600.0 % 86_400
 

@@ -1,4 +1,4 @@
-"""What a robots.txt asks of one crawler's pace: Crawl-delay, Request-rate and Visit-time.
+"""When a robots.txt lets one crawler request: Crawl-delay, Request-rate and Visit-time.
 
 Reads a parser back-end; knows nothing of download slots, and no clock: ``now`` is POSIX seconds.
 """
@@ -45,7 +45,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Timing:
     """What one robots.txt asks of one crawler: a Crawl-delay, Request-rates (the last first), Visit-times."""
 
     crawl_delay: Delay | None = None
@@ -64,23 +64,25 @@ class Pace:
         return first if first and first.window.opens_in(now) else None
 
 
-NOTHING: Final = Pace()
+NOTHING: Final = Timing()
 
 
-def pace_of(parser: RobotParser, tokens: Sequence[str], *, crawl_delay: bool = True, times: bool = False) -> Pace:
+def timing_of(
+    parser: RobotParser, tokens: Sequence[str], *, crawl_delay: bool = True, times: bool = False
+) -> Timing:
     """What *parser* asks of the crawler called by one of *tokens*, the most specific first.
 
     Without *crawl_delay* no Crawl-delay counts, without *times* neither Request-rate nor Visit-time.
     Another parser back-end than ours is asked for a Crawl-delay alone, when it can tell one.
     """
     if not isinstance(parser, RepRobotParser):
-        return Pace(_foreign_delay(parser, tokens[0] or "*") if crawl_delay else None)
+        return Timing(_foreign_delay(parser, tokens[0] or "*") if crawl_delay else None)
     robotstxt, token = parser.robotstxt, parser.addressed(tokens)
     asked = crawl_delay and robotstxt.crawl_delay(token) is not None
     if not asked and not times:  # spares most files the walk over all their lines
         return NOTHING
     records = robotstxt.extensions_for(token)[::-1]
-    return Pace(
+    return Timing(
         next(_delays(records), None) if asked else None,
         tuple(_rates(records)) if times else (),
         tuple(_visits(records)) if times else (),

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.crawl_delay.pace import NOTHING, Pace, pace_of
+from scrapy_rep.politeness.timing import NOTHING, Timing, timing_of
 from scrapy_rep.robotparser import RepRobotParser
 
 MIDNIGHT = 0.0
 
 
-def pace(text: str, *tokens: str, **kwargs: Any) -> Pace:
-    return pace_of(RepRobotParser(text.encode()), tokens or ("mybot",), **kwargs)
+def pace(text: str, *tokens: str, **kwargs: Any) -> Timing:
+    return timing_of(RepRobotParser(text.encode()), tokens or ("mybot",), **kwargs)
 
 
 def asked(text: str, now: float = MIDNIGHT, **kwargs: Any) -> tuple[float, int] | None:
@@ -96,9 +96,9 @@ class Foreign:
 
 @pytest.mark.parametrize(("told", "seconds"), [(4, 4.0), (None, None), (-1.0, None), (float("nan"), None)])
 def test_ours_another_parser_back_end_is_asked_for_a_delay(told: Any, seconds: float | None) -> None:
-    delay = pace_of(Foreign(told), ("mybot",)).delay(MIDNIGHT)  # type: ignore[arg-type]
+    delay = timing_of(Foreign(told), ("mybot",)).delay(MIDNIGHT)  # type: ignore[arg-type]
     assert (delay and delay.seconds) == seconds
 
 
 def test_ours_a_parser_back_end_that_tells_no_delays_asks_for_nothing() -> None:
-    assert pace_of(object(), ("mybot",)) == NOTHING  # type: ignore[arg-type]
+    assert timing_of(object(), ("mybot",)) == NOTHING  # type: ignore[arg-type]

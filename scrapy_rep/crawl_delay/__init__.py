@@ -1,1 +1,0 @@
-"""The delays that robots.txt files ask for, kept by Scrapy's download slots."""

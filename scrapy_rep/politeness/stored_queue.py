@@ -1,0 +1,187 @@
+"""The requests of one origin, by priority, in the queues that Scrapy's settings name for memory or disk.
+
+What Scrapy's own ``ScrapyPriorityQueue`` does, with a ``peek`` that returns what ``pop`` will, and with few
+files open at a time.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from heapq import heapify, heappop, heappush
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+MAX_OPEN: Final = 128
+"""Queues on disk that are open at a time; each takes one file, or two."""
+
+
+class UnreadableError(Exception):
+    """Requests that cannot be read back from a queue; ``lost`` says how many are gone with that."""
+
+    def __init__(self, lost: int) -> None:
+        super().__init__(f"{lost} of its requests cannot be read")
+        self.lost = lost
+
+
+class Rank(NamedTuple):
+    """What decides the order within a download slot: the lower one goes first.
+
+    ``priority`` is negative to Scrapy's; at the same priority start requests come last.
+    """
+
+    priority: int
+    is_start: bool
+
+
+class OpenQueues:
+    """The queues on disk that were used last; opening one more closes the one that was not used for longest."""
+
+    def __init__(self, most: int = MAX_OPEN) -> None:
+        self._most = most
+        self._open: OrderedDict[_RankQueue, None] = OrderedDict()
+
+    def use(self, queue: _RankQueue) -> None:
+        self._open[queue] = None
+        self._open.move_to_end(queue)
+        if len(self._open) > self._most:
+            self._open.popitem(last=False)[0].close()
+
+    def forget(self, queue: _RankQueue) -> None:
+        self._open.pop(queue, None)
+
+
+class _RankQueue:
+    """One queue of Scrapy's, opened when it is used; ``size`` is known while it is closed."""
+
+    __slots__ = ("_make", "_open_queues", "_queue", "size")
+
+    def __init__(self, make: Callable[[], Any], open_queues: OpenQueues | None) -> None:
+        self._make = make
+        self._open_queues = open_queues
+        self._queue: Any = None
+        self.size = 0
+
+    def __enter__(self) -> Any:
+        if self._queue is None:
+            self._queue = self._make()
+        if self._open_queues is not None:
+            self._open_queues.use(self)
+        return self._queue
+
+    def __exit__(self, *_: object) -> None:
+        self.size = len(self._queue) if self._queue is not None else self.size
+
+    def close(self) -> None:
+        """Close its files; an empty queue leaves none behind."""
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+
+
+class StoredQueue:
+    """Requests in a queue for each priority, made by *make* under the folder *path*, which is empty in memory."""
+
+    __slots__ = ("_make", "_open_queues", "_order", "_path", "_queues")
+
+    def __init__(self, make: Callable[[Rank, str], Any], path: str, open_queues: OpenQueues | None = None) -> None:
+        self._make = make
+        self._path = path
+        self._open_queues = open_queues
+        self._queues: dict[Rank, _RankQueue] = {}
+        self._order: list[Rank] = []  # a heap
+
+    def resume(self, ranks: Iterable[Rank]) -> None:
+        """Find what an earlier crawl has left at *ranks*."""
+        for rank in ranks:
+            with self._at(rank):
+                pass
+            if not self._queues[rank].size:
+                self._drop(rank)
+
+    def push(self, rank: Rank, request: Request) -> None:
+        """Raises what the queue raises, ``ValueError`` for a request that cannot be stored on disk."""
+        try:
+            with self._at(rank) as queue:
+                queue.push(request)
+        finally:
+            if not self._queues[rank].size:
+                self._drop(rank)
+
+    def pop(self) -> Request:
+        """The first request; there has to be one. Raises `UnreadableError`."""
+        rank = self._order[0]
+        queue = self._queues[rank]
+        size = queue.size
+        try:
+            with queue as opened:
+                request: Request | None = opened.pop()
+            if request is None:
+                raise EOFError("the queue is shorter than it says")
+        except Exception as error:
+            if queue.size == size or isinstance(error, EOFError):  # nothing more can be had of it
+                queue.size = 0
+            raise UnreadableError(size - queue.size) from error
+        finally:
+            if not queue.size:
+                self._drop(rank)
+        return request
+
+    def peek(self) -> Request:
+        """What `pop` will return. Raises `UnreadableError` for one that is dropped, as `pop` does."""
+        request: Request | None = None
+        with suppress(Exception), self._queues[self._order[0]] as queue:  # what cannot be read cannot be popped
+            request = queue.peek()
+        return request if request is not None else self._drop_first()
+
+    def _drop_first(self) -> Request:
+        """`pop` raises for it; a request that could be read after all is dropped like the others."""
+        self.pop()
+        raise UnreadableError(1)
+
+    @property
+    def first(self) -> Rank:
+        """The rank of what `pop` will return; there has to be something."""
+        return self._order[0]
+
+    def close(self) -> list[int]:
+        """Close all files; returns the priorities that have something for `resume`."""
+        for queue in self._queues.values():
+            self._shut(queue)
+        priorities = sorted({rank.priority for rank in self._queues})
+        self._queues.clear()
+        return priorities
+
+    def _at(self, rank: Rank) -> _RankQueue:
+        queue = self._queues.get(rank)
+        if queue is None:
+            path = f"{self._path}/{rank.priority}{'s' * rank.is_start}"
+            queue = self._queues[rank] = _RankQueue(lambda: self._make(rank, path), self._open_queues)
+            heappush(self._order, rank)
+        return queue
+
+    def _drop(self, rank: Rank) -> None:
+        self._shut(self._queues.pop(rank))
+        if self._order[0] == rank:
+            heappop(self._order)
+        else:
+            self._order.remove(rank)
+            heapify(self._order)
+        if not self._queues and self._path:
+            with suppress(OSError):  # what is not ours keeps the folder
+                Path(self._path).rmdir()
+
+    def _shut(self, queue: _RankQueue) -> None:
+        if self._open_queues is not None:
+            self._open_queues.forget(queue)
+        queue.close()
+
+    def __bool__(self) -> bool:
+        return bool(self._queues)
+
+    def __len__(self) -> int:
+        return sum(queue.size for queue in self._queues.values())
