@@ -34,13 +34,13 @@ stores.base stores.memory stores.sqlite_file
 origin_log background settings signals threads
 stores.redis_client
 stores.redis_entries
-downloader crawl_delay fleet sitemaps
+downloader crawl_delay fleet politeness sitemaps politeness.rate_limiter
 downloader.engine
 downloader.places
 downloader.door
 stores.sqlite stores.redis_link downloader.waiting_room flight identity robotparser robots_request
 crawl_delay.time_of_day crawl_delay.owed
-stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns
+stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns politeness.redis_rate_limiter
 stores fleet.lane
 renewal sitemaps.lines
 report crawl_delay.report
