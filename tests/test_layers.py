@@ -30,7 +30,7 @@ survey survey.totals
 survey.sections survey.distributions
 survey.report survey.files
 survey.writer
-stores.base stores.memory stores.sqlite_file
+stores.base stores.memory stores.sqlite_file stores.lease stores.circuit_breaker
 origin_log background settings signals threads
 stores.redis_client
 stores.redis_entries
@@ -38,9 +38,10 @@ downloader crawl_delay fleet politeness sitemaps politeness.rate_limiter
 downloader.engine
 downloader.places
 downloader.door
-stores.sqlite stores.redis_link downloader.waiting_room flight identity robotparser robots_request
+stores.sqlite_link stores.redis_link downloader.waiting_room flight identity robotparser robots_request
 crawl_delay.time_of_day crawl_delay.owed
-stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns politeness.redis_rate_limiter
+stores.sqlite stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns
+politeness.redis_rate_limiter
 stores fleet.lane
 renewal sitemaps.lines
 report crawl_delay.report

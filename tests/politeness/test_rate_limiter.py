@@ -271,9 +271,9 @@ def test_the_delay_holds_for_any_latency_and_any_stall(
     simulation = workers[0].simulation
     simulation.now += 1_000  # whatever an example before this one has left
     starts: list[float] = []
-    for worker, (up, down) in zip(workers, latencies):
+    for number, (worker, (up, down)) in enumerate(zip(workers, latencies)):
         worker.journey.up, worker.journey.down = up, down
-        simulation.start(work(worker, starts, 4, Random(seed)))
+        simulation.start(work(worker, starts, 4, Random(seed + number)))  # noqa: S311
     simulation.run(400)
     assert len(starts) == 16
     assert min(after - before for before, after in pairwise(sorted(starts))) >= DELAY - 1e-5
