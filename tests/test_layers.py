@@ -41,7 +41,7 @@ downloader.door
 stores.sqlite_link stores.redis_link downloader.waiting_room flight identity robotparser robots_request
 crawl_delay.time_of_day crawl_delay.owed
 stores.sqlite stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns
-politeness.redis_rate_limiter
+politeness.sqlite_rate_limiter politeness.redis_rate_limiter
 stores fleet.lane
 renewal sitemaps.lines
 report crawl_delay.report

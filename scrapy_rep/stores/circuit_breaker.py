@@ -7,7 +7,10 @@ from typing import Final
 
 from scrapy_rep.protocol.cache import Backoff
 
-_PAUSES: Final = Backoff(5.0, 300.0)  # seconds
+LONGEST_PAUSE: Final = 30.0
+"""Seconds within which everybody who has given up tries again."""
+
+_PAUSES: Final = Backoff(5.0, LONGEST_PAUSE)
 
 
 class CircuitBreaker:

@@ -35,6 +35,15 @@ _TABLES: Final = (
     ) WITHOUT ROWID""",
     "CREATE INDEX entries_by_body ON entries (sha256)",
     "CREATE TABLE leases (origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
+    # For the rate limiter, in microseconds of the machine's monotonic clock.
+    """CREATE TABLE turns (
+        key TEXT PRIMARY KEY, last INTEGER, holder TEXT, number INTEGER, due INTEGER NOT NULL,
+        lapse INTEGER NOT NULL, until INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE turn_queue (
+        key TEXT NOT NULL, worker TEXT NOT NULL, came INTEGER NOT NULL, expected INTEGER NOT NULL,
+        PRIMARY KEY (key, worker)
+    ) WITHOUT ROWID""",
 )
 _SELECT: Final = "SELECT entries.*, bodies.body FROM entries JOIN bodies USING (sha256)"
 _COLUMNS: Final = (

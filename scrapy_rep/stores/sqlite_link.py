@@ -15,6 +15,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Event, Lock
+from time import monotonic
 from typing import Final, TypeVar
 
 from scrapy_rep.threads import in_thread
@@ -52,6 +53,12 @@ class SqliteLink:
         self._damage: Exception | None = None  # of the file that is there, which is to be set aside
         self._damages = 0
         self._inode: int | None = None
+        self._back_at = float("-inf")  # monotonic
+
+    @property
+    def seconds_in_use(self) -> float:
+        """How long the file can be written to again; endless where it always could."""
+        return monotonic() - self._back_at
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
         """What *work* returns; on the event loop once the file is open."""
@@ -163,7 +170,7 @@ class SqliteLink:
         breaker.fail()
         log = logger.debug if is_known else logger.warning
         log(
-            "The store %s cannot be used (%s): until it can, robots.txt files are remembered for this crawl alone."
+            "The store %s cannot be used now (%s): this crawl shares neither robots.txt files nor delays."
             " If that lasts, set REP_STORE_PATH to a file that can be written, or REP_STORE to memory.",
             self.path, error,
         )  # fmt: skip
@@ -171,6 +178,7 @@ class SqliteLink:
     def _regain(self, breaker: CircuitBreaker) -> None:
         if breaker.is_open:
             away = breaker.succeed()
+            self._back_at = monotonic()
             if not (self._reads.is_open or self._writes.is_open):
                 logger.info("The store %s can be used again after %.1f s.", self.path, away)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from redis import Redis
 
 from scrapy_rep.politeness.rate_limiter import RateLimiter, Turn
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
+from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.stores.sqlite_link import SqliteLink
 from tests.support.direct_link import DirectLink, at_once
 from tests.support.redis_server import RedisServer
 from tests.support.simulation import Simulation
@@ -97,7 +100,7 @@ class Worker:
 @pytest.fixture
 def simulation(monkeypatch: pytest.MonkeyPatch) -> Simulation:
     simulation = Simulation()
-    for name in ("rate_limiter", "redis_rate_limiter"):
+    for name in ("rate_limiter", "redis_rate_limiter", "sqlite_rate_limiter"):
         monkeypatch.setattr(f"scrapy_rep.politeness.{name}.monotonic", simulation.monotonic)
     return simulation
 
@@ -119,7 +122,39 @@ def redis_workers(simulation: Simulation, redis_client: Redis) -> list[Worker]:
     ]
 
 
-@pytest.fixture(params=["redis"])
+class SimulatedLink:
+    """The file, written to when the clock of the simulation says so."""
+
+    def __init__(self, link: SqliteLink, journey: Journey) -> None:
+        self.path = link.path
+        self.seconds_in_use = float("inf")
+        self._link = link
+        self._journey = journey
+
+    async def write(self, work: Any) -> Any:
+        journey = self._journey
+        if journey.up:
+            await journey.simulation.sleep(journey.up)
+        answer = self._link.write_now(work)
+        if journey.down:
+            await journey.simulation.sleep(journey.down)
+        return answer
+
+
+@pytest.fixture
+def sqlite_workers(simulation: Simulation, tmp_path: Path) -> Iterator[list[Worker]]:
+    """Each with a connection of its own."""
+    journeys = [Journey(simulation) for _ in range(4)]
+    links = [SqliteLink(tmp_path / "robots.sqlite") for _ in journeys]
+    yield [
+        Worker(SqliteRateLimiter(SimulatedLink(link, journey), name), journey)  # type: ignore[arg-type]
+        for link, journey, name in zip(links, journeys, "abcd")
+    ]
+    for link in links:
+        link.close(lambda _: None)
+
+
+@pytest.fixture(params=["redis", "sqlite"])
 def workers(request: pytest.FixtureRequest) -> list[Worker]:
     found: list[Worker] = request.getfixturevalue(f"{request.param}_workers")
     return found

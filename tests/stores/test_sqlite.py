@@ -153,7 +153,7 @@ def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
     monkeypatch.setattr("os.replace", _forbidden)
     assert not get(store)
     assert not get(store)
-    assert "cannot be used (not here)" in caplog.text
+    assert "cannot be used now (not here)" in caplog.text
 
 
 def _forbidden(*_: object) -> None:

@@ -36,6 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
         clock.now += 0.01
         return clock.now
 
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._STEP", 0.0)
     for module in ("circuit_breaker", "sqlite_file"):
         monkeypatch.setattr(f"scrapy_rep.stores.{module}.monotonic", monotonic)
     return clock
@@ -91,7 +92,7 @@ def test_a_locked_file_is_given_up_for_a_while_with_one_warning(
             write(link)
     assert clock.now - began - waited < 1  # none of them waits
     assert levels(caplog) == [logging.WARNING]
-    assert "cannot be used (database is locked)" in caplog.text
+    assert "cannot be used now (database is locked)" in caplog.text
     other.execute("ROLLBACK")
     clock.now += 10
     write(link)
