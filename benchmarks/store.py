@@ -65,7 +65,7 @@ def put_all(file: SqliteFile, number: int, texts: list[bytes]) -> tuple[float, i
     total = longest = 0.0
     octets = 0
     for entry in entries(number, texts):
-        took = seconds(partial(file.put, entry, "benchmark"))
+        took = seconds(partial(file.put, entry, "benchmark", time()))
         total, longest, octets = total + took, max(longest, took), octets + len(entry.body)
     return total, octets, longest
 
@@ -95,13 +95,13 @@ def main() -> None:
             Origin("https", f"www.host-{n}.example", 443) for n in random.sample(range(options.origins), SAMPLE)
         ]
         reads = [seconds(partial(file.get, origin)) for origin in sample]
-        claims = [seconds(partial(file.claim, origin, "benchmark", time(), 60)) for origin in sample]
+        leases = [seconds(partial(file.lease, origin, "benchmark", time(), 60)) for origin in sample]
         print(f"| {options.origins:,} origins, bodies of {octets / options.origins:,.0f} octets on average | |")
         print("|---|---|")
         print(f"| size per entry | {size / options.origins:,.0f} octets |")
         print(f"| put | {options.origins / total:,.0f} per second, the longest {longest * 1e3:.0f} ms |")
         print(f"| get | {SAMPLE / sum(reads):,.0f} per second, the longest {max(reads) * 1e3:.1f} ms |")
-        print(f"| claim | {SAMPLE / sum(claims):,.0f} per second |")
+        print(f"| lease | {SAMPLE / sum(leases):,.0f} per second |")
         print(f"| start-up | {opened * 1e3:.1f} ms |")
         print(f"| memory for all that | {resident() - before:.1f} MB |")
         file.close()

@@ -19,12 +19,12 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from w3lib.url import safe_url_string
 
-from .politeness.pause import pause
-from .politeness.scrapy_internals import Downloader
+from .pause import pause
 from .protocol import Access, Origin, access
 from .protocol.cache import Backoff, Entry, retry_after
 from .protocol.parser import cut
 from .robots_request import robots_request
+from .scrapy_internals import Downloader
 from .settings import RepSettings
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from .extension import RepExtension
 from .origin_log import describe
+from .pause import pause
 from .politeness.crawl_delay import CrawlDelay, Refusal
 from .politeness.download_slot import leave_old_host
-from .politeness.pause import pause
 from .politeness.robots_source import Gate
-from .politeness.scrapy_internals import Downloader
 from .protocol import Access, Origin, Reason, Rule, Verdict
+from .scrapy_internals import Downloader
 from .settings import InvalidSettingError, asks_for_delays, asks_robots
 from .sitemaps.feed import is_for_robots_txt, sitemap_callback, sitemap_lines
 

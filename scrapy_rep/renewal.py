@@ -8,7 +8,7 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 from .fetch import MAX_HOPS, Fetcher, FetchResult
-from .politeness.pause import pause
+from .pause import pause
 from .protocol import Access, Origin
 from .protocol.cache import Backoff, Entry, Freshness
 from .settings import RepSettings
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _FIRST_LOOK: Final = 0.05  # seconds until a process that may not fetch looks whether the other one has
 _LAST_LOOK: Final = 1.0
-_SPARE: Final = 5.0  # seconds that a claim outlives the longest fetch it is made for
+_SPARE: Final = 5.0  # seconds that a lease outlives the longest fetch it is made for
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +68,20 @@ class Renewer:
             known = await self._latest(store, origin, known)
             if self._is_current(known, began):
                 return known, False
-            if await store.claim(origin, self._longest_fetch):
+            if await store.acquire_lease(origin, self._longest_fetch):
                 break
-            if not await pause(self._crawler, pace):  # the crawl is closing: one attempt, claimed or not
+            if not await pause(self._crawler, pace):  # the crawl is closing: one attempt, with a lease or without
                 return known, True
             pace = min(2 * pace, _LAST_LOOK)
-        known = await self._latest(store, origin, known)  # it may have been renewed between the look and the claim
+        known = await self._latest(store, origin, known)  # it may have been renewed between the look and the lease
         if not self._is_current(known, began):
             return known, True
-        await store.release(origin)
+        await store.release_lease(origin)
         return known, False
 
     async def _latest(self, store: Store, origin: Origin, known: Entry | None) -> Entry | None:
         stored = await store.get(origin)
-        if stored is None or (known and known.tried_at >= stored.tried_at):
+        if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(time()))):
             return known
         return stored
 

@@ -30,15 +30,15 @@ survey survey.totals
 survey.sections survey.distributions
 survey.report survey.files
 survey.writer
-stores.base stores.memory stores.sqlite_file
-origin_log background settings signals threads
-stores.redis_client
+stores.base stores.memory stores.sqlite_file stores.lease stores.circuit_breaker
+origin_log background settings signals threads scrapy_internals
+stores.redis_client pause
 stores.redis_entries
-politeness fleet sitemaps
-politeness.scrapy_internals politeness.alarm politeness.stored_queue politeness.ready_slots
-stores.sqlite stores.redis_link flight identity robotparser robots_request
-politeness.pause politeness.time_of_day politeness.download_slot politeness.slot_delays politeness.robots_source
-stores.redis robots fetch politeness.timing fleet.turns politeness.prefetch
+politeness fleet sitemaps politeness.rate_limiter politeness.alarm politeness.stored_queue politeness.ready_slots
+stores.sqlite_link stores.redis_link flight identity robotparser robots_request
+politeness.time_of_day politeness.download_slot politeness.slot_delays politeness.robots_source
+stores.sqlite stores.redis robots fetch politeness.timing politeness.prefetch
+politeness.sqlite_rate_limiter politeness.redis_rate_limiter
 stores politeness.delay_report
 renewal sitemaps.lines politeness.crawl_delay
 report politeness.starts

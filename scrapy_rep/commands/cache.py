@@ -61,6 +61,10 @@ def _store(settings: RepSettings) -> Iterator[Store]:
             yield entries
         return
     path = path_of_store(settings)
+    if path is None:
+        raise GivenError(
+            "without a project (there is no scrapy.cfg) no store is kept: name one with -s REP_STORE_PATH=FILE"
+        )
     if not path.exists():
         raise GivenError(f"there is no store at {path}: REP_STORE_PATH names another one")
     try:

@@ -19,13 +19,12 @@ from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import default_settings
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from scrapy.utils.project import inside_project
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, FirstError
 
 from scrapy_rep.extension import RepExtension
 from scrapy_rep.origin_log import describe
-from scrapy_rep.politeness.scrapy_internals import Engine
 from scrapy_rep.robotparser import RepRobotParser
+from scrapy_rep.scrapy_internals import Engine
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 from scrapy_rep.stores.sqlite import path_of_store
 
@@ -202,8 +201,8 @@ def settings_of_crawl(settings: BaseSettings) -> Settings:
     chosen.setdict(_OF_CRAWLS, priority=_OVER_PROJECT)
     chosen.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
     parsed = RepSettings.from_settings(chosen)
-    if not inside_project() and not parsed.store_path and not path_of_store(parsed).exists():
-        chosen.set("REP_STORE", "memory", priority="command")  # leaves no folder behind where none was
+    if path_of_store(parsed) is None:
+        chosen.set("REP_STORE", "memory", priority="command")  # as in a crawl, without the warning
     return chosen  # type: ignore[no-any-return]
 
 

@@ -18,12 +18,12 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.identity import Identity, from_setting
 from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.scrapy_internals import Downloader
 from scrapy_rep.settings import RepSettings, asks_robots
 
 from . import download_slot
 from .delay_report import DelayReport
 from .robots_source import Gate, RobotsSource
-from .scrapy_internals import Downloader
 from .slot_delays import SlotDelays
 from .timing import NOTHING, Delay, Timing, timing_of
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from scrapy_rep.protocol import Origin
+    from scrapy_rep.scrapy_internals import Engine
 
     from .alarm import Alarm
     from .robots_source import RobotsSource
-    from .scrapy_internals import Engine
 
 MAX_FRESH: Final = 64
 """Fetches at a time that were started less than `PATIENCE` seconds ago."""

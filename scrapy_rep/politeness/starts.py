@@ -11,13 +11,13 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
+from scrapy_rep.scrapy_internals import Downloader, Engine
 from scrapy_rep.settings import RepSettings
 
 from .alarm import Alarm
 from .crawl_delay import CrawlDelay
 from .prefetch import Prefetcher, WaitsForRobots
 from .robots_source import RobotsSource
-from .scrapy_internals import Downloader, Engine
 
 if TYPE_CHECKING:
     from scrapy import Request

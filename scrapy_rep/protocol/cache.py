@@ -26,6 +26,10 @@ RFC 9309 section 2.3.1.4: "after a reasonably long period of time (for example, 
 """
 
 
+CLOCK_SKEW: Final = 60.0
+"""Seconds that the clock of another machine may be ahead; what is dated later, a wrong clock has dated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is known of the robots.txt of one origin.
@@ -64,6 +68,10 @@ class Entry:
     def has_answered(self) -> bool:
         """Whether the origin ever said what holds."""
         return self.access is not Access.UNREACHABLE
+
+    def is_ahead(self, now: float) -> bool:
+        """Whether a clock that was ahead has dated this, so that its times mean nothing."""
+        return max(self.fetched_at, self.tried_at) > now + CLOCK_SKEW
 
     def of_use_until(self, stale_max: float) -> float:
         """POSIX seconds: until when anybody may use this, to stand in, or at least to be revalidated.
@@ -127,7 +135,9 @@ class Freshness:
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
         """*entry* after *attempts* more that failed in a row; what was known of the origin stays known."""
         failures = entry.failures + attempts
-        since = now if entry.unreachable_since is None else entry.unreachable_since
+        since = now if entry.unreachable_since is None else min(entry.unreachable_since, now)
+        if entry.is_ahead(now):  # the answer is from before, nobody knows how long
+            entry = replace(entry, fetched_at=min(entry.fetched_at, now), fresh_until=min(entry.fresh_until, now))
         retry_at = now + self.backoff.distance(failures, retry_after)
         return replace(entry, failures=failures, unreachable_since=since, tried_at=now, retry_at=retry_at)
 
@@ -147,7 +157,7 @@ class Freshness:
     def usable_until(self, entry: Entry, now: float) -> float:
         """Until when the answer of `access` holds without another look; not after *now* when a fetch is due."""
         due_at = self.due_at(entry)
-        if due_at <= now or entry.fetched_at > now + _CLOCK_SKEW:
+        if due_at <= now or entry.is_ahead(now):
             return now
         turns = [due_at]
         if entry.unreachable_since is not None:
@@ -155,7 +165,6 @@ class Freshness:
         return min(turn for turn in turns if turn > now)
 
 
-_CLOCK_SKEW: Final = 60.0  # seconds that the clock of another machine may be ahead; more, and ours was put back
 _NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")
 _MAX_AGE: Final = re.compile(r'(?:^|[\s,])max-age\s*=\s*"?(\d+)')
 

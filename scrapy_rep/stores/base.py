@@ -23,13 +23,13 @@ class Store(Protocol):
         """The entry of *origin*, fresh or not; None when there is none."""
 
     async def put(self, entry: Entry) -> None:
-        """Keep *entry* in place of the one of its origin, and give back the claim to that."""
+        """Keep *entry* in place of the one of its origin, and release the lease on that."""
 
-    async def claim(self, origin: Origin, seconds: float) -> bool:
-        """Whether this crawl may fetch *origin* now: nobody else may until `release`, *seconds* at most."""
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        """Whether this crawl may fetch *origin* now: nobody else may until the release, *seconds* at most."""
 
-    async def release(self, origin: Origin) -> None:
-        """Give back what `claim` granted."""
+    async def release_lease(self, origin: Origin) -> None:
+        """End what `acquire_lease` granted."""
 
     def close(self) -> None:
         """The crawl is over."""

@@ -70,11 +70,11 @@ class MemoryStore:
     async def put(self, entry: Entry) -> None:
         """Nothing: the crawl remembers it."""
 
-    async def claim(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
         return True
 
-    async def release(self, origin: Origin) -> None:
-        """Nothing to give back."""
+    async def release_lease(self, origin: Origin) -> None:
+        """Nothing to release."""
 
     def close(self) -> None:
         """Nothing to close."""

@@ -104,10 +104,10 @@ class RedisEntries:
     def purge(self, origin: Origin | None = None) -> int:
         """Forget *origin*, or all; the number of entries that are gone. A body of one origin expires by itself."""
         if origin:
-            self._ask(self._client.unlink, self._key("claim", origin))
+            self._ask(self._client.unlink, self._key("lease", origin))
             return int(self._ask(self._client.unlink, self._key("entry", origin)))
         gone = self._unlink("entry")
-        self._unlink("claim")
+        self._unlink("lease")
         self._unlink("body")
         return gone
 

@@ -16,8 +16,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_rep.origin_log import OriginLog
-from scrapy_rep.politeness.scrapy_internals import Engine
 from scrapy_rep.protocol.cache import Backoff
+from scrapy_rep.scrapy_internals import Engine
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.threads import in_thread
 

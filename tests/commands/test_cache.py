@@ -41,10 +41,11 @@ def server() -> Iterator[RedisServer]:
 @pytest.fixture
 def file_project(tmp_path: Path) -> Path:
     """A folder whose default store holds two origins."""
+    (tmp_path / "scrapy.cfg").touch()
     (tmp_path / ".scrapy").mkdir()
     with closing(SqliteFile(tmp_path / ".scrapy" / "robots.sqlite")) as file:
         for entry in KNOWN:
-            file.put(entry, "me")
+            file.put(entry, "me", NOW)
     return tmp_path
 
 
@@ -97,7 +98,7 @@ def test_show_tells_all_and_the_body(project: Path, url: str) -> None:
 def test_show_obeys_nothing_that_a_site_has_written_for_terminals(file_project: Path) -> None:
     hostile = replace(KNOWN[0], body=b"# \x1b]0;pwned\x07\r\n#\tb\n", etag="\x1b[31m")
     with closing(SqliteFile(file_project / ".scrapy" / "robots.sqlite")) as file:
-        file.put(replace(hostile, fetched_at=NOW + 1), "me")
+        file.put(replace(hostile, fetched_at=NOW + 1), "me", NOW)
     _, out, _ = robots_command(file_project, "cache", "show", "a.example")
     assert "etag: \\x1b[31m\n" in out
     assert out.endswith("\n\n# \\x1b]0;pwned\\x07\n#       b\n")
@@ -110,9 +111,7 @@ def test_a_row_that_cannot_be_read_is_told_in_one_line(file_project: Path) -> No
         connection.commit()
     code, _, err = robots_command(file_project, "cache", "list")
     assert code == 2
-    assert err.startswith(
-        "scrapy robots cache: .scrapy/robots.sqlite: the entry of https://a.example cannot be read: "
-    )
+    assert err.startswith(f"scrapy robots cache: {path}: the entry of https://a.example cannot be read: ")
     assert err.count("\n") == 1
 
 
@@ -150,6 +149,23 @@ def test_what_cannot_be_done_is_said_and_ends_with_2(
 ) -> None:
     code, out, err = robots_command(file_project, *arguments)
     assert (code, problem in out + err) == (2, True), out + err
+
+
+def test_outside_a_project_it_is_said_that_no_store_is_kept(tmp_path: Path) -> None:
+    code, out, err = robots_command(tmp_path, "cache", "list")
+    assert (code, out) == (2, "")
+    assert err == (
+        "scrapy robots cache: without a project (there is no scrapy.cfg) no store is kept:"
+        " name one with -s REP_STORE_PATH=FILE\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_outside_a_project_a_relative_path_counts_from_the_working_directory(tmp_path: Path) -> None:
+    with closing(SqliteFile(tmp_path / "mine")) as file:
+        file.put(KNOWN[0], "me", NOW)
+    code, out, _ = robots_command(tmp_path, "cache", "list", "-s", "REP_STORE_PATH=mine")
+    assert (code, out.split()[0]) == (0, "https://a.example")
 
 
 def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path) -> None:

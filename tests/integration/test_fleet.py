@@ -136,22 +136,22 @@ def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: R
         site.answer("/robots.txt", lambda _: next(answers, SLOW))
         settings = {"REP_REDIS_URL": server.url, "REP_TIMEOUT": 60, **MEMORY}
         crawl_until(lambda: site.count("/robots.txt") == 1, f"{site.origin}/killed", settings=settings)
-        (claim,) = client.keys("rep:claim:*")
-        assert 0 < client.pttl(claim) <= 9_000
-        client.pexpire(claim, 3_000)  # as if most of its life had passed
+        (lease,) = client.keys("rep:lease:*")
+        assert 0 < client.pttl(lease) <= 9_000
+        client.pexpire(lease, 3_000)  # as if most of its life had passed
         result = crawl(f"{site.origin}/", f"{site.origin}/private", settings=settings)
     assert site.paths() == ["/robots.txt", "/robots.txt", "/"]
     assert [failure.reason for failure in result.failures] == ["rule"]
     assert 0.3 < result.seconds < 6
 
 
-def test_a_worker_that_is_slow_to_fetch_keeps_its_claim(server: RedisServer) -> None:
+def test_a_worker_that_is_slow_to_fetch_keeps_its_lease(server: RedisServer) -> None:
     with Site() as site, server.client() as client, ThreadPoolExecutor(1) as pool:
         site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=4.5))
         fetching = pool.submit(crawl, f"{site.origin}/", settings={"REP_REDIS_URL": server.url})
         wait_until(lambda: site.count("/robots.txt") == 1)
-        (claim,) = client.keys("rep:claim:*")
-        client.pexpire(claim, 4_000)
-        wait_until(lambda: client.pttl(claim) > 5_000)
+        (lease,) = client.keys("rep:lease:*")
+        client.pexpire(lease, 4_000)
+        wait_until(lambda: client.pttl(lease) > 5_000)
         results([fetching])
-        assert client.keys("rep:claim:*") == []
+        assert client.keys("rep:lease:*") == []

@@ -190,7 +190,7 @@ def test_four_processes_that_crawl_100_origins_at_once_ask_each_once(store: Path
     assert [result.lines("WARNING") for result in results] == [[]] * 4
     connection = sqlite3.connect(store)
     assert connection.execute("SELECT count(*) FROM entries").fetchone() == (100,)
-    assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+    assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
     connection.close()
 
 
@@ -223,8 +223,8 @@ def test_a_process_that_died_while_it_fetched_holds_nobody_up_for_ever(store: Pa
         site.answer("/robots.txt", validated)
         run(store, f"{site.origin}/")
         change(store, "DELETE FROM entries")
-        claim = f"INSERT INTO claims VALUES ('{site.origin}', 'dead', strftime('%s', 'now') + 3)"  # noqa: S608
-        change(store, claim)
+        lease = f"INSERT INTO leases VALUES ('{site.origin}', 'dead', strftime('%s', 'now') + 3)"  # noqa: S608
+        change(store, lease)
         result = run(store, f"{site.origin}/")
         assert site.count("/robots.txt") == 2
     assert len(result.pages) == 1

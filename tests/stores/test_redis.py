@@ -106,31 +106,31 @@ def test_an_entry_whose_body_is_gone_is_none(link: DirectLink) -> None:
     assert at_once(store_of(link).get(ORIGIN)) is None
 
 
-def test_one_worker_has_the_claim_until_it_gives_it_back(link: DirectLink) -> None:
+def test_one_worker_has_the_lease_until_it_gives_it_back(link: DirectLink) -> None:
     one, two = store_of(link), store_of(link)
-    assert at_once(one.claim(ORIGIN, 9))
-    assert at_once(one.claim(ORIGIN, 9))
-    assert not at_once(two.claim(ORIGIN, 9))
-    at_once(two.release(ORIGIN))
-    assert not at_once(two.claim(ORIGIN, 9))
-    at_once(one.release(ORIGIN))
-    assert at_once(two.claim(ORIGIN, 9))
+    assert at_once(one.acquire_lease(ORIGIN, 9))
+    assert at_once(one.acquire_lease(ORIGIN, 9))
+    assert not at_once(two.acquire_lease(ORIGIN, 9))
+    at_once(two.release_lease(ORIGIN))
+    assert not at_once(two.acquire_lease(ORIGIN, 9))
+    at_once(one.release_lease(ORIGIN))
+    assert at_once(two.acquire_lease(ORIGIN, 9))
 
 
-def test_a_claim_is_given_back_with_the_entry_by_its_holder_alone(link: DirectLink) -> None:
+def test_a_lease_is_given_back_with_the_entry_by_its_holder_alone(link: DirectLink) -> None:
     one, two = store_of(link), store_of(link)
-    at_once(one.claim(ORIGIN, 9))
+    at_once(one.acquire_lease(ORIGIN, 9))
     at_once(two.put(ENTRY))
-    assert not at_once(two.claim(ORIGIN, 9))
+    assert not at_once(two.acquire_lease(ORIGIN, 9))
     at_once(one.put(ENTRY))
-    assert at_once(two.claim(ORIGIN, 9))
+    assert at_once(two.acquire_lease(ORIGIN, 9))
 
 
-def test_the_claim_of_a_worker_that_died_ends(link: DirectLink) -> None:
-    at_once(store_of(link).claim(ORIGIN, 0.1))
-    assert not at_once(store_of(link).claim(ORIGIN, 9))
+def test_the_lease_of_a_worker_that_died_ends(link: DirectLink) -> None:
+    at_once(store_of(link).acquire_lease(ORIGIN, 0.1))
+    assert not at_once(store_of(link).acquire_lease(ORIGIN, 9))
     sleep(0.15)
-    assert at_once(store_of(link).claim(ORIGIN, 9))
+    assert at_once(store_of(link).acquire_lease(ORIGIN, 9))
 
 
 class LocalStore(MemoryStore):
@@ -146,11 +146,11 @@ class LocalStore(MemoryStore):
     async def put(self, entry: Entry) -> None:
         self.calls.append("put")
 
-    async def claim(self, origin: Origin, seconds: float) -> bool:
-        self.calls.append("claim")
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        self.calls.append("lease")
         return True
 
-    async def release(self, origin: Origin) -> None:
+    async def release_lease(self, origin: Origin) -> None:
         self.calls.append("release")
 
 
@@ -164,7 +164,7 @@ def test_while_redis_is_away_the_local_store_answers(server: RedisServer) -> Non
     with server.client() as client:
         store = RedisStore(NoLink(client), local, 0.0)  # type: ignore[arg-type]
         assert at_once(store.get(ORIGIN)) == ENTRY
-        assert at_once(store.claim(ORIGIN, 1))
+        assert at_once(store.acquire_lease(ORIGIN, 1))
         at_once(store.put(ENTRY))
-        at_once(store.release(ORIGIN))
-    assert local.calls == ["get", "claim", "put", "release"]
+        at_once(store.release_lease(ORIGIN))
+    assert local.calls == ["get", "lease", "put", "release"]

@@ -9,14 +9,15 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from platform import node
 from typing import Any
 
 import pytest
 
 from scrapy_rep.protocol import Origin
+from scrapy_rep.stores.lease import LeaseHolder
 from scrapy_rep.stores.sqlite import SqliteStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
+from scrapy_rep.stores.sqlite_link import SqliteLink
 from tests.support.in_process import run
 
 from .test_sqlite_file import ENTRY, NOW, ORIGIN
@@ -29,7 +30,15 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _now(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def here(function: Any, *arguments: Any) -> Any:
+        return function(*arguments)
+
     monkeypatch.setattr("scrapy_rep.stores.sqlite.time", lambda: NOW)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_link.in_thread", here)
+
+
+def store_at(path: Path) -> SqliteStore:
+    return SqliteStore(SqliteLink(path))
 
 
 def get(store: SqliteStore) -> bool:
@@ -40,22 +49,22 @@ def get(store: SqliteStore) -> bool:
 
 
 def put(store: SqliteStore) -> None:
-    store._try(lambda file: store._put(file, ENTRY), None)
+    run(store.put(ENTRY))
 
 
 def test_without_a_question_no_file_is_made(path: Path) -> None:
-    SqliteStore(path).close()
+    store_at(path).close()
     assert not path.exists()
 
 
 def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "robots.sqlite"
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
     put(store)
     assert get(store)
     store.close()
-    again = SqliteStore(path)
+    again = store_at(path)
     assert get(again)
     again.close()
 
@@ -64,7 +73,7 @@ def test_a_damaged_file_is_set_aside_with_a_warning_and_a_fresh_one_is_made(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.write_bytes(b"no database" * 1_000)
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
     put(store)
     assert get(store)
@@ -76,7 +85,7 @@ def test_a_damaged_file_is_set_aside_with_a_warning_and_a_fresh_one_is_made(
 
 
 def test_a_file_that_is_damaged_while_in_use_is_replaced_too(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
     put(store)
     connection = sqlite3.connect(path)
@@ -92,7 +101,7 @@ def test_a_file_that_is_damaged_while_in_use_is_replaced_too(path: Path, caplog:
 
 def test_two_stores_that_find_the_same_damage_replace_the_file_once(path: Path) -> None:
     path.write_bytes(b"no database" * 1_000)
-    first, second = SqliteStore(path), SqliteStore(path)
+    first, second = store_at(path), store_at(path)
     assert not get(first)
     put(first)
     assert get(second)
@@ -105,26 +114,26 @@ def test_without_a_place_to_write_the_crawl_is_warned_once_and_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
-    store = SqliteStore(tmp_path / "file" / "robots.sqlite")
+    store = store_at(tmp_path / "file" / "robots.sqlite")
     assert not get(store)
     put(store)
-    assert run(store.claim(ORIGIN, 10))
-    run(store.release(ORIGIN))
+    assert run(store.acquire_lease(ORIGIN, 10))
+    run(store.release_lease(ORIGIN))
     store.close()
     (warning,) = caplog.records
-    assert "Set REP_STORE_PATH to a file that can be written, or REP_STORE to memory." in warning.getMessage()
+    assert "set REP_STORE_PATH to a file that can be written, or REP_STORE to memory." in warning.getMessage()
 
 
 def test_a_folder_in_place_of_the_file_is_no_place_to_write(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path.mkdir()
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
     assert "cannot be used" in caplog.text
     assert path.is_dir()
 
 
 def test_what_comes_after_the_end_of_the_crawl_is_let_go(path: Path) -> None:
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
     store.close()
     put(store)
@@ -135,7 +144,7 @@ def test_what_comes_after_the_end_of_the_crawl_is_let_go(path: Path) -> None:
 def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
     path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
     put(store)
     with closing(sqlite3.connect(path)) as connection:
@@ -143,61 +152,76 @@ def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
         connection.commit()
     monkeypatch.setattr("os.replace", _forbidden)
     assert not get(store)
-    assert "cannot be used (not here)" in caplog.text
+    assert not get(store)
+    assert "cannot be used now (not here)" in caplog.text
 
 
 def _forbidden(*_: object) -> None:
     raise PermissionError("not here")
 
 
-@pytest.fixture
-def _no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def here(function: Any, *arguments: Any) -> Any:
-        return function(*arguments)
-
-    monkeypatch.setattr("scrapy_rep.stores.sqlite.in_thread", here)
-
-
-@pytest.mark.usefixtures("_no_thread")
 def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(path: Path) -> None:
-    store = SqliteStore(path)
+    store = store_at(path)
     assert not get(store)
-    assert run(store.claim(ORIGIN, 1e12))
+    assert run(store.acquire_lease(ORIGIN, 1e12))
     store.close()
     with closing(SqliteFile(path)) as file:
-        assert file.claim(ORIGIN, "another", NOW, 10)
+        assert not file.lease(ORIGIN, "another", NOW, 10)
 
 
-@pytest.mark.usefixtures("_no_thread")
-@pytest.mark.parametrize(("where", "granted"), [(node(), True), ("another-machine", False)])
-def test_a_process_that_was_killed_holds_nobody_up(path: Path, where: str, granted: bool) -> None:
+def leased_by(path: Path, holder: LeaseHolder) -> bool:
+    """Whether a crawl gets the lease that *holder* has left behind."""
+    with closing(SqliteFile(path)) as file:
+        assert not file.lease(ORIGIN, str(holder), NOW, 1_000)
+    store = store_at(path)
+    granted = run(store.acquire_lease(ORIGIN, 10))
+    store.close()
+    return granted
+
+
+def test_a_process_that_was_killed_holds_nobody_up(path: Path) -> None:
     killed = subprocess.Popen([sys.executable, "-c", ""])
     killed.wait()
-    with closing(SqliteFile(path)) as file:
-        assert file.claim(ORIGIN, f"{killed.pid}@{where}-x", NOW, 1_000)
-    store = SqliteStore(path)
-    assert not get(store)
-    assert run(store.claim(ORIGIN, 10)) is granted
-    store.close()
+    assert leased_by(path, LeaseHolder.new()._replace(pid=killed.pid, uuid="x"))
 
 
-@pytest.mark.usefixtures("_no_thread")
-def test_a_process_that_lives_keeps_its_claim(path: Path) -> None:
-    first, second = SqliteStore(path), SqliteStore(path)
+def test_a_container_that_was_killed_and_started_again_does_not_wait_for_itself(path: Path) -> None:
+    """Its process has the number that it had before."""
+    assert leased_by(path, LeaseHolder.new()._replace(start="1", uuid="x"))
+
+
+def test_a_holder_on_another_machine_keeps_its_lease(path: Path) -> None:
+    assert not leased_by(path, LeaseHolder.new()._replace(host="another-machine", pid=2**22 + 1, uuid="x"))
+
+
+def test_a_process_that_lives_keeps_its_lease(path: Path) -> None:
+    first, second = store_at(path), store_at(path)
     assert not get(first)
     assert not get(second)
-    assert run(first.claim(ORIGIN, 10))
-    assert not run(second.claim(ORIGIN, 10))
+    assert run(first.acquire_lease(ORIGIN, 10))
+    assert not run(second.acquire_lease(ORIGIN, 10))
     for store in (first, second):
         store.close()
+
+
+def test_without_a_file_the_crawl_is_warned_once_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    store = SqliteStore(None)
+    for _ in range(2):
+        assert not get(store)
+        put(store)
+        assert run(store.acquire_lease(ORIGIN, 10))
+        run(store.release_lease(ORIGIN))
+    store.close()
+    (warning,) = caplog.records
+    assert "Set REP_STORE_PATH to a file" in warning.getMessage()
 
 
 def test_the_first_entry_of_a_crawl_makes_the_file_forget_what_is_of_no_use(path: Path) -> None:
     with closing(SqliteFile(path)) as file:
         origin = Origin("http", "old.example", 80)
         old = replace(ENTRY, origin=origin, fetched_at=0.0, fresh_until=1.0, failures=0, retry_at=0.0)
-        file.put(old, "me")
-    store = SqliteStore(path)
+        file.put(old, "me", NOW)
+    store = store_at(path)
     assert not get(store)
     put(store)
     store.close()

@@ -76,7 +76,7 @@ def test_an_entry_comes_back_as_it_went_in_also_in_another_process(file: SqliteF
     unknown = replace(ENTRY, access=Access.UNREACHABLE, status=None, body=b"", hops=(), unreachable_since=None)
     other = replace(unknown, origin=Origin("ftp", "::1", 21))
     for entry in (ENTRY, other):
-        file.put(entry, "me")
+        file.put(entry, "me", NOW)
     again = SqliteFile(path)
     assert [again.get(ORIGIN), file.get(other.origin), again.get(Origin("http", "example.com", 80))] == [
         ENTRY,
@@ -90,42 +90,50 @@ def test_a_body_is_kept_once_however_many_origins_have_it_and_not_longer_than_an
     file: SqliteFile, path: Path
 ) -> None:
     for number in range(3):
-        file.put(entry_of(number), "me")
+        file.put(entry_of(number), "me", NOW)
     assert bodies(path) == 1
-    file.put(entry_of(0, b"other"), "me")
+    file.put(entry_of(0, b"other"), "me", NOW)
     assert bodies(path) == 2
     for number in range(1, 3):
-        file.put(entry_of(number, b"other"), "me")
+        file.put(entry_of(number, b"other"), "me", NOW)
     assert bodies(path) == 1
 
 
 def test_an_answer_is_not_replaced_by_what_was_known_before_it(file: SqliteFile, path: Path) -> None:
-    file.put(replace(ENTRY, fetched_at=NOW + 10, body=b"new"), "me")
-    file.put(replace(ENTRY, fetched_at=NOW, body=b"old"), "slow")
+    file.put(replace(ENTRY, fetched_at=NOW + 10, body=b"new"), "me", NOW)
+    file.put(replace(ENTRY, fetched_at=NOW, body=b"old"), "slow", NOW)
     kept = file.get(ORIGIN)
     assert (kept and kept.body, bodies(path)) == (b"new", 1)
 
 
-def test_one_holder_at_a_time_has_a_claim_until_it_is_released_or_over(file: SqliteFile) -> None:
-    assert file.claim(ORIGIN, "me", NOW, 10)
-    assert file.claim(ORIGIN, "me", NOW + 5, 10)  # again: it lasts longer
-    assert not file.claim(ORIGIN, "you", NOW + 14, 10)
-    assert file.claim(ORIGIN, "you", NOW + 15, 10)
-    file.release(ORIGIN, "me")
-    assert not file.claim(ORIGIN, "me", NOW + 16, 10)
-    file.release(ORIGIN, "you")
-    assert file.claim(ORIGIN, "me", NOW + 16, 10)
+def test_ours_an_entry_that_a_clock_ahead_has_dated_is_replaced(file: SqliteFile) -> None:
+    file.put(replace(ENTRY, fetched_at=NOW + 1e6, body=b"of next week"), "me", NOW + 1e6)
+    file.put(replace(ENTRY, fetched_at=NOW, body=b"of now"), "me", NOW)
+    kept = file.get(ORIGIN)
+    assert kept
+    assert kept.body == b"of now"
 
 
-def test_what_is_put_gives_the_claim_back(file: SqliteFile) -> None:
-    assert file.claim(ORIGIN, "me", NOW, 10)
-    file.put(ENTRY, "me")
-    assert file.claim(ORIGIN, "you", NOW, 10)
+def test_one_holder_at_a_time_has_a_lease_until_it_is_released_or_over(file: SqliteFile) -> None:
+    assert not file.lease(ORIGIN, "me", NOW, 10)
+    assert not file.lease(ORIGIN, "me", NOW + 5, 10)  # again: it lasts longer
+    assert file.lease(ORIGIN, "you", NOW + 14, 10)
+    assert not file.lease(ORIGIN, "you", NOW + 15, 10)
+    file.release_lease(ORIGIN, "me")
+    assert file.lease(ORIGIN, "me", NOW + 16, 10)
+    file.release_lease(ORIGIN, "you")
+    assert not file.lease(ORIGIN, "me", NOW + 16, 10)
+
+
+def test_what_is_put_gives_the_lease_back(file: SqliteFile) -> None:
+    assert not file.lease(ORIGIN, "me", NOW, 10)
+    file.put(ENTRY, "me", NOW)
+    assert not file.lease(ORIGIN, "you", NOW, 10)
 
 
 def test_purge_forgets_one_origin_or_all_and_their_bodies(file: SqliteFile, path: Path) -> None:
     for number in range(3):
-        file.put(entry_of(number, b"%d" % number), "me")
+        file.put(entry_of(number, b"%d" % number), "me", NOW)
     assert (file.purge(entry_of(1).origin), file.purge(ORIGIN), bodies(path)) == (1, 0, 2)
     assert [entry.origin.host for entry in file.entries()] == ["h0.example", "h2.example"]
     assert (file.purge(), list(file.entries()), bodies(path)) == (2, [], 0)
@@ -161,7 +169,7 @@ import sys
 from tests.stores.test_sqlite_file import *
 file = SqliteFile(Path(sys.argv[1]))
 for number in range(int(sys.argv[2]), 10**6):
-    file.put(entry_of(number, b"Disallow: /%d" % number), "writer")
+    file.put(entry_of(number, b"Disallow: /%d" % number), "writer", NOW)
     print(number, flush=True)
 """
 
@@ -207,7 +215,7 @@ def test_a_file_that_somebody_writes_to_is_opened_at_once(path: Path, busy: sqli
 
 @pytest.mark.parametrize("damage", ["bodies SET body = 'x'", "entries SET hops = '['", "entries SET access = 'x'"])
 def test_a_row_that_is_not_what_it_should_be_is_damage(path: Path, file: SqliteFile, damage: str) -> None:
-    file.put(ENTRY, "me")
+    file.put(ENTRY, "me", NOW)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"UPDATE {damage}")
         connection.commit()
@@ -224,11 +232,11 @@ def test_what_is_of_no_more_use_is_forgotten_and_its_body(
     entry = replace(ENTRY, failures=failures, retry_at=retry_at)
     lasting = replace(ENTRY, origin=Origin("http", "b.example", 80), body=b"", fresh_until=NOW + 1e9)
     for each in (entry, lasting):
-        file.put(each, "me")
-    file.claim(ORIGIN, "killed", NOW, 10)
+        file.put(each, "me", NOW)
+    file.lease(ORIGIN, "killed", NOW, 10)
     assert file.forget(entry.of_use_until(stale_max) - 1, stale_max) == 0
     assert file.forget(entry.of_use_until(stale_max) + 1, stale_max) == 1
     assert list(file.entries()) == [lasting]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM bodies").fetchone() == (1,)
-        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)

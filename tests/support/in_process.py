@@ -30,7 +30,13 @@ def in_the_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[...,
     def run_test(*arguments: Any, **named: Any) -> Deferred[None]:
         return Deferred.fromFuture(asyncio.ensure_future(test(*arguments, **named)))
 
+    run_test.in_the_loop = True  # type: ignore[attr-defined]
     return run_test
+
+
+def is_in_the_loop(test: Callable[..., Any]) -> bool:
+    """Whether `in_the_loop` decorates *test*."""
+    return getattr(test, "in_the_loop", False)
 
 
 class Quiet(Spider):

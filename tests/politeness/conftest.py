@@ -1,0 +1,160 @@
+"""Limiters of several workers over one clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from scrapy_rep.politeness.rate_limiter import RateLimiter, Turn
+from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
+from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.stores.sqlite_link import SqliteLink
+from tests.support.direct_link import DirectLink, at_once
+from tests.support.redis_server import RedisServer
+from tests.support.simulation import Simulation
+
+KEY = "example.com"
+DELAY = 1.0
+_CLOCK = "simulated-clock"
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+class Journey:
+    """The way from one worker to the limiter and back: ``up`` and ``down`` are seconds."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        self.up = self.down = 0.0
+
+
+class SimulatedRedis(DirectLink):
+    """Scripts run by a real Redis that goes by the clock of the simulation."""
+
+    def __init__(self, client: Redis, journey: Journey) -> None:
+        super().__init__(client)
+        self._journey = journey
+
+    def script(self, lua: str) -> Any:
+        assert "redis.call('TIME')" in lua
+        return super().script(
+            lua.replace("redis.call('TIME')", f"redis.call('MGET', '{_CLOCK}:s', '{_CLOCK}:us')")
+        )
+
+    async def run(self, script: Any, keys: Sequence[str], arguments: Sequence[Any] = ()) -> Any:
+        journey = self._journey
+        if journey.up:
+            await journey.simulation.sleep(journey.up)
+        micro = round(journey.simulation.now * 1e6)
+        self.client.mset({f"{_CLOCK}:s": micro // 1_000_000, f"{_CLOCK}:us": micro % 1_000_000})
+        answer = await super().run(script, keys, arguments)
+        if journey.down:
+            await journey.simulation.sleep(journey.down)
+        return answer
+
+
+class Worker:
+    """One process that shares the limiter."""
+
+    def __init__(self, limiter: RateLimiter, journey: Journey) -> None:
+        self.limiter = limiter
+        self.journey = journey
+        self.simulation = journey.simulation
+
+    def ask(
+        self, delay: float = DELAY, since: float | None = None, missed: int | None = None, more: bool = False
+    ) -> Turn:
+        return at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
+
+    def take(self, **kwargs: Any) -> Turn:
+        """Ask as often as told, until the turn is granted and may be used."""
+        while (turn := self.ask(**kwargs)).starts_in is None:
+            self.simulation.now += turn.wait
+        self.simulation.now += turn.starts_in
+        return turn
+
+    def start(self, **kwargs: Any) -> float:
+        """Start a request as soon as possible, and report it; when that was."""
+        turn = self.take(**kwargs)
+        self.report(turn)
+        return self.simulation.now
+
+    def report(self, turn: Turn, ago: float = 0.0) -> None:
+        at_once(self.limiter.started(KEY, turn.number, ago))
+
+    def give_back(self, turn: Turn) -> None:
+        at_once(self.limiter.give_back(KEY, turn.number))
+
+    def mark(self, memory: float = 60.0) -> None:
+        at_once(self.limiter.mark(KEY, memory))
+
+
+@pytest.fixture
+def simulation(monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    simulation = Simulation()
+    for name in ("rate_limiter", "redis_rate_limiter", "sqlite_rate_limiter"):
+        monkeypatch.setattr(f"scrapy_rep.politeness.{name}.monotonic", simulation.monotonic)
+    return simulation
+
+
+@pytest.fixture
+def redis_client(server: RedisServer) -> Iterator[Redis]:
+    with server.client() as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def redis_workers(simulation: Simulation, redis_client: Redis) -> list[Worker]:
+    journeys = [Journey(simulation) for _ in range(4)]
+    links = [SimulatedRedis(redis_client, journey) for journey in journeys]
+    return [
+        Worker(RedisRateLimiter(link, name), journey)  # type: ignore[arg-type]
+        for link, journey, name in zip(links, journeys, "abcd")
+    ]
+
+
+class SimulatedLink:
+    """The file, written to when the clock of the simulation says so."""
+
+    def __init__(self, link: SqliteLink, journey: Journey) -> None:
+        self.path = link.path
+        self.seconds_in_use = float("inf")
+        self._link = link
+        self._journey = journey
+
+    async def write(self, work: Any) -> Any:
+        journey = self._journey
+        if journey.up:
+            await journey.simulation.sleep(journey.up)
+        answer = self._link.write_now(work)
+        if journey.down:
+            await journey.simulation.sleep(journey.down)
+        return answer
+
+
+@pytest.fixture
+def sqlite_workers(simulation: Simulation, tmp_path: Path) -> Iterator[list[Worker]]:
+    """Each with a connection of its own."""
+    journeys = [Journey(simulation) for _ in range(4)]
+    links = [SqliteLink(tmp_path / "robots.sqlite") for _ in journeys]
+    yield [
+        Worker(SqliteRateLimiter(SimulatedLink(link, journey), name), journey)  # type: ignore[arg-type]
+        for link, journey, name in zip(links, journeys, "abcd")
+    ]
+    for link in links:
+        link.close(lambda _: None)
+
+
+@pytest.fixture(params=["redis", "sqlite"])
+def workers(request: pytest.FixtureRequest) -> list[Worker]:
+    found: list[Worker] = request.getfixturevalue(f"{request.param}_workers")
+    return found

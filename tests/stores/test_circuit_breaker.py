@@ -1,0 +1,44 @@
+"""When a call that failed is tried again."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_rep.stores.circuit_breaker import CircuitBreaker
+from tests.support.simulation import Simulation
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    clock = Simulation()
+    monkeypatch.setattr("scrapy_rep.stores.circuit_breaker.monotonic", clock.monotonic)
+    return clock
+
+
+def test_while_nothing_fails_every_call_may_go() -> None:
+    breaker = CircuitBreaker()
+    assert breaker.allows()
+    assert breaker.allows()
+
+
+def test_after_a_failure_one_call_may_try_after_each_pause(clock: Simulation) -> None:
+    breaker = CircuitBreaker()
+    breaker.fail()
+    assert not breaker.allows()
+    clock.now += 5
+    assert breaker.allows()
+    assert not breaker.allows()
+
+
+def test_pauses_grow_to_half_a_minute(clock: Simulation) -> None:
+    breaker = CircuitBreaker()
+    began = clock.now
+    for _ in range(10):
+        breaker.fail()
+    clock.now += 29
+    assert not breaker.allows()
+    clock.now += 1
+    assert breaker.allows()
+    assert breaker.succeed() == clock.now - began
+    assert breaker.allows()
+    assert not breaker.is_open
