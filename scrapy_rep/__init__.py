@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .middleware import ForbiddenByRobots, RepMiddleware
     from .politeness.crawl_delay import CrawlDelay
     from .politeness.priority_queue import RepPriorityQueue
+    from .politeness.rate_limiter_middleware import RateLimiterMiddleware
     from .robotparser import RepRobotParser
     from .sitemaps.feed import SitemapFeed
     from .spiders import RepSitemapSpider
@@ -25,6 +26,7 @@ __all__ = [
     "Addon",
     "CrawlDelay",
     "ForbiddenByRobots",
+    "RateLimiterMiddleware",
     "RedisRequiredError",
     "RepExtension",
     "RepMiddleware",
@@ -38,6 +40,7 @@ _HOMES = {
     "Addon": "addon",
     "CrawlDelay": "politeness.crawl_delay",
     "ForbiddenByRobots": "middleware",
+    "RateLimiterMiddleware": "politeness.rate_limiter_middleware",
     "RedisRequiredError": "stores.redis_link",
     "RepExtension": "extension",
     "RepMiddleware": "middleware",

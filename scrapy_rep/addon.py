@@ -14,6 +14,7 @@ from .extension import RepExtension
 from .middleware import RepMiddleware
 from .politeness.crawl_delay import CrawlDelay
 from .politeness.priority_queue import RepPriorityQueue
+from .politeness.rate_limiter_middleware import RateLimiterMiddleware
 from .robotparser import RepRobotParser
 from .sitemaps.feed import SitemapFeed
 
@@ -28,6 +29,9 @@ _GATE: Final = 100
 _BEHIND_AUTOTHROTTLE: Final = 900
 _BEHIND_SCRAPYS_CONTRACTS: Final = 10
 _NEAR_SPIDER: Final = 950
+
+_BEFORE_DOWNLOADER: Final = 10_000
+"""Behind every middleware that may still answer a request, or hold it back."""
 
 
 class Addon:
@@ -46,6 +50,9 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _BEHIND_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEAR_SPIDER)
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _BEFORE_DOWNLOADER
+        )
         settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
         if _is_switched_off(settings, RepMiddleware):
             logger.warning(

@@ -20,6 +20,7 @@ from .fetch import Fetcher, FetchError
 from .flight import Flight
 from .identity import Identity
 from .politeness.crawl_delay import CrawlDelay
+from .politeness.open_rate_limiter import open_rate_limiter
 from .politeness.robots_source import Gate, RobotsSource
 from .protocol import SCHEMES, Access, Origin, Verdict
 from .protocol.cache import Entry
@@ -55,6 +56,7 @@ class RepExtension(RobotsSource):
         self._build_parser(ALLOW_ALL)  # a missing dependency is to be seen now, not at the first page
         self.redis = RedisLink(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
+        self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler)
         self._renewer = Renewer(crawler, self._fetcher, self._store)
         self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
@@ -193,15 +195,24 @@ class RepExtension(RobotsSource):
             origin, cause, known.entry if known else None, forbids=lambda url: self._forbids_hop(url, cause)
         )
         robots = self._come_alive(renewal, known)
+        if renewal.result is not None:
+            await self._pace_from_now(robots, cause)
+            await self._renewer.keep(renewal)
         self._memory.put(origin, robots, robots.octets)
         self.report.renewed(renewal, robots, known)
-        if self._crawl_delay is not None and renewal.result is not None:
-            self.prepare(cause)
-            self._crawl_delay.count_from_now(cause)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)
         return robots
+
+    async def _pace_from_now(self, robots: Robots, cause: Request) -> None:
+        """Let the delay run from the answer, before other processes hear of it."""
+        if self._crawl_delay is None or cause.meta.get("dont_obey_robotstxt"):
+            return
+        try:
+            await self._crawl_delay.robots_answered(cause, robots.parser)
+        except Exception:  # as in `prepare`
+            logger.exception("The delay that robots.txt asks for %s cannot be told.", cause)
 
     def _forbids_hop(self, url: str, cause: Request) -> bool:
         """Whether an entry in hand forbids the target of a redirect; nothing is fetched for that."""

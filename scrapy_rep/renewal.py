@@ -55,9 +55,12 @@ class Renewer:
             return Renewal(stored)
         patience = 0.0 if self._is_patience_spent(known, stored) else self._settings.unreachable_wait
         result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, patience=patience)
-        entry = self._entry(origin, result, stored)
-        await store.put(entry)
-        return Renewal(entry, result)
+        return Renewal(self._entry(origin, result, stored), result)
+
+    async def keep(self, renewal: Renewal) -> None:
+        """Keep the entry that a fetch has brought, where others find it; they may fetch it again from now on."""
+        if renewal.result is not None:
+            await self._store_of(renewal.entry.origin).put(renewal.entry)
 
     async def _await_turn(
         self, store: Store, origin: Origin, known: Entry | None, began: float
@@ -128,5 +131,4 @@ class Renewer:
 
         Such a site changes by the minute.
         """
-        is_set = self._settings.store_path or self._settings.redis_url
-        return self._nowhere if origin.is_loopback and not is_set else self._store
+        return self._nowhere if origin.is_loopback and not self._settings.shares_loopback else self._store

@@ -117,6 +117,13 @@ class Downloader:
         """Whether *request* is with the downloader, its middlewares included."""
         return request in getattr(self._crawler.engine.downloader, "active", ())
 
+    @property
+    def is_full(self) -> bool:
+        """Whether ``CONCURRENT_REQUESTS`` requests are under way."""
+        downloader = self._crawler.engine.downloader
+        limit: int = getattr(downloader, "total_concurrency", 0)
+        return 0 < limit <= len(getattr(downloader, "active", ()))
+
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
         """In how many seconds download slot *key* could start one more request; None for when one has ended.
 

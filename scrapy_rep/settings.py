@@ -197,6 +197,11 @@ class RepSettings:
             parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
         return parsed
 
+    @property
+    def shares_loopback(self) -> bool:
+        """Whether a developer's own site, which changes by the minute, is shared like others: a store was set."""
+        return bool(self.store_path or self.redis_url)
+
 
 def asks_for_delays(settings: BaseSettings) -> bool:
     """Whether robots.txt is asked for the sake of delays although ``ROBOTSTXT_OBEY`` is off.

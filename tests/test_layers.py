@@ -38,10 +38,10 @@ politeness fleet sitemaps politeness.rate_limiter politeness.alarm politeness.st
 stores.sqlite_link stores.redis_link flight identity robotparser robots_request
 politeness.time_of_day politeness.download_slot politeness.slot_delays politeness.robots_source
 stores.sqlite stores.redis robots fetch politeness.timing politeness.prefetch
-politeness.sqlite_rate_limiter politeness.redis_rate_limiter
-stores politeness.delay_report
+politeness.sqlite_rate_limiter politeness.redis_rate_limiter politeness.turns
+stores politeness.delay_report politeness.open_rate_limiter
 renewal sitemaps.lines politeness.crawl_delay
-report politeness.starts
+report politeness.starts politeness.rate_limiter_middleware
 extension sitemaps.feed politeness.slot_requests commands
 contracts commands.terminal commands.fetching politeness.priority_queue
 middleware commands.cache commands.subject

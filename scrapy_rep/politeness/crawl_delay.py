@@ -5,6 +5,7 @@ Told by the gate, by the queue of hosts, or, with Scrapy's own middleware, by ``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -18,7 +19,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.identity import Identity, from_setting
 from scrapy_rep.protocol import Origin, Reason
-from scrapy_rep.scrapy_internals import Downloader
+from scrapy_rep.scrapy_internals import Downloader, Engine
 from scrapy_rep.settings import RepSettings, asks_robots
 
 from . import download_slot
@@ -26,6 +27,7 @@ from .delay_report import DelayReport
 from .robots_source import Gate, RobotsSource
 from .slot_delays import SlotDelays
 from .timing import NOTHING, Delay, Timing, timing_of
+from .turns import Sharing, Turns
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -64,6 +66,7 @@ class CrawlDelay:
         self._chosen = _chosen_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries)
         self._is_holding = False
+        self._listeners: list[Callable[[str], None]] = []
         self.report = DelayReport(crawler, settings)
         self._parsers: dict[str, RobotParser] = {}
         self._timings: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Timing]] = WeakKeyDictionary()
@@ -109,11 +112,44 @@ class CrawlDelay:
         """The seconds that robots.txt files ask for between two requests of a download slot; 0 for nothing."""
         return self._delays.floor(key)
 
-    def count_from_now(self, request: Request) -> None:
-        """A robots.txt has just come that speaks for *request*: the delay runs from now."""
+    def shared_slot(self, request: Request) -> str | None:
+        """The download slot of *request*, if it shares its delay with other processes."""
+        key = self._downloader.slot_key(request)
+        return key if self._delays.is_shared(key) else None
+
+    def is_shared(self, key: str) -> bool:
+        """Whether a download slot shares its delay with other processes."""
+        return self._delays.is_shared(key)
+
+    async def robots_answered(self, request: Request, parser: RobotParser) -> None:
+        """A robots.txt has just come that speaks for *request*: the delay that it asks for runs from now."""
+        self.prepare(request, parser)
         key = self._downloader.slot_key(request)
         if key in self._delays:
             self._downloader.count_from_now(key)
+        if self.turns is not None and self._delays.is_shared(key):
+            await self.turns.of(key).mark()
+
+    @cached_property
+    def turns(self) -> Turns | None:
+        """The turns at download slots that share their delay; None where there is no rate limiter."""
+        source = self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
+        if source is None or source.limiter is None:
+            return None
+        settings = self._settings
+        sharing = Sharing(
+            source.limiter, Engine(self._crawler), self._downloader, self._crawler.stats, self.floor,
+            self._has_turn, settings.workers, settings.crawl_delay_max,
+        )  # fmt: skip
+        return Turns(sharing, settings.memory_entries)
+
+    def call_with_turns(self, has_turn: Callable[[str], None]) -> None:
+        """Call *has_turn* with a download slot whose turn has come, or has to be asked for anew."""
+        self._listeners.append(has_turn)
+
+    def _has_turn(self, key: str) -> None:
+        for has_turn in self._listeners:
+            has_turn(key)
 
     def opens_in(self, origin: Origin) -> float:
         """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
@@ -152,7 +188,9 @@ class CrawlDelay:
         if delay and key in self._chosen:
             self.report.overruled(key, self._chosen[key], origin, delay)
             return
-        if self._delays.ask(key, (origin, self._identity.tokens(request)), self._bounded(delay)):
+        is_shared = not origin.is_loopback or self._settings.shares_loopback
+        asker = (origin, self._identity.tokens(request))
+        if self._delays.ask(key, asker, self._bounded(delay), is_shared=is_shared):
             self._crawler.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.paced(origin, delay)
@@ -198,7 +236,7 @@ class CrawlDelay:
         if self._timing(request, robotparser) is not NOTHING:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
-            self.count_from_now(request)
+            self._downloader.count_from_now(self._downloader.slot_key(request))
 
     @cached_property
     def _has_gate(self) -> bool:

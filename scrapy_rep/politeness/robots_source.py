@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from scrapy_rep.identity import Identity
     from scrapy_rep.protocol import Origin
 
+    from .rate_limiter import RateLimiter
+
 
 class RobotsSource(ABC):
     """The robots.txt files of one crawl; an extension, found by ``crawler.get_extension(RobotsSource)``."""
 
     identity: Identity
+    limiter: RateLimiter | None
 
     @abstractmethod
     def origin_to_ask(self, request: Request) -> Origin | None:

@@ -20,12 +20,14 @@ Asker = tuple[Origin, tuple[str, ...]]
 class _SlotDelay:
     """What is asked of one download slot; ``floor`` is the largest delay, in seconds."""
 
-    __slots__ = ("_asked", "floor", "given", "own_delay", "own_jitter")
+    __slots__ = ("_asked", "floor", "given", "is_shared", "own_delay", "own_jitter")
 
     def __init__(self) -> None:
         self.floor = 0.0
         self.given: float | None = None
         """The delay that we gave the download slot; another one is from somebody else."""
+        self.is_shared = False
+        """Whether other processes may keep to it too."""
         self.own_delay = 0.0
         self.own_jitter = 0.0
         self._asked: dict[Asker, float] = {}
@@ -49,8 +51,11 @@ class SlotDelays:
         self._most = most
         self._slots: dict[str, _SlotDelay] = {}
 
-    def ask(self, key: str, asker: Asker, seconds: float) -> bool:
-        """*asker* asks download slot *key* for *seconds*, 0 for nothing; whether that slot is new here."""
+    def ask(self, key: str, asker: Asker, seconds: float, *, is_shared: bool = False) -> bool:
+        """*asker* asks download slot *key* for *seconds*, 0 for nothing; whether that slot is new here.
+
+        It *is_shared* where other processes ask the same site.
+        """
         slot = self._slots.get(key)
         is_new = slot is None and seconds > 0
         if is_new:
@@ -58,6 +63,7 @@ class SlotDelays:
             slot = self._slots[key] = _SlotDelay()
         if slot is not None:
             slot.ask(asker, seconds)
+            slot.is_shared = slot.is_shared or is_shared
             self.hold(key)
         return is_new
 
@@ -66,10 +72,15 @@ class SlotDelays:
         slot = self._slots.get(key)
         return slot.floor if slot is not None else 0.0
 
+    def is_shared(self, key: str) -> bool:
+        """Whether other processes may keep to the delay of a download slot, too."""
+        slot = self._slots.get(key)
+        return slot is not None and slot.is_shared
+
     def hold(self, key: str) -> None:
         """Set the delay: the download slot may be new, and others, such as AutoThrottle, may have changed it.
 
-        Jitter goes where it would shorten the floor.
+        Jitter goes where it would shorten the floor, or put a start off that other processes count from.
         """
         slot = self._slots.get(key)
         if slot is None:
@@ -83,7 +94,7 @@ class SlotDelays:
             slot.own_delay, slot.own_jitter = delay, jitter
         elif delay != slot.given:
             slot.own_delay = delay
-        is_above = slot.own_delay * (1 - slot.own_jitter) >= slot.floor
+        is_above = not slot.is_shared and slot.own_delay * (1 - slot.own_jitter) >= slot.floor
         slot.given = slot.own_delay if is_above else max(slot.own_delay, slot.floor)
         self._downloader.set_pacing(key, slot.given, slot.own_jitter if is_above else 0.0)
         if not slot.floor:

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 _READY: Final = 32
 """Download slots that are enough to be ready; more robots.txt would be fetched long before they are used."""
 
+_LEAD: Final = 0.02
+"""Seconds before a request could start at which its turn is asked for."""
+
+_LOOK_AGAIN: Final = 0.05  # seconds: how soon room in the downloader is noticed
+
 
 class QueuedSlot(Protocol):
     """The requests of one download slot in one queue of the scheduler."""
@@ -90,6 +95,8 @@ class Starts:
         self._slots: dict[str, SlotState] = {}
         self._out: dict[Request, SlotState] = {}
         self._last: Request | None = None
+        if self._crawl_delay is not None:
+            self._crawl_delay.call_with_turns(self._has_turn)
         self.downloader.call_when_ended(self._ended)
         self.downloader.hold_back_when(self._holds_back)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -128,12 +135,27 @@ class Starts:
             self._look_after(state, seconds)
         elif not state.queued and not state.handed_out:
             self._slots.pop(state.key, None)
+            self._give_turn_back(state.key)
 
     def _seconds_to_start(self, state: SlotState) -> float | None:
         """0 for now, None for not before something ends."""
-        if self._crawl_delay is not None:
-            self._crawl_delay.hold(state.key)
-        return self.downloader.seconds_to_start(state.key, state.handed_out)
+        crawl_delay = self._crawl_delay
+        if crawl_delay is not None:
+            crawl_delay.hold(state.key)
+        seconds = self.downloader.seconds_to_start(state.key, state.handed_out)
+        if (
+            crawl_delay is None
+            or crawl_delay.turns is None
+            or seconds is None
+            or not crawl_delay.is_shared(state.key)
+        ):
+            return seconds
+        if seconds > _LEAD:
+            return seconds - _LEAD
+        if self.downloader.is_full:
+            return _LOOK_AGAIN
+        to_turn = crawl_delay.turns.of(state.key).seconds_to_start()
+        return None if to_turn is None else max(seconds, to_turn)
 
     def _count_wait(self, state: SlotState, *, waits: bool) -> None:
         if waits and state.waits_since is None:
@@ -154,6 +176,17 @@ class Starts:
         if state.due == due:
             state.due = None
             self.look(state)
+
+    def _give_turn_back(self, key: str) -> None:
+        if self._crawl_delay is not None and self._crawl_delay.turns is not None:
+            self._crawl_delay.turns.give_back(key)
+
+    def _has_turn(self, key: str) -> None:
+        state = self._slots.get(key)
+        if state is not None:
+            self.look(state)
+        else:
+            self._give_turn_back(key)
 
     def settle(self) -> None:
         """To be called before the next request is taken: what was handed out last and did not start has ended.

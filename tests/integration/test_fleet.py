@@ -60,7 +60,7 @@ def test_every_loop_takes_turns_from_robots_txt_on(server: RedisServer, loop: st
         result = crawl(*urls, settings={"REP_REDIS_URL": server.url, "DOWNLOAD_DELAY": 0.1}, loop=loop)
         assert min(gaps(site.log)) >= LEAST
         assert len(site.log) == 7
-    assert (len(result.pages), len(result.failures), result.stats["rep/redis/turn_count"]) == (6, 1, 6)
+    assert (len(result.pages), len(result.failures), result.stats["rep/rate_limiter/turn_count"]) == (6, 1, 6)
     assert result.stats["rep/crawl_delay/waited_seconds"] > 1
     assert result.stats["rep/redis/away_seconds"] == 0
     assert not result.tracebacks

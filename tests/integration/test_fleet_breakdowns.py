@@ -67,7 +67,7 @@ def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay
     for result in found:
         assert len(result.pages) == 16
         assert result.stats["rep/redis/away_count"] == 1
-        assert result.stats["rep/redis/own_turn_count"] >= 2
+        assert result.stats["rep/rate_limiter/own_turn_count"] >= 2
         (warning,), (info,) = result.lines("WARNING", LINK), result.lines("INFO", LINK)
         assert "delays times 2 (REP_WORKERS)" in warning
         assert "answers again after" in info
@@ -113,7 +113,7 @@ def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
         assert min(gaps(site.log)) >= LEAST
         assert max(after.time - before.time for before, after in pairwise(site.log)) < 0.9
     assert len(result.pages) == 12
-    assert result.stats["rep/redis/own_turn_count"] > 2
+    assert result.stats["rep/rate_limiter/own_turn_count"] > 2
     assert len(result.lines("INFO", LINK)) == 1
 
 
