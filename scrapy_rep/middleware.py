@@ -38,12 +38,13 @@ class ForbiddenByRobots(IgnoreRequest):
     def __init__(
         self, origin: Origin, verdict: Verdict, retry_after: float | None = None, line: int | None = None
     ) -> None:
-        super().__init__("Forbidden by robots.txt")
         self.origin = origin
         self.rule: Rule | None = verdict.rule
         self.line: int = verdict.line if line is None else line
         self.reason: Reason = verdict.reason
         self.retry_after = retry_after
+        where = f"line {self.line}, " if self.line else ""
+        super().__init__(f"Forbidden by robots.txt ({where}{self.rule or self.reason.value})")
 
 
 class RepMiddleware:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Final
 
+from .protocol.display import shown
+
 _SHOWN: Final = 10
 
 
@@ -31,4 +33,4 @@ class OriginLog:
 
 def describe(error: Exception | None) -> str:
     """One line about *error*."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    return shown(" ".join(f"{type(error).__name__}: {error}".split()))

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "scrapy_rep"
-LAYERS = """protocol.origin protocol.dialect protocol.record protocol.access protocol.pattern
-protocol.agent protocol.cache protocol.extensions protocol.rules protocol.line protocol.verdict
+LAYERS = """protocol.display protocol.line
+protocol.page protocol.origin protocol.dialect protocol.record protocol.access protocol.pattern
+protocol.agent protocol.cache protocol.extensions protocol.rules protocol.verdict
 protocol.text protocol.index
 protocol.spelling
 protocol.reading

@@ -8,10 +8,11 @@ from time import time
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol import Explanation, Kind, Match, Reason, Record, Verdict
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.extensions import request_rate
 
 from .subject import Subject
-from .terminal import paint, shown
+from .terminal import paint
 
 if TYPE_CHECKING:
     from .fetching import Fetched
@@ -24,7 +25,7 @@ _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 def line_about(url: str, verdict: Verdict, out: IO[str]) -> str:
     """One line: the verdict, the line that decided or the reason, the URL, the rule."""
     why = f"line {verdict.line}" if verdict.rule else verdict.reason.value
-    rule = f"  {shown(str(verdict.rule))}" if verdict.rule else ""
+    rule = f"  {verdict.rule!s}" if verdict.rule else ""
     return f"{_verdict(verdict, out, 10)}  {why:<11}  {shown(url)}{rule}"
 
 
@@ -104,11 +105,11 @@ def _record(record: Record) -> str:
 
 
 def _rules(explanation: Explanation, out: IO[str]) -> list[str]:
-    width = min(max((len(shown(str(match.rule))) for match in explanation.matches), default=0), 60)
+    width = min(max((len(str(match.rule)) for match in explanation.matches), default=0), 60)
     lines = []
     for match in explanation.matches:
         decides = match.rule == explanation.verdict.rule
-        text = f"line {match.rule.line:<6}{shown(str(match.rule)):<{width}}  length {match.length}"
+        text = f"line {match.rule.line:<6}{match.rule!s:<{width}}  length {match.length}"
         lines.append(paint(f"{text}  decides", "strong", out) if decides else text)
     return lines
 

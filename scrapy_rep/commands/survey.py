@@ -21,6 +21,7 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 from scrapy_rep.survey.files import files_in, measured
 from scrapy_rep.survey.measure import measure
@@ -28,7 +29,7 @@ from scrapy_rep.survey.record import SiteRecord
 from scrapy_rep.survey.writer import Writer
 
 from . import COULD_NOT_RUN, FINE
-from .terminal import GivenError, Progress, complain, lines_of, origin_of, shown
+from .terminal import GivenError, Progress, complain, lines_of, origin_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -10,7 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.commands import COULD_NOT_RUN, Command, terminal
-from scrapy_rep.commands.terminal import GivenError, Progress, origin_of, paint, shown
+from scrapy_rep.commands.terminal import GivenError, Progress, origin_of, paint
 
 
 class Terminal(io.StringIO):
@@ -25,10 +25,6 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
     assert paint("x", "good", Terminal()) == "\x1b[32mx\x1b[0m"
     monkeypatch.setenv("NO_COLOR", "1")
     assert paint("x", "good", Terminal()) == "x"
-
-
-def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
-    assert shown("café \x1b[2J\u202e\udcff") == "café \\x1b[2J\\u202e\\xff"
 
 
 def test_a_host_without_a_scheme_is_asked_by_https() -> None:
