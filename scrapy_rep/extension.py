@@ -51,7 +51,7 @@ class RepExtension:
         self.waiting_room = WaitingRoom(crawler, self.settings.max_waiting)
         self.redis = RedisLink(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
-        self._renewer = Renewer(crawler, Fetcher(crawler, self.waiting_room), self._store)
+        self._renewer = Renewer(crawler, Fetcher(crawler, self.waiting_room, self._waiting), self._store)
         self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, Flight[Robots]] = {}
         self.report = Report(crawler, self.settings.unreachable)
@@ -130,6 +130,10 @@ class RepExtension:
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)
         return robots
+
+    def _waiting(self, origin: Origin) -> int:
+        """How many requests wait for the robots.txt of *origin*."""
+        return self._flights[origin].waiting if origin in self._flights else 0
 
     def _forbids_hop(self, url: str, cause: Request) -> bool:
         """Whether an entry in hand forbids the target of a redirect; nothing is fetched for that."""

@@ -33,6 +33,11 @@ class Flight(Generic[T]):
         """Start *work*, which may end before this returns."""
         self._running = start(self._fly(work))
 
+    @property
+    def waiting(self) -> int:
+        """How many wait for the work to end."""
+        return len(self._waiters)
+
     async def join(self) -> T:
         """The result of the work; raises what the work raised."""
         waiter: Deferred[T] = Deferred()

@@ -138,7 +138,7 @@ class RepMiddleware:
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
         origin = robots.entry.origin
-        self._extension.report.forbid(origin)
+        self._extension.report.forbid(request, origin, verdict)
         if verdict.reason is Reason.UNREACHABLE:
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
             self._log(request, f"unreachable, {describe(robots.error)}")
@@ -165,11 +165,11 @@ class RepMiddleware:
         return waits
 
     def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
-        self._extension.report.forbid(robots.entry.origin)
+        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
+        self._extension.report.forbid(request, robots.entry.origin, verdict)
         if refusal.reason is Reason.VISIT_TIME:
             self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
         self._log(request, f"line {refusal.line}, {refusal.reason.value}")
-        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
         raise ForbiddenByRobots(robots.entry.origin, verdict, refusal.wait, refusal.line)
 
     def _log(self, request: Request, why: str) -> None:

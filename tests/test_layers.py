@@ -32,13 +32,13 @@ survey.sections survey.distributions
 survey.report survey.files
 survey.writer
 stores.base stores.memory stores.sqlite_file
-origin_log background settings signals threads
+origin_log background body_limit settings signals threads
 stores.redis_client
 stores.redis_entries
 downloader crawl_delay fleet sitemaps
 downloader.engine
 downloader.places
-downloader.door
+downloader.door fetch_log
 stores.sqlite stores.redis_link downloader.waiting_room flight identity robotparser robots_request
 crawl_delay.time_of_day crawl_delay.owed
 stores.redis robots fetch crawl_delay.pace downloader.download_slots fleet.turns

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.identity import tokens_of
 from scrapy_rep.protocol import Origin, parse
+from scrapy_rep.protocol.page import is_html
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
@@ -133,7 +134,7 @@ def _explain_by_file(arguments: Namespace, tokens: Sequence[str], settings: RepS
         raise GivenError("standard input cannot hold both the robots.txt and the URLs")
     body = read_file(arguments.file)
     robotstxt = parse(body, settings.dialect, limit=settings.max_size)
-    subject = Subject(robotstxt, tokens, file=arguments.file)
+    subject = Subject(robotstxt, tokens, file=arguments.file, is_html=is_html(body))
     for url in _given(arguments.urls):
         teller.tell(url, subject)
     return teller.end()

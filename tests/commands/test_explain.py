@@ -233,6 +233,19 @@ def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> 
     assert scheme == "scrapy robots explain: ftp+x://h: no robots.txt speaks for the scheme of 'ftp+x://h'"
 
 
+def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
+    page = "<!DOCTYPE html><html><body>Welcome</body></html>"
+    told = "an HTML page in place of a robots.txt: it forbids nothing unless it holds rules\n"
+    (tmp_path / "page.txt").write_text(page)
+    with Site() as site:
+        site.answer("/robots.txt", Answer(body=page.encode()))
+        for arguments in ([f"{site.origin}/x"], ["/x", "--file", "page.txt"]):
+            code, out, _ = robots_command(tmp_path, "explain", *arguments)
+            assert (code, told in out) == (0, True)
+            _, out, _ = robots_command(tmp_path, "explain", *arguments, "--json", "--full")
+            assert json.loads(out)["robots_txt"]["is_html"] is True
+
+
 def test_a_closed_pipe_is_quiet(file: str) -> None:
     with scrapy_process("robots", "explain", "/x", "--full", "--json", *["/y"] * 9_999, "--file", file) as process:
         assert process.stdout.readline().startswith(b'{"url": "/x"')
