@@ -13,7 +13,8 @@ from scrapy import signals
 from scrapy.utils.asyncio import call_later
 
 from .downloader.engine import CLOSING_CHECK, is_closing
-from .origin_log import OriginLog, number_of
+from .origin_log import OriginLog
+from .protocol.display import number_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

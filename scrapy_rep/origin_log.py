@@ -35,11 +35,6 @@ class OriginLog:
             self._logger.log(self._level, summary, rest)
 
 
-def number_of(number: int, one: str, many: str) -> str:
-    """*number* with its noun, *one* or *many*."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
 def describe(error: Exception | None) -> str:
     """One line about *error*."""
     return shown(" ".join(f"{type(error).__name__}: {error}".split()))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import IgnoreRequest
 
-from .origin_log import OriginLog, describe, number_of
+from .origin_log import OriginLog, describe
 from .protocol import Access, Reason
+from .protocol.display import number_of
 from .protocol.page import is_html
 
 if TYPE_CHECKING:

@@ -11,6 +11,11 @@ def shown(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def number_of(number: int, one: str, many: str) -> str:
+    """*number* with its noun, *one* or *many*."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def _shown(character: str) -> str:
     if character.isprintable():
         return character
