@@ -74,7 +74,7 @@ class RepSitemapSpider(SitemapSpider):
 
     def _origins(self) -> Iterable[Origin]:
         """The sites to start with, each once. Raises ``ValueError`` for what is none."""
-        self.sites = _split(self.sites) or list(getattr(self, "allowed_domains", None) or ())
+        self.sites = _split(self.sites) or _split(getattr(self, "allowed_domains", None) or ())
         return dict.fromkeys(map(_origin, self.sites))
 
     def _usable(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
