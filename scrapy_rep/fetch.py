@@ -135,7 +135,7 @@ class Fetcher:
             if due >= until or is_closing(self._crawler):
                 break
             if attempts == 1:
-                self._log.failed(origin, describe(result.error), due - monotonic())
+                self._log.failed(origin, describe(result.error), max(due - monotonic(), 0.0))
             if not await pause(self._crawler, due - monotonic()) or monotonic() >= until:
                 break
         return result
@@ -171,7 +171,7 @@ class Fetcher:
     async def _download(
         self, url: str, errand: _Errand, validators: dict[str, str], until: float
     ) -> tuple[Response, Received]:
-        timeout = min(self._settings.timeout, until - monotonic())
+        timeout = round(min(self._settings.timeout, until - monotonic()), 2)
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, errand.cause, self._settings, validators, timeout)

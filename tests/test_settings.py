@@ -107,7 +107,7 @@ def test_an_impossible_value_names_the_setting_and_what_it_takes(name: str, valu
 def test_an_impossible_value_is_told_without_the_error_of_its_reader() -> None:
     with pytest.raises(InvalidSettingError) as caught:
         read(REP_MAX_SIZE="many")
-    assert caught.value.__suppress_context__
+    assert caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize(

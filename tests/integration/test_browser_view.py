@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from scrapy_rep.protocol.page import without_viewer
 from tests.support.crawl import LOOPS, crawl
 from tests.support.site import Answer, Site, robots
 
 RULES = "User-agent: *\nDisallow: /a?x=<1>&y=2\nDisallow: /page\n"
 PAGE = Answer(body=b"<!DOCTYPE html><html><body>Welcome</body></html>", headers=[("Content-Type", "text/html")])
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="there is no chromium on PATH")
+@pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/json", None])
+def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Path, kind: str | None) -> None:
+    text = RULES + "Disallow: /caf\u00e9/\u00a0&amp;\u0421\u0441\n"
+    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
+    with Site() as site:
+        headers = [("Content-Type", kind)] if kind else []
+        site.answer("/robots.txt", Answer(body=text.encode(), headers=headers))
+        url = f"{site.origin}/robots.txt"
+        view = subprocess.run([*command, "--dump-dom", url], capture_output=True, timeout=60, check=True).stdout
+    assert view.startswith(b"<html>")
+    assert without_viewer(view).decode() == text
 
 
 @pytest.mark.parametrize("loop", LOOPS)
