@@ -62,7 +62,7 @@ def leaked(settings: dict[str, Any]) -> int:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n", delay=1.0))
         result = crawl(*(site.origin + path for path in PRIVATE), settings=settings)
-        forbidden = sum(failure.message == "Forbidden by robots.txt" for failure in result.failures)
+        forbidden = sum(failure.message.startswith("Forbidden by robots.txt") for failure in result.failures)
         check(len(result.pages) + forbidden == len(PRIVATE), result)
         return len(set(PRIVATE) & set(site.paths()))
 

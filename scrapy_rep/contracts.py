@@ -19,6 +19,7 @@ from .extension import RepExtension
 from .origin_log import describe
 from .politeness.timing import Delay, timing_of
 from .protocol import Access, Kind, Origin, Verdict, parse
+from .protocol.display import shown
 from .sitemaps.lines import sitemaps_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class RobotsContract(Contract):
         tokens = extension.identity.tokens(response.request)
         problem = self.problem(Sample(response.url, robots, tokens))
         if problem:
-            raise ContractFail(f"robots.txt of {origin} {problem} (as {', '.join(tokens) or '*'})")
+            raise ContractFail(f"robots.txt of {origin} {shown(problem)} (as {', '.join(tokens) or '*'})")
 
     def problem(self, sample: Sample) -> str | None:
         """What robots.txt says instead of what the contract asserts; None when it says that."""

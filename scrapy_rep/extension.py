@@ -57,7 +57,7 @@ class RepExtension(RobotsSource):
         self.redis = RedisLink(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
-        self._fetcher = Fetcher(crawler)
+        self._fetcher = Fetcher(crawler, self._waiting)
         self._renewer = Renewer(crawler, self._fetcher, self._store)
         self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, Flight[Robots]] = {}
@@ -159,15 +159,16 @@ class RepExtension(RobotsSource):
         """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
         return self._crawl_delay.opens_in(origin) if self._crawl_delay is not None else 0.0
 
-    def prefetch(self, request: Request, ended: Callable[[], None]) -> None:
+    def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that speaks for *request*, or join the fetch that is under way.
 
-        *ended* is called when that is over, however it ends; perhaps before this returns.
+        *ended* is called when that is over, however it ends; perhaps before this returns. *waiting* tells
+        how many requests wait for that.
         """
         if self.origin_to_ask(request) is None:  # it was stored by a crawl with other settings
             ended()
         else:
-            self._flight(request).call_when_landed(ended)
+            self._flight(request).call_when_landed(ended, waiting)
 
     def cancel_prefetches(self) -> None:
         """End the fetches that nobody else waits for: the crawl is closing."""
@@ -213,6 +214,10 @@ class RepExtension(RobotsSource):
             await self._crawl_delay.robots_answered(cause, robots.parser)
         except Exception:  # as in `prepare`
             logger.exception("The delay that robots.txt asks for %s cannot be told.", cause)
+
+    def _waiting(self, origin: Origin) -> int:
+        """How many requests wait for the robots.txt of *origin*."""
+        return self._flights[origin].waiting if origin in self._flights else 0
 
     def _forbids_hop(self, url: str, cause: Request) -> bool:
         """Whether an entry in hand forbids the target of a redirect; nothing is fetched for that."""

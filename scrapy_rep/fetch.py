@@ -11,20 +11,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import count
+from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin
 
-from scrapy import signals
-from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.exceptions import IgnoreRequest
 from w3lib.url import safe_url_string
 
+from .body_limit import BodyLimit, Received
+from .fetch_log import FetchLog
+from .origin_log import describe
 from .pause import pause
 from .protocol import Access, Origin, access
 from .protocol.cache import Backoff, Entry, retry_after
+from .protocol.page import is_html, without_viewer
 from .protocol.parser import cut
 from .robots_request import robots_request
-from .scrapy_internals import Downloader
+from .scrapy_internals import Downloader, Engine
 from .settings import RepSettings
 
 if TYPE_CHECKING:
@@ -35,14 +39,16 @@ if TYPE_CHECKING:
 MAX_HOPS: Final = 5
 """Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
 
-MAX_INFLATION: Final = 32
-"""A body may be so many times ``REP_MAX_SIZE`` after decompression; one that is larger is a bomb."""
-
 MAX_HEADER: Final = 1_024
 """Octets of a header that are believed; validators are kept and sent again."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_OCTETS: Final = "rep_octets"  # meta key of our requests: octets received so far
+
+
+_CUT_OFF: Final = (
+    "a StopDownload handler of this project cut it off after {:,} octets:"
+    " let requests with the meta key is_robotstxt_request pass"
+)
 
 
 class FetchError(Exception):
@@ -77,19 +83,31 @@ class FetchResult:
     @property
     def is_html(self) -> bool:
         """Whether the body looks like a page; it is parsed all the same."""
-        return self.body[:512].lstrip().lower().startswith((b"<!doctype", b"<html", b"<head"))
+        return is_html(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    """Whose robots.txt is fetched and because of which request; see `Fetcher.fetch`."""
+
+    origin: Origin
+    cause: Request
+    known: Entry | None
+    forbids: Callable[[str], bool]
 
 
 class Fetcher:
-    """Fetches robots.txt files for one crawl."""
+    """Fetches robots.txt files for one crawl; *waiting* tells how many requests wait for that of an origin."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
         self._crawler = crawler
         self._downloader = Downloader(crawler)
         self._settings = RepSettings.from_crawler(crawler)
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
         self.downloads = 0
         """Requests for robots.txt that are under way now."""
+        self._limit = BodyLimit(crawler, self._settings.max_size)
+        self._log = FetchLog(crawler, waiting)
 
     async def fetch(
         self,
@@ -102,93 +120,80 @@ class Fetcher:
     ) -> FetchResult:
         """The robots.txt of *origin*, asked for because of *cause*; what is *known* of it is revalidated.
 
-        While the origin is unreachable further attempts start at a growing distance, for *patience*
-        seconds at most and only while the crawl goes on. *forbids* tells whether an entry already in
-        hand forbids the URL of a hop. Raises nothing but what ends the process or cancels the fetch.
+        While the origin is unreachable further attempts start at a growing distance and end *patience*
+        seconds after the start of the first one, and only while the crawl goes on. *forbids* tells whether an
+        entry already in hand forbids the URL of a hop. Raises nothing but what ends the process or cancels the
+        fetch.
         """
-        began = monotonic()
+        errand, began, until = _Errand(origin, cause, known, forbids), monotonic(), inf
         for attempts in count(1):
             attempt_began = monotonic()
-            result = replace(await self._attempt(origin, cause, known, forbids), attempts=attempts)
+            result = replace(await self._attempt(errand, until), attempts=attempts)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
-            due = self._next_attempt(attempt_began, attempts, result)
-            if due - began > patience or not await pause(self._crawler, due - monotonic()):
+            due, until = self._next_attempt(attempt_began, attempts, result), began + patience
+            if due >= until or Engine(self._crawler).is_closing:
+                break
+            if attempts == 1:
+                self._log.failed(origin, describe(result.error), max(due - monotonic(), 0.0))
+            if not await pause(self._crawler, due - monotonic()) or monotonic() >= until:
                 break
         return result
 
     def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
         """When the next attempt is due: counted from the start of the last, a Retry-After from its end."""
-        due = attempt_began + self._backoff.distance(attempts)
-        if result.retry_after:
-            due = max(due, monotonic() + result.retry_after)
-        return due
+        due, now = attempt_began + self._backoff.distance(attempts), monotonic()
+        return max(due, now + (result.retry_after or 0.0))
 
-    async def _attempt(
-        self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool]
-    ) -> FetchResult:
+    async def _attempt(self, errand: _Errand, until: float) -> FetchResult:
         hops: list[str] = []
         try:
-            return await self._follow(origin, cause, known, forbids, hops)
+            return await self._follow(errand, hops, until)
         except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
-            return _failed((hops or [origin.robots_url])[-1], tuple(hops), error)
+            return _failed((hops or [errand.origin.robots_url])[-1], tuple(hops), error)
 
-    async def _follow(
-        self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool], hops: list[str]
-    ) -> FetchResult:
+    async def _follow(self, errand: _Errand, hops: list[str], until: float) -> FetchResult:
         """What comes of one attempt; adds to *hops* the URLs it is led to."""
-        url = origin.robots_url
+        url, known = errand.origin.robots_url, errand.known
         while True:
             validators = _validators(known, url)
-            response = await self._download(url, cause, validators)
+            response, received = await self._download(url, errand, validators, until)
             if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
                 return _unchanged(known, response)
             target = _redirect_target(response)
             if target is None or response.status in self._settings.status_access:
-                return self._judge(response, tuple(hops))
-            if len(hops) == MAX_HOPS or not origin.may_lead_to(target) or forbids(target):
+                return self._judge(response, tuple(hops), received)
+            if len(hops) == MAX_HOPS or not errand.origin.may_lead_to(target) or errand.forbids(target):
                 return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
             hops.append(target)
             url = target
 
-    async def _download(self, url: str, cause: Request, validators: dict[str, str]) -> Response:
-        request = robots_request(url, cause, self._settings, validators)
-        request.meta[_OCTETS] = 0
+    async def _download(
+        self, url: str, errand: _Errand, validators: dict[str, str], until: float
+    ) -> tuple[Response, Received]:
+        timeout = round(min(self._settings.timeout, until - monotonic()), 2)
+        if timeout <= 0:
+            raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
+        request = robots_request(url, errand.cause, self._settings, validators, timeout)
         self._crawler.stats.inc_value("rep/request_count")
-        # Connected only while needed: any listener costs Scrapy a call per chunk of every page.
-        if not self.downloads:
-            self._crawler.signals.connect(self._bytes_received, signal=signals.bytes_received)
         self.downloads += 1
         try:
-            return await self._downloader.fetch_beside(request)
+            with self._limit.on(request) as received, self._log.awaiting(errand.origin, timeout):
+                return await self._downloader.fetch_beside(request), received
         finally:
             self.downloads -= 1
-            if not self.downloads:
-                self._crawler.signals.disconnect(self._bytes_received, signal=signals.bytes_received)
 
-    def _bytes_received(self, data: bytes, request: Request) -> None:
-        """Stop a body at ``REP_MAX_SIZE`` and keep what came; and bound its decompression.
-
-        ``download_maxsize`` on the request from the start would abort an honest large file by its
-        Content-Length; set here, it is read only by the middleware that decompresses.
-        """
-        if _OCTETS not in request.meta:
-            return
-        request.meta["download_maxsize"] = MAX_INFLATION * self._settings.max_size
-        request.meta[_OCTETS] += len(data)
-        if request.meta[_OCTETS] > self._settings.max_size:
-            raise StopDownload(fail=False)
-
-    def _judge(self, response: Response, hops: tuple[str, ...]) -> FetchResult:
+    def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
         settings, status = self._settings, response.status
         result = FetchResult(Access.UNREACHABLE, response.url, status, hops=hops)
         if "dataloss" in response.flags:
             return replace(result, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
-            return replace(
-                result, access=meaning, body=cut(response.body, settings.max_size), **_headers_of_cache(response)
-            )
+            if not received.is_whole(response, settings.max_size):
+                return replace(result, error=FetchError(_CUT_OFF.format(received.octets)), final=True)
+            body = cut(without_viewer(response.body), settings.max_size)
+            return replace(result, access=meaning, body=body, **_headers_of_cache(response))
         if meaning is Access.UNAVAILABLE:
             return replace(result, access=meaning, cache_control=_header(response, "Cache-Control"))
         return replace(

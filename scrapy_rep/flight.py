@@ -25,6 +25,7 @@ class Flight(Generic[T]):
     def __init__(self, landed: Callable[[], None]) -> None:
         """*landed* is called when the work has ended, before the waiters go on."""
         self._landed = [landed]
+        self._others: list[Callable[[], int]] = []
         self._waiters: list[Deferred[T]] = []
         self._release: Callable[[Deferred[T]], None] | None = None
         self._running: Deferred[None] | None = None
@@ -33,12 +34,18 @@ class Flight(Generic[T]):
         """Start *work*, which may end before this returns."""
         self._running = start(self._fly(work))
 
-    def call_when_landed(self, landed: Callable[[], None]) -> None:
-        """Call *landed* when the work has ended, now if it has."""
+    def call_when_landed(self, landed: Callable[[], None], waiting: Callable[[], int]) -> None:
+        """Call *landed* when the work has ended, now if it has; *waiting* tells how many wait for that call."""
         if self._release is None:
             self._landed.append(landed)
+            self._others.append(waiting)
         else:
             landed()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for the work to end."""
+        return len(self._waiters) + sum(waiting() for waiting in self._others)
 
     async def join(self) -> T:
         """The result of the work; raises what the work raised."""

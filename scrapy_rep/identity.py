@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.python import to_unicode
 
 from .protocol import product_token
-from .settings import InvalidSettingError, RepSettings
+from .settings import InvalidSettingError, RepSettings, is_name
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -30,7 +30,7 @@ class Identity:
         self._settled = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._told: set[str] = set()
-        self._tell_tokens(self._settled)
+        self._tell_settled()
 
     def tokens(self, request: Request) -> tuple[str, ...]:
         """The tokens of *request*, most specific first.
@@ -52,6 +52,16 @@ class Identity:
         """The header that Scrapy's middlewares will set, in their order."""
         default, last = self._of_settings
         return default or _octets(getattr(self._crawler.spider, "user_agent", None)) or last
+
+    def _tell_settled(self) -> None:
+        header = to_unicode(self._crawler.settings.get("ROBOTSTXT_USER_AGENT") or "", errors="backslashreplace")
+        if "mozilla" in map(str.lower, self._settled):
+            self._warn(
+                "mozilla", "The product token that the settings give is Mozilla, which does not say who crawls."
+            )
+        elif self._settled and not RepSettings.from_crawler(self._crawler).user_agents and not is_name(header):
+            self._warn("name", f"ROBOTSTXT_USER_AGENT = {header!r}: of it only {self._settled[0]} counts.")
+        self._tell_tokens(self._settled)
 
     def _tell_header(self, token: str, header: bytes) -> None:
         shown = to_unicode(header, errors="backslashreplace")

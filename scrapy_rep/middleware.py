@@ -41,12 +41,13 @@ class ForbiddenByRobots(IgnoreRequest):
     def __init__(
         self, origin: Origin, verdict: Verdict, retry_after: float | None = None, line: int | None = None
     ) -> None:
-        super().__init__("Forbidden by robots.txt")
         self.origin = origin
         self.rule: Rule | None = verdict.rule
         self.line: int = verdict.line if line is None else line
         self.reason: Reason = verdict.reason
         self.retry_after = retry_after
+        where = f"line {self.line}, " if self.line else ""
+        super().__init__(f"Forbidden by robots.txt ({where}{self.rule or self.reason.value})")
 
 
 class RepMiddleware(Gate):
@@ -121,7 +122,7 @@ class RepMiddleware(Gate):
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
         origin = robots.entry.origin
-        self._extension.report.forbid(origin)
+        self._extension.report.forbid(request, origin, verdict)
         if verdict.reason is Reason.UNREACHABLE:
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
             self._log(request, f"unreachable, {describe(robots.error)}")
@@ -142,11 +143,11 @@ class RepMiddleware(Gate):
         crawl_delay.keep_slot(request)
 
     def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
-        self._extension.report.forbid(robots.entry.origin)
+        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
+        self._extension.report.forbid(request, robots.entry.origin, verdict)
         if refusal.reason is Reason.VISIT_TIME:
             self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
         self._log(request, f"line {refusal.line}, {refusal.reason.value}")
-        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
         raise ForbiddenByRobots(robots.entry.origin, verdict, refusal.wait, refusal.line)
 
     def _log(self, request: Request, why: str) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Final
 
+from .protocol.display import shown
+
 _SHOWN: Final = 10
+_PLURAL: Final = re.compile(r"(%d more \w+)s\b")
 
 
 class OriginLog:
-    """One kind of message about origins; *summary* says the rest in one line and holds a ``%d``."""
+    """One kind of message about origins; *summary* says the rest in one line, of ``%d more origins``."""
 
     def __init__(self, logger: logging.Logger, level: int, summary: str) -> None:
         self._logger = logger
@@ -26,9 +30,11 @@ class OriginLog:
     def close(self) -> None:
         """Log how many messages were counted and not shown."""
         if self._seen > _SHOWN:
-            self._logger.log(self._level, self._summary, self._seen - _SHOWN)
+            rest = self._seen - _SHOWN
+            summary = self._summary if rest > 1 else _PLURAL.sub(r"\1", self._summary)
+            self._logger.log(self._level, summary, rest)
 
 
 def describe(error: Exception | None) -> str:
     """One line about *error*."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    return shown(" ".join(f"{type(error).__name__}: {error}".split()))

@@ -14,7 +14,8 @@ from .scrapy_internals import Engine
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-_CLOSING_CHECK: Final = 0.25  # seconds: how soon it is noticed that the crawl is closing
+CLOSING_CHECK: Final = 0.25
+"""Seconds: how soon it is noticed that the crawl is closing; Scrapy has no signal for that."""
 
 
 async def pause(crawler: Crawler, seconds: float) -> bool:
@@ -24,7 +25,7 @@ async def pause(crawler: Crawler, seconds: float) -> bool:
         left = until - monotonic()
         if left <= 0:
             return True
-        await sleep(min(left, _CLOSING_CHECK))
+        await sleep(min(left, CLOSING_CHECK))
     return False
 
 

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from .origin_log import OriginLog, describe
-from .protocol import Access
+from .protocol import Access, Reason
+from .protocol.display import number_of
+from .protocol.page import is_html
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from .fetch import FetchResult
-    from .protocol import Origin
+    from .protocol import Origin, Verdict
     from .renewal import Renewal
     from .robots import Robots
     from .sitemaps.lines import Sitemaps
@@ -25,15 +28,11 @@ logger = logging.getLogger(__name__)
 
 _NAMED: Final = 10  # origins in the sum at the end
 _COUNTED: Final = 10_000  # origins that forbade, of which so many are counted one by one
-_SUM: Final = (
-    "rep/origin_count",
-    "rep/fetched_count",
-    "rep/store_hit_count",
-    "rep/revalidated_count",
-    "unreachable",
-    "rep/stale_count",
-    "forbidden",
-)
+_MEANING: Final = {
+    Access.SUCCESSFUL: "successful",
+    Access.UNAVAILABLE: "unavailable, so everything is allowed",
+    Access.UNREACHABLE: "unreachable",
+}
 _FATE: Final = {Access.UNAVAILABLE: "allowed", Access.UNREACHABLE: "forbidden"}
 
 
@@ -43,10 +42,12 @@ class Report:
     def __init__(self, crawler: Crawler, unreachable: Access) -> None:
         self._crawler = crawler
         self._fate = _FATE[unreachable]
-        self._news = OriginLog(logger, logging.INFO, "robots.txt of %d more origins came to hand")
+        self._news = OriginLog(logger, logging.INFO, "robots.txt of %d more origins is known")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
         self._unread = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be read")
         self._allowed = 0
+        self._first = ""  # request that is forbidden by what a robots.txt says
+        self._pages: list[Origin] = []  # the first origins with a page in place of a robots.txt
         self._forbidden: Counter[Origin] = Counter()
         self._totals: Counter[str] = Counter()
 
@@ -54,9 +55,14 @@ class Report:
         """A request may go on."""
         self._allowed += 1
 
-    def forbid(self, origin: Origin) -> None:
-        """A request of *origin* may not."""
+    def forbid(self, request: Request, origin: Origin, verdict: Verdict) -> None:
+        """*request*, of *origin*, may not, as *verdict* says."""
         self._totals["forbidden"] += 1
+        if verdict.reason is Reason.UNREACHABLE:
+            self._totals["forbidden_unreachable"] += 1
+        elif not self._first:
+            where = f"line {verdict.line}, " if verdict.line else ""
+            self._first = f"{request} ({where}{verdict.rule or verdict.reason.value})"
         self._forbidden[origin] += 1
         if len(self._forbidden) > _COUNTED:  # those that forbade least make room
             self._forbidden = Counter(dict(self._forbidden.most_common(_COUNTED // 2)))
@@ -71,6 +77,9 @@ class Report:
             self._count_fetch(renewal.result)
         if robots.is_stale:
             self._inc("rep/stale_count")
+        if _is_page(robots) and not (known and _is_page(known)):
+            self._totals["pages"] += 1
+            self._pages = [*self._pages, robots.entry.origin][:_NAMED]
         self._tell(renewal, robots, first=known is None or not known.entry.failures)
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
@@ -114,12 +123,13 @@ class Report:
         elif result is None:
             self._news.add(
                 "robots.txt of %s: %s, from the store (%.0f s old)",
-                entry.origin, robots.access.value, time() - entry.fetched_at,
+                entry.origin, _MEANING[robots.access], time() - entry.fetched_at,
             )  # fmt: skip
         elif result.access is not Access.UNREACHABLE:
             self._news.add(
-                "robots.txt of %s: %s (HTTP status %s, %d octets, %d hops)",
-                entry.origin, entry.access.value, result.status, len(entry.body), len(entry.hops),
+                "robots.txt of %s: %s (HTTP status %s, %s, %s)",
+                entry.origin, _MEANING[entry.access], result.status,
+                number_of(len(entry.body), "octet", "octets"), number_of(len(entry.hops), "hop", "hops"),
             )  # fmt: skip
         elif first:
             self._tell_unreachable(robots, result)
@@ -133,8 +143,8 @@ class Report:
             else f"its pages are {self._fate}"
         )
         log.add(
-            "robots.txt of %s is unreachable (%s): %s until an attempt succeeds",
-            robots.entry.origin, describe(result.error), fate,
+            "robots.txt of %s is unreachable in %s (%s): %s until an attempt succeeds",
+            robots.entry.origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error), fate,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -144,15 +154,34 @@ class Report:
         self._unread.close()
         if not self._totals["rep/origin_count"]:
             return
+        self._tell_sum()
+        if self._pages:
+            more = self._totals["pages"] - len(self._pages)
+            logger.warning(
+                "In place of a robots.txt %s an HTML page, which forbids nothing unless it holds rules: %s%s",
+                number_of(self._totals["pages"], "origin serves", "origins serve"),
+                ", ".join(map(str, self._pages)), f" and {more:,} more" if more else "",
+            )  # fmt: skip
+        if self._first and not self._allowed and not self._totals["forbidden_unreachable"]:
+            logger.warning("robots.txt allowed no request of this crawl; the first one was %s", self._first)
+
+    def _tell_sum(self) -> None:
+        totals = self._totals
         logger.info(
-            "robots.txt: %d origins; %d fetched, %d from the store, %d revalidated, %d unreachable,"
-            " %d stale copies used; %d requests forbidden%s",
-            *(self._totals[name] for name in _SUM),
+            "robots.txt: %s; %d fetched, %d from the store, %d revalidated, %d unreachable, %s used;"
+            " %s forbidden%s",
+            number_of(totals["rep/origin_count"], "origin", "origins"),
+            totals["rep/fetched_count"], totals["rep/store_hit_count"], totals["rep/revalidated_count"],
+            totals["unreachable"],
+            number_of(totals["rep/stale_count"], "stale copy", "stale copies"),
+            number_of(totals["forbidden"], "request", "requests"),
             self._most_forbidding(),
-        )
-        if self._totals["forbidden"] and not self._allowed:
-            logger.warning("robots.txt allowed no request of this crawl.")
+        )  # fmt: skip
 
     def _most_forbidding(self) -> str:
         most = ", ".join(f"{origin} {number}" for origin, number in self._forbidden.most_common(_NAMED))
         return f", most by {most}" if most else ""
+
+
+def _is_page(robots: Robots) -> bool:
+    return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)

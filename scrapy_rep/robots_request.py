@@ -37,17 +37,19 @@ def is_robots_txt(request: Request) -> bool:
     return bool(request.meta.get("is_robotstxt_request")) or urlparse_cached(request).path == "/robots.txt"
 
 
-def robots_request(url: str, cause: Request, settings: RepSettings, headers: dict[str, Any]) -> Request:
+def robots_request(
+    url: str, cause: Request, settings: RepSettings, headers: dict[str, Any], timeout: float
+) -> Request:
     """The request for the robots.txt at *url*, asked for because of *cause*, with *headers* beside inherited ones.
 
-    No ``dont_cache``: a replay from Scrapy's HTTP cache must find its robots.txt. ``REP_REQUEST_HOOK``
-    has the last word; raises ``TypeError`` when it returns no `scrapy.Request`.
+    An answer may take *timeout* seconds. No ``dont_cache``: a replay from Scrapy's HTTP cache must find its
+    robots.txt. ``REP_REQUEST_HOOK`` has the last word; raises ``TypeError`` when it returns no `scrapy.Request`.
     """
     request = Request(
         url,
         callback=NO_CALLBACK,
         headers=_inherited_headers(cause) | headers,
-        meta={**_inherited_meta(cause), **_OURS, "download_timeout": settings.timeout},
+        meta={**_inherited_meta(cause), **_OURS, "download_timeout": timeout},
         priority=PRIORITY,
         dont_filter=True,
     )

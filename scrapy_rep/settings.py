@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 RequestHook = Callable[["Request", "Request"], "Request"]
 """``(robots_request, cause) -> Request``: changes or replaces the request for a robots.txt."""
@@ -69,11 +73,19 @@ def _choice(choices: Mapping[str, Any]) -> Callable[[Any], Any]:
 
 
 def _tokens(value: Any) -> tuple[str, ...]:
-    names = value.split(",") if isinstance(value, str) else list(value)
-    tokens = tuple(product_token(name) for name in names)
-    if not all(tokens):
+    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
+    tokens = tuple(map(product_token, names))
+    if not all(map(is_name, names)):
         raise ValueError
     return tokens
+
+
+def is_name(text: str) -> bool:
+    """Whether *text* is one product token, or a User-Agent header, of which one is the first product.
+
+    Of ``my bot`` only ``my`` would count, which is hardly what was meant.
+    """
+    return bool(_NAME.match(text))
 
 
 def _status_access(value: Any) -> Mapping[int, Access]:
@@ -117,6 +129,7 @@ def _hook(value: Any) -> RequestHook | None:
     return hook
 
 
+_NAME: Final = re.compile(r"[\w.-]+(?:/|\s*\(|$)")
 _CRAWL_DELAY: Final = {"obey": True, "ignore": False}
 _OVER_MAX: Final = {name: name for name in ("cap", "obey", "skip")}
 _ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
@@ -130,7 +143,9 @@ class RepSettings:
     Lengths of time are in seconds, sizes in octets.
     """
 
-    user_agents: tuple[str, ...] = _setting(_tokens, "a list of product tokens, the most specific first", ())
+    user_agents: tuple[str, ...] = _setting(
+        _tokens, "a list of product tokens such as ExampleBot, without blanks, the most specific first", ()
+    )
     dialect: Dialect = _setting(_choice(DIALECTS), f"one of {', '.join(DIALECTS)}", GOOGLE)
     max_size: int = _setting(_whole(1), "a number of octets, 1 or more", MAX_SIZE)
     timeout: float = _setting(_positive_seconds, "a number of seconds above 0", 10.0)
@@ -194,7 +209,11 @@ class RepSettings:
         """As `from_settings`; the settings of one crawler are parsed once."""
         parsed = _parsed.get(crawler)
         if parsed is None:
-            parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
+            try:
+                parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
+            except InvalidSettingError as error:  # Scrapy shows it below a long traceback
+                logger.critical("%s", error)
+                raise
         return parsed
 
     @property
@@ -223,10 +242,10 @@ _parsed: WeakKeyDictionary[Crawler, RepSettings] = WeakKeyDictionary()
 def _read(value: Any, name: str, metadata: Mapping[str, Any]) -> Any:
     try:
         return metadata["read"](value)
-    except (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError):
         if metadata["secret"]:
             raise InvalidSettingError(f"{name}: it takes {metadata['takes']}") from None
-        raise InvalidSettingError(f"{name} = {value!r}: it takes {metadata['takes']}") from error
+        raise InvalidSettingError(f"{name} = {value!r}: it takes {metadata['takes']}") from None
 
 
 def _reject_unknown(names: Iterable[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
 from scrapy import Request
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_NO_SITES: Final = "has no sites: it takes URLs or host names, or sitemap_urls"
+
+
 class RepSitemapSpider(SitemapSpider):
     """Crawls the pages in the sitemaps that the robots.txt of each site names.
 
@@ -34,21 +37,23 @@ class RepSitemapSpider(SitemapSpider):
     sites: Sequence[str] | str = ()
     sitemap_fallback: bool | str = False
     allowed_domains: Sequence[str]
-    _origins: Iterable[Origin] = ()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Raises ``ValueError`` for what is no site, and when there is neither a site nor a sitemap."""
+        """Raises ``ValueError`` for what is no site, and when there is neither a site nor a sitemap.
+
+        A spider with a ``start()`` of its own may name them there, as for Scrapy's.
+        """
         spider = super().from_crawler(crawler, *args, **kwargs)
         if isinstance(getattr(spider, "allowed_domains", None), str):
             spider.allowed_domains = _split(spider.allowed_domains)
-        spider.sites = _split(spider.sites) or list(getattr(spider, "allowed_domains", None) or ())
         spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
-        spider._origins = dict.fromkeys(map(_origin, spider.sites))
+        has_sites = spider._origins()
         chosen = spider.sitemap_filter
         spider.sitemap_filter = lambda entries: spider._usable(chosen(entries))  # type: ignore[method-assign]
-        if not spider.sites and not spider.sitemap_urls and "SCRAPY_CHECK" not in os.environ:
-            raise ValueError(f"{spider.name} has no sites: it takes URLs or host names, or sitemap_urls")
+        is_told_later = cls.start is not RepSitemapSpider.start or "SCRAPY_CHECK" in os.environ
+        if not (has_sites or spider.sitemap_urls or is_told_later):
+            raise ValueError(f"{spider.name} {_NO_SITES}")
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
@@ -57,12 +62,20 @@ class RepSitemapSpider(SitemapSpider):
             raise InvalidSettingError(
                 'RepSitemapSpider needs scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
             )
-        for origin in self._origins:
+        origins = self._origins()
+        if not origins and not self.sitemap_urls:
+            self.logger.warning("%s %s", self.name, _NO_SITES)
+        for origin in origins:
             # A site is wanted, whatever allowed_domains says of its pages.
             meta = {"handle_httpstatus_list": [404], "allow_offsite": True}
             yield Request(origin.robots_url, self._parse_sitemap, meta=meta)
         async for request in super().start():
             yield request
+
+    def _origins(self) -> Iterable[Origin]:
+        """The sites to start with, each once. Raises ``ValueError`` for what is none."""
+        self.sites = _split(self.sites) or _split(getattr(self, "allowed_domains", None) or ())
+        return dict.fromkeys(map(_origin, self.sites))
 
     def _usable(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Leave out what is no URL: it would cost Scrapy's spider all entries behind it."""

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "scrapy_rep"
-LAYERS = """protocol.origin protocol.dialect protocol.record protocol.access protocol.pattern
-protocol.agent protocol.cache protocol.extensions protocol.rules protocol.line protocol.verdict
+LAYERS = """protocol.display protocol.line
+protocol.page protocol.origin protocol.dialect protocol.record protocol.access protocol.pattern
+protocol.agent protocol.cache protocol.extensions protocol.rules protocol.verdict
 protocol.text protocol.index
 protocol.spelling
 protocol.reading
@@ -31,11 +32,11 @@ survey.sections survey.distributions
 survey.report survey.files
 survey.writer
 stores.base stores.memory stores.sqlite_file stores.lease stores.circuit_breaker
-origin_log background settings signals threads scrapy_internals
+origin_log background body_limit settings signals threads scrapy_internals
 stores.redis_client pause
 stores.redis_entries
-politeness fleet sitemaps politeness.rate_limiter politeness.alarm politeness.stored_queue politeness.ready_slots
-stores.sqlite_link stores.redis_link flight identity robotparser robots_request
+politeness sitemaps politeness.rate_limiter politeness.alarm politeness.stored_queue politeness.ready_slots
+stores.sqlite_link stores.redis_link flight fetch_log identity robotparser robots_request
 politeness.time_of_day politeness.download_slot politeness.slot_delays politeness.robots_source
 stores.sqlite stores.redis robots fetch politeness.timing politeness.prefetch
 politeness.sqlite_rate_limiter politeness.redis_rate_limiter politeness.turns

@@ -24,3 +24,11 @@ def test_ten_messages_are_all_shown(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_those_beyond_ten_become_one_sum(caplog: pytest.LogCaptureFixture) -> None:
     assert messages(13, caplog)[9:] == ["origin 9", "3 more"]
+
+
+def test_a_sum_of_one_is_singular(caplog: pytest.LogCaptureFixture) -> None:
+    log = OriginLog(logging.getLogger("origins"), logging.WARNING, "robots.txt of %d more origins is unreachable")
+    for number in range(11):
+        log.add("origin %d", number)
+    log.close()
+    assert caplog.messages[-1] == "robots.txt of 1 more origin is unreachable"

@@ -41,6 +41,9 @@ def test_without_any_setting_the_defaults_hold() -> None:
         ("REP_SOFT_404", True, "soft_404", True),
         ("REP_USER_AGENTS", ["my-news", "my"], "user_agents", ("my-news", "my")),
         ("REP_USER_AGENTS", "my-news, my", "user_agents", ("my-news", "my")),
+        ("REP_USER_AGENTS", "my/1.0 (+https://my.example)", "user_agents", ("my",)),
+        ("REP_USER_AGENTS", ["my (+https://my.example)"], "user_agents", ("my",)),
+        ("REP_USER_AGENTS", ["Mozilla/5.0 (compatible; my/1.0)"], "user_agents", ("my",)),
         ("REP_REDIS_URL", "redis://h", "redis_url", "redis://h"),
         ("REP_REDIS_URL", "rediss://u:p@[::1]:7/1?a=b", "redis_url", "rediss://u:p@[::1]:7/1?a=b"),
         ("REP_REDIS_URL", "unix:///run/redis.sock", "redis_url", "unix:///run/redis.sock"),
@@ -86,6 +89,9 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_STATUS_ACCESS", [403], "200 to 599 to allow or disallow"),
         ("REP_USER_AGENTS", ["", "my"], "list of product tokens"),
         ("REP_USER_AGENTS", "(+)", "list of product tokens"),
+        ("REP_USER_AGENTS", "my bot", "such as ExampleBot, without blanks"),
+        ("REP_USER_AGENTS", ["my bot/1.0"], "such as ExampleBot, without blanks"),
+        ("REP_USER_AGENTS", ["fine", "my+bot"], "such as ExampleBot, without blanks"),
         ("REP_USER_AGENTS", 5, "list of product tokens"),
         ("REP_USER_AGENTS", [5], "list of product tokens"),
         ("REP_REQUEST_HOOK", "no.such.module", "import path"),
@@ -96,6 +102,12 @@ def test_an_impossible_value_names_the_setting_and_what_it_takes(name: str, valu
     with pytest.raises(InvalidSettingError, match=takes) as caught:
         read(**{name: value})
     assert str(caught.value).startswith(f"{name} = {value!r}: it takes ")
+
+
+def test_an_impossible_value_is_told_without_the_error_of_its_reader() -> None:
+    with pytest.raises(InvalidSettingError) as caught:
+        read(REP_MAX_SIZE="many")
+    assert caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize(

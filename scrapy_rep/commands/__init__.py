@@ -12,7 +12,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
@@ -30,6 +30,10 @@ _SUB_COMMANDS: Final = {
 }
 
 
+class _HelpFormatter(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
+    """Scrapy's, with a line for each sub-command."""
+
+
 class Command(ScrapyCommand):
     """``scrapy robots SUB-COMMAND …``; exits with 0, 1 for findings, 2 when it could not run."""
 
@@ -44,12 +48,15 @@ class Command(ScrapyCommand):
         return "Look after robots.txt files"
 
     def long_desc(self) -> str:
-        lines = [f"  {name}: {what}" for name, what in _SUB_COMMANDS.items()]
-        return "\n".join(["Look after robots.txt files.", *lines, "scrapy robots SUB-COMMAND --help tells more."])
+        lines = [f"  {name:<9}{what}" for name, what in _SUB_COMMANDS.items()]
+        return "\n".join(
+            ["Look after robots.txt files.", "", *lines, "", "scrapy robots SUB-COMMAND --help tells more."]
+        )
 
     def add_options(self, parser: ArgumentParser) -> None:
         """As every command of Scrapy; what is behind the sub-command is its own, ``--help`` too."""
         super().add_options(parser)
+        parser.formatter_class = _HelpFormatter
         parser.add_argument("rest", nargs="...", help="sub-command and its arguments")
 
     def run(self, args: list[str], opts: Namespace) -> None:

@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.stores.redis_client import RedisAwayError
 from scrapy_rep.stores.redis_entries import RedisEntries
@@ -28,7 +29,7 @@ from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from . import FINE, FOUND
-from .terminal import GivenError, complain, shown, with_scheme
+from .terminal import GivenError, complain, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

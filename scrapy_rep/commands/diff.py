@@ -21,11 +21,12 @@ from urllib.parse import urljoin
 
 from scrapy_rep.protocol import Access, Verdict, parse
 from scrapy_rep.protocol.difference import Change, Difference
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import InvalidSettingError, RepSettings
 
 from . import FINE, FOUND
 from .sources import Given, check_names, fail_for, fetch_urls, is_url, read, read_files, settings_of_fetch
-from .terminal import GivenError, Progress, complain, lines_of, origin_of, paint, shown, token_of
+from .terminal import GivenError, Progress, complain, lines_of, origin_of, paint, token_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -160,7 +161,7 @@ class _Teller:
         """Say what could not be asked."""
         self._wipe()
         self._out.flush()
-        self._code = complain("diff", shown(problem))
+        self._code = complain("diff", problem)
 
     def _wipe(self) -> None:
         if self._progress:
@@ -185,7 +186,7 @@ def _why(verdict: Verdict) -> str:
     answer = "allowed" if verdict.allowed else "disallowed"
     if verdict.rule is None:
         return f"{answer}: {verdict.reason.value}"
-    return f"{answer} by line {verdict.line}, {shown(str(verdict.rule))}"
+    return f"{answer} by line {verdict.line}, {verdict.rule!s}"
 
 
 def _facts(change: Change) -> dict[str, Any]:

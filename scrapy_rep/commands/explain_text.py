@@ -8,23 +8,26 @@ from time import time
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol import Explanation, Kind, Match, Reason, Record, Verdict
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.extensions import request_rate
+from scrapy_rep.protocol.page import is_html
 
 from .subject import Subject
-from .terminal import paint, shown
+from .terminal import paint
 
 if TYPE_CHECKING:
     from .fetching import Fetched
 
 _SITEMAPS: Final = 5  # that are shown to a person
 _LABEL: Final = 13
+_HTML: Final = "an HTML page in place of a robots.txt: it forbids nothing unless it holds rules"
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def line_about(url: str, verdict: Verdict, out: IO[str]) -> str:
     """One line: the verdict, the line that decided or the reason, the URL, the rule."""
     why = f"line {verdict.line}" if verdict.rule else verdict.reason.value
-    rule = f"  {shown(str(verdict.rule))}" if verdict.rule else ""
+    rule = f"  {verdict.rule!s}" if verdict.rule else ""
     return f"{_verdict(verdict, out, 10)}  {why:<11}  {shown(url)}{rule}"
 
 
@@ -50,7 +53,8 @@ def _parts(subject: Subject, explanation: Explanation, out: IO[str]) -> Iterator
         yield "origin", [str(subject.fetched.origin)]
         yield "robots.txt", _how_obtained(subject.fetched)
     else:
-        yield "robots.txt", ["standard input" if subject.file == "-" else shown(subject.file)]
+        name = "standard input" if subject.file == "-" else shown(subject.file)
+        yield "robots.txt", [name, _HTML] if subject.is_html else [name]
     if not subject.has_rules or explanation.verdict.reason is Reason.ROBOTS_TXT:
         yield "why", [_why_no_rule(explanation.verdict)]
     if not subject.has_rules:
@@ -77,6 +81,8 @@ def _how_obtained(fetched: Fetched) -> list[str]:
         lines.append(f"unreachable in {entry.failures} attempts: what was known {age} ago stands in")
     came = "fetched just now" if fetched.is_fresh and not robots.is_stale else f"from the store, fetched {age} ago"
     lines.append(f"HTTP status {entry.status}, {entry.access.value}, {len(entry.body):,} octets, {came}")
+    if is_html(entry.body):
+        lines.append(_HTML)
     return [*lines, f"holds until {_date(robots.until)}"]
 
 
@@ -104,11 +110,11 @@ def _record(record: Record) -> str:
 
 
 def _rules(explanation: Explanation, out: IO[str]) -> list[str]:
-    width = min(max((len(shown(str(match.rule))) for match in explanation.matches), default=0), 60)
+    width = min(max((len(str(match.rule)) for match in explanation.matches), default=0), 60)
     lines = []
     for match in explanation.matches:
         decides = match.rule == explanation.verdict.rule
-        text = f"line {match.rule.line:<6}{shown(str(match.rule)):<{width}}  length {match.length}"
+        text = f"line {match.rule.line:<6}{match.rule!s:<{width}}  length {match.length}"
         lines.append(paint(f"{text}  decides", "strong", out) if decides else text)
     return lines
 
@@ -125,7 +131,7 @@ def facts_about(url: str, subject: Subject, *, full: bool) -> dict[str, Any]:
         return _verdict_facts(url, subject, subject.verdict(url))
     explanation = subject.explain(url)
     facts = _verdict_facts(url, subject, explanation.verdict)
-    facts["robots_txt"] = _source_facts(subject.fetched) if subject.fetched else {"file": subject.file}
+    facts["robots_txt"] = _source_facts(subject.fetched) if subject.fetched else _file_facts(subject)
     if not subject.has_rules:
         return facts
     explainer = subject.explainer
@@ -152,6 +158,10 @@ def _verdict_facts(url: str, subject: Subject, verdict: Verdict) -> dict[str, An
     }
 
 
+def _file_facts(subject: Subject) -> dict[str, Any]:
+    return {"file": subject.file, "is_html": subject.is_html}
+
+
 def _source_facts(fetched: Fetched) -> dict[str, Any]:
     entry = fetched.entry
     return {
@@ -160,6 +170,7 @@ def _source_facts(fetched: Fetched) -> dict[str, Any]:
         "access": fetched.robots.access.value,
         "hops": list(entry.hops),
         "octets": len(entry.body),
+        "is_html": is_html(entry.body),
         "sha256": entry.sha256,
         "from_store": not fetched.is_fresh,
         "fetched_at": _iso(entry.fetched_at),

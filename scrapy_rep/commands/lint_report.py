@@ -9,8 +9,9 @@ from typing import IO, Any, Final, Protocol
 from urllib.parse import quote
 
 from scrapy_rep.protocol import CODES, Finding, Severity
+from scrapy_rep.protocol.display import shown
 
-from .terminal import paint, shown
+from .terminal import paint
 
 _PAINTS: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}

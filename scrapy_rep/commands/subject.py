@@ -16,15 +16,25 @@ if TYPE_CHECKING:
 
 
 class Subject:
-    """What is asked: ``robotstxt``, by the crawler called ``token``; ``fetched``, or read from ``file``."""
+    """What is asked: ``robotstxt``, by the crawler called ``token``; ``fetched``, or read from ``file``.
+
+    ``is_html`` says that the file is a page.
+    """
 
     def __init__(
-        self, robotstxt: RobotsTxt, tokens: Sequence[str], *, file: str = "", fetched: Fetched | None = None
+        self,
+        robotstxt: RobotsTxt,
+        tokens: Sequence[str],
+        *,
+        file: str = "",
+        is_html: bool = False,
+        fetched: Fetched | None = None,
     ) -> None:
         """The first of *tokens* that has a group asks, else the last."""
         self.robotstxt = robotstxt
         self.token = next(filter(robotstxt.has_group, tokens), tokens[-1])
         self.file = file
+        self.is_html = is_html
         self.fetched = fetched
 
     @classmethod

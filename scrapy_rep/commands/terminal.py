@@ -16,6 +16,7 @@ from time import monotonic
 from typing import IO, Final
 
 from scrapy_rep.protocol import Origin, product_token
+from scrapy_rep.protocol.display import shown
 
 from . import COULD_NOT_RUN
 
@@ -94,18 +95,6 @@ def paints(out: IO[str]) -> bool:
 def paint(text: str, how: str, out: IO[str]) -> str:
     """*text*, ``good``, ``bad``, ``strong`` or ``faint`` where *out* can show it."""
     return f"\033[{_PAINTS[how]}m{text}\033[0m" if paints(out) else text
-
-
-def shown(text: str) -> str:
-    """*text* from somewhere else on one line of a terminal, without what a terminal would obey."""
-    return text if text.isprintable() else "".join(map(_shown, text))
-
-
-def _shown(sign: str) -> str:
-    if sign.isprintable():
-        return sign
-    # Surrogate escapes stand for octets that are no UTF-8.
-    return f"\\x{ord(sign) & 0xFF:02x}" if "\udc80" <= sign <= "\udcff" else ascii(sign)[1:-1]
 
 
 class Progress:

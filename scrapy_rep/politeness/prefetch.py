@@ -9,6 +9,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
+from scrapy_rep.pause import CLOSING_CHECK
+
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.statscollectors import StatsCollector
@@ -27,8 +29,6 @@ MAX_DOWNLOADS: Final = 512
 
 PATIENCE: Final = 0.5
 """Seconds after which a fetch counts as one that hangs."""
-
-_CLOSING_CHECK: Final = 0.25  # seconds: how soon it is noticed that the crawl is closing
 
 
 class WaitsForRobots(Protocol):
@@ -106,7 +106,7 @@ class Prefetcher:
         self._fetching[origin] = waiting
         self._fresh[origin] = self._alarm.now() + PATIENCE
         self._watch()
-        self._robots.prefetch(cause, lambda: self._ended(origin))
+        self._robots.prefetch(cause, lambda: self._ended(origin), lambda: sum(map(len, waiting)))
 
     def _ended(self, origin: Origin) -> None:
         self._fresh.pop(origin, None)
@@ -121,7 +121,7 @@ class Prefetcher:
         """While fetches are under way, look now and then whether others hang, and whether the crawl is closing."""
         if not self._is_watching:
             self._is_watching = True
-            self._alarm.after(_CLOSING_CHECK, self._check)
+            self._alarm.after(CLOSING_CHECK, self._check)
 
     def _check(self) -> None:
         self._is_watching = False

@@ -38,10 +38,11 @@ class RobotsSource(ABC):
         """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
 
     @abstractmethod
-    def prefetch(self, request: Request, ended: Callable[[], None]) -> None:
+    def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that speaks for *request*, or join the fetch that is under way.
 
-        *ended* is called when that is over, however it ends; perhaps before this returns.
+        *ended* is called when that is over, however it ends; perhaps before this returns. *waiting* tells
+        how many requests wait for that.
         """
 
     @abstractmethod

@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from scrapy_rep.background import start
-from scrapy_rep.pause import sleep
+from scrapy_rep.pause import CLOSING_CHECK, sleep
 from scrapy_rep.scrapy_internals import Downloader, Engine
 
 from .rate_limiter import RateLimiter, RateLimiterAwayError, Turn
@@ -27,7 +27,6 @@ from .rate_limiter import RateLimiter, RateLimiterAwayError, Turn
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-_CLOSING_CHECK: Final = 0.25  # seconds: how soon it is noticed that the crawl is closing
 _FULL_CHECK: Final = 0.01  # seconds: how soon room in a download slot is noticed
 _AWAY_CHECK: Final = 0.5  # seconds: how soon the limiter is noticed to be back
 _SPARE: Final = 60.0  # seconds that a start is remembered beyond the longest delay
@@ -217,7 +216,7 @@ class SlotTurns:
             left = due - monotonic()
             if left <= 0:
                 return
-            await sleep(min(left, _CLOSING_CHECK))
+            await sleep(min(left, CLOSING_CHECK))
 
     def _let_one_go(self) -> None:
         while self._waiters:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from .display import shown
+
 
 class Reason(Enum):
     """Why a verdict is what it is."""
@@ -59,7 +61,8 @@ class Rule:
         return f"<Rule line={self.line} {self}>"
 
     def __str__(self) -> str:
-        text = self.value.decode("utf-8", "backslashreplace")
+        """For people: what a terminal would obey is escaped."""
+        text = shown(self.value.decode("utf-8", "backslashreplace"))
         return f"{'Allow' if self.allow else 'Disallow'}: {text}"
 
 

@@ -12,6 +12,8 @@ from html import escape
 from itertools import count
 from typing import Final
 
+from scrapy_rep.protocol.display import shown
+
 _ROW: Final = 30  # pixels
 _BAR: Final = 24
 _COLUMNS: Final = 150  # height of a histogram
@@ -39,11 +41,8 @@ class Bar:
 
 
 def text(anything: object) -> str:
-    """*anything* as text of a page; what is not printable is shown as an escape."""
-    raw = str(anything)
-    if not raw.isprintable():
-        raw = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in raw)
-    return escape(raw)
+    """*anything* as text of a page."""
+    return escape(shown(str(anything)))
 
 
 def bars(title: str, rows: Sequence[Bar], *, most: float = 0.0) -> str:

@@ -31,6 +31,12 @@ def files_in(folder: Path) -> list[Path]:
     return found
 
 
+def site_of(folder: Path, path: Path) -> str:
+    """What the record of the file at *path* in *folder* calls its site."""
+    name = path.relative_to(folder).as_posix()
+    return os.fsencode(name.removesuffix(".txt")).decode("utf-8", "backslashreplace")
+
+
 def measured(folder: Path, paths: list[Path], dialect: Dialect, limit: int) -> Iterator[SiteRecord]:
     """The records of the files at *paths* in *folder*, in their order, as they come.
 
@@ -53,8 +59,7 @@ def _pool(processes: int) -> Iterator[multiprocessing.pool.Pool]:
 
 
 def _measured(folder: Path, dialect: Dialect, limit: int, path: Path) -> SiteRecord:
-    name = path.relative_to(folder).as_posix()
-    site = os.fsencode(name.removesuffix(".txt")).decode("utf-8", "backslashreplace")
+    site = site_of(folder, path)
     try:
         body = _read(path)
     except OSError as error:

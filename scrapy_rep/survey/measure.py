@@ -11,6 +11,7 @@ from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Group, Kind, Record, 
 from scrapy_rep.protocol.agent import is_global, names
 from scrapy_rep.protocol.extensions import extensions, seconds
 from scrapy_rep.protocol.line import mark_length
+from scrapy_rep.protocol.page import is_html
 from scrapy_rep.protocol.reading import groups_in
 
 from .record import Counts, SiteRecord
@@ -27,7 +28,6 @@ SHUT_OUT, RESTRICTED, WELCOME, AS_ALL = "shut out", "restricted", "welcome", "sh
 
 _LONGEST_NAME: Final = 64  # octets
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
-_HTML: Final = (b"<!doctype", b"<html", b"<head")
 
 
 def measure(
@@ -41,7 +41,7 @@ def measure(
         site=site,
         bytes=len(body),
         sha256=sha256(body).hexdigest(),
-        is_html=body[:512].lstrip().lower().startswith(_HTML),
+        is_html=is_html(body),
         **_of_lines(body, records),
         **_of_records(records),
         groups=len(groups),

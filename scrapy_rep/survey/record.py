@@ -61,6 +61,14 @@ class SiteRecord:
         """The record as one line of JSON."""
         return json.dumps(asdict(self))
 
+    @classmethod
+    def from_json(cls, line: str) -> SiteRecord:
+        """The record in a line of JSON. Raises ``ValueError``."""
+        try:
+            return cls(**json.loads(line))
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
     @property
     def has_file(self) -> bool:
         """Whether there is a robots.txt."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from scrapy_rep.protocol.display import number_of
+
 from . import distributions, sections
 from .charts import percent, text
 from .style import STYLE
@@ -13,21 +15,24 @@ from .totals import AI_SHUT_OUT, EVERYTHING, Totals, middle
 _NOTHING_FROM_ELSEWHERE: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def report(totals: Totals, when: datetime, *, is_whole: bool = True) -> str:
-    """The page about *totals*; that of a survey that was cut short, not *is_whole*, says so."""
-    cut = "" if is_whole else " The survey was interrupted: these are the sites it had come to."
+def report(totals: Totals, when: datetime, *, expected: int) -> str:
+    """The page about *totals*; that of a survey that was cut short before the *expected* sites says so."""
+    is_whole = totals.sites == expected
+    cut = "" if is_whole else f" The survey was interrupted: {expected - totals.sites:,} sites are missing."
+    sites = number_of(expected, "site", "sites")
+    title = f"robots.txt of {sites}" if is_whole else f"robots.txt of {totals.sites:,} of {sites}"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{_NOTHING_FROM_ELSEWHERE}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>robots.txt of {totals.sites:,} sites</title>
+<title>{title}</title>
 <style>{STYLE}</style>
 </head>
 <body>
 <main>
-<h1>robots.txt of {totals.sites:,} {"site" if totals.sites == 1 else "sites"}</h1>
+<h1>{title}</h1>
 <p class="soft">Surveyed on {when.day} {when:%B %Y}.{text(cut)} A record of each site is in survey.jsonl.</p>
 <ul class="tiles">
 {_tiles(totals)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -18,13 +19,37 @@ _LONGEST_NAME: Final = 200  # octets
 
 
 class Writer:
-    """Writes what a survey finds to *folder*, which is made when it is missing. Raises ``OSError``."""
+    """Writes what a survey finds to *folder*, which is made when it is missing. Raises ``OSError``.
 
-    def __init__(self, folder: Path) -> None:
+    With *resume* behind what is there: ``earlier`` counts the records of each site, which ``totals`` sum up.
+    ``ValueError`` for a file that holds something else. Else what is there is replaced.
+    """
+
+    def __init__(self, folder: Path, *, resume: bool = False) -> None:
         self.folder = folder
         self.totals = Totals()
+        self.earlier: Counter[str] = Counter()
         folder.mkdir(parents=True, exist_ok=True)
-        self._records = (folder / "survey.jsonl").open("w", encoding="utf-8", buffering=1)
+        if resume:
+            self._read_earlier()
+        self.page.unlink(missing_ok=True)  # it tells of fewer sites, or of others
+        self._records = _records_in(folder).open("a" if resume else "w", encoding="utf-8", buffering=1)
+
+    def _read_earlier(self) -> None:
+        """Count what is there, and remove a last line that was cut short."""
+        path = _records_in(self.folder)
+        path.touch()
+        with path.open("r+b") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    file.truncate(path.stat().st_size - len(line))
+                    break
+                try:
+                    record = SiteRecord.from_json(line.decode())
+                except ValueError as error:
+                    raise ValueError(f"{path}: line {number} is no record of a survey: {error}") from None
+                self.totals.add(record)
+                self.earlier[record.site] += 1
 
     @property
     def page(self) -> Path:
@@ -43,11 +68,20 @@ class Writer:
         path.write_bytes(body)
         return path.relative_to(self.folder).as_posix()
 
-    def close(self, *, is_whole: bool) -> None:
-        """Write the report on what is there."""
+    def close(self, *, expected: int) -> None:
+        """Write the report on what is there of the *expected* sites."""
         self._records.close()
-        page = report(self.totals, datetime.now().astimezone(), is_whole=is_whole)
+        page = report(self.totals, datetime.now().astimezone(), expected=expected)
         self.page.write_text(page, encoding="utf-8")
+
+
+def is_used(folder: Path) -> bool:
+    """Whether a survey has been written to *folder*."""
+    return _records_in(folder).exists()
+
+
+def _records_in(folder: Path) -> Path:
+    return folder / "survey.jsonl"
 
 
 def file_name(origin: Origin) -> str:

@@ -237,7 +237,8 @@ def test_in_a_project_with_the_add_on_sitemaps_are_fetched_as_robots_txt_says(fo
             site.answer(f"/{number}.xml", Answer(body=_sitemap(f"{site.origin}/{number}")))
         code, out, err = robots_command(folder, "diff", "old", site.origin, "--sitemap")
         times = [arrival.time for arrival in site.log]
-    assert (code, err) == (2, f"scrapy robots diff: {site.origin}/private.xml: Forbidden by robots.txt\n")
+        why = "Forbidden by robots.txt (line 3, Disallow: /private)"
+        assert (code, err) == (2, f"scrapy robots diff: {site.origin}/private.xml: {why}\n")
     assert out.endswith("0 of 3 URLs change: 0 newly disallowed, 0 newly allowed\n")
     assert times[-1] - times[0] > 1.4  # robots.txt and three sitemaps
 

@@ -98,6 +98,23 @@ def test_full_explains_all_of_several(file: str) -> None:
     assert out.count("none matches, so it is allowed") == 2
 
 
+def test_several_agents_are_each_answered(file: str) -> None:
+    code, out = explained("/private/x", "/x", "--agent", "GPTBot", "--agent", "nobody/1.0", "--file", file)
+    assert (code, out.splitlines()) == (1, [
+        "disallowed  line 2       /private/x  Disallow: /  (GPTBot)",
+        "allowed     no rule      /private/x  (nobody)",
+        "disallowed  line 2       /x  Disallow: /  (GPTBot)",
+        "allowed     no rule      /x  (nobody)",
+    ])  # fmt: skip
+    _, out = explained("/x", "--agent", "GPTBot", "--agent", "nobody", "--file", file, "--json")
+    assert [(fact["agent"], fact["allowed"]) for fact in map(json.loads, out.splitlines())] == [
+        ("GPTBot", False), ("nobody", True)
+    ]  # fmt: skip
+    _, out = explained("/x", "--agent", "GPTBot", "--agent", "nobody", "--file", file, "--full")
+    assert "crawler      GPTBot\n" in out
+    assert "crawler      nobody\n" in out
+
+
 def test_json_is_one_object_a_line_with_the_same_facts(file: str) -> None:
     code, out = explained("/private/x", "--agent", "examplebot", "--json", "--file", file)
     facts = json.loads(out)
@@ -231,6 +248,29 @@ def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> 
     refused, scheme = err.splitlines()
     assert refused.startswith("scrapy robots explain: http://127.0.0.1:1 is unreachable: ")
     assert scheme == "scrapy robots explain: ftp+x://h: no robots.txt speaks for the scheme of 'ftp+x://h'"
+
+
+def test_several_agents_ask_each_origin_once(tmp_path: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: GPTBot\nDisallow: /\n"))
+        agents = ("--agent", "GPTBot", "--agent", "other")
+        code, out, err = robots_command(tmp_path, "explain", f"{site.origin}/x", *agents)
+        assert site.count("/robots.txt") == 1
+    assert (code, err) == (1, "")
+    assert [line.rpartition("  ")[2] for line in out.splitlines()] == ["(GPTBot)", "(other)"]
+
+
+def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
+    page = "<!DOCTYPE html><html><body>Welcome</body></html>"
+    told = "an HTML page in place of a robots.txt: it forbids nothing unless it holds rules\n"
+    (tmp_path / "page.txt").write_text(page)
+    with Site() as site:
+        site.answer("/robots.txt", Answer(body=page.encode()))
+        for arguments in ([f"{site.origin}/x"], ["/x", "--file", "page.txt"]):
+            code, out, _ = robots_command(tmp_path, "explain", *arguments)
+            assert (code, told in out) == (0, True)
+            _, out, _ = robots_command(tmp_path, "explain", *arguments, "--json", "--full")
+            assert json.loads(out)["robots_txt"]["is_html"] is True
 
 
 def test_a_closed_pipe_is_quiet(file: str) -> None:

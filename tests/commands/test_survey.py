@@ -147,4 +147,57 @@ def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> 
     assert (process.returncode, err) == (2, b"")
     assert out.startswith(b"1 of 3 sites, 1 with a robots.txt, 0 unreachable\n")
     assert list(records(tmp_path / "robots-survey")) == [good]
-    assert "The survey was interrupted" in (tmp_path / "robots-survey" / "survey.html").read_text("utf-8")
+    page = (tmp_path / "robots-survey" / "survey.html").read_text("utf-8")
+    assert "robots.txt of 1 of 3 sites" in page
+    assert "The survey was interrupted: 2 sites are missing." in page
+
+
+def test_a_folder_that_holds_a_survey_is_refused_and_left_alone(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    surveyed("--files", str(folder), "--out", str(out))
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    code, _, err = robots_command(tmp_path, "survey", "--files", str(folder), "--out", "out")
+    assert (code, err) == (
+        2,
+        "scrapy robots survey: out holds a survey: --resume goes on with it, --overwrite replaces it,"
+        " --out names another\n",
+    )
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_overwrite_replaces_a_survey(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    surveyed("--files", str(folder), "--out", str(out))
+    (folder / "broken").unlink()
+    assert surveyed("--files", str(folder), "--out", str(out), "--overwrite")[1].startswith("3 of 3 sites")
+    assert list(records(out)) == ["a.example", "pipe", "more/b.example"]
+
+
+def test_resume_goes_on_behind_the_last_whole_record(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    surveyed("--files", str(folder), "--out", str(out))
+    whole, file = records(out), out / "survey.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + lines[1] + lines[2][:20])
+    code, told = surveyed("--files", str(folder), "--out", str(out), "--resume")
+    assert (code, told.startswith("4 of 4 sites, 2 with a robots.txt, 2 unreachable\n")) == (0, True)
+    assert records(out) == whole
+    assert "<h1>robots.txt of 4 sites</h1>" in (out / "survey.html").read_text("utf-8")
+
+
+def test_resume_asks_no_site_again_that_has_a_record(tmp_path: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        first, second = site.origins
+        assert robots_command(tmp_path, "survey", first, "no host://", "--resume")[0] == 0
+        code, out, _ = robots_command(tmp_path, "survey", first, second, "no host://", "--resume")
+        assert (code, out.partition(",")[0]) == (0, "3 of 3 sites")
+        assert site.count("/robots.txt", first) == 1
+    assert list(records(tmp_path / "robots-survey")) == ["no host://", first, second]
+
+
+def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
+    code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
+    assert code == 2
+    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is no record of a survey: ")
+    assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'

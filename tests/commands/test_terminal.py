@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.commands import COULD_NOT_RUN, Command, terminal
-from scrapy_rep.commands.terminal import GivenError, Progress, origin_of, paint, shown
+from scrapy_rep.commands.terminal import GivenError, Progress, origin_of, paint
+from tests.support.command import robots_command
 
 
 class Terminal(io.StringIO):
@@ -27,8 +29,10 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
     assert paint("x", "good", Terminal()) == "x"
 
 
-def test_what_a_terminal_would_obey_is_shown_as_an_escape() -> None:
-    assert shown("café \x1b[2J\u202e\udcff") == "café \\x1b[2J\\u202e\\xff"
+def test_help_gives_each_sub_command_a_line() -> None:
+    code, out, _ = robots_command(Path.cwd(), "--help")
+    assert code == 0
+    assert "\n  diff     tell which URLs change their verdict between two robots.txt files\n  explain  say " in out
 
 
 def test_a_host_without_a_scheme_is_asked_by_https() -> None:

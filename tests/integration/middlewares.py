@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scrapy import Request
+from scrapy.http import Response
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
@@ -46,3 +47,21 @@ class ChoosesSlots:
 
     def process_request(self, request: Request) -> None:
         request.meta.setdefault("download_slot", f"proxy-{request.url[-1]}")
+
+
+class LimitsSize:
+    """Gives every request a limit of its own to the size of its answer."""
+
+    def process_request(self, request: Request) -> None:
+        request.meta["download_maxsize"] = 100
+
+
+class Renders:
+    """Answers as one that has a browser render everything: by the page that shows the file, status and all."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        shown = response.body.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+        page = b"<html><head></head><body><pre>" + shown + b"</pre></body></html>"
+        return (
+            response.replace(body=page) if b"text/plain" in response.headers.get("Content-Type", b"") else response
+        )

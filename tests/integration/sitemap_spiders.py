@@ -31,6 +31,18 @@ class Ours(Records, RepSitemapSpider):
     name = "ours"
 
 
+class ToldLater(Ours):
+    """Told in ``start()`` what it crawls."""
+
+    name = "told-later"
+    later: dict[str, Any] = {}
+
+    async def start(self) -> Any:
+        vars(self).update(self.later)
+        async for request in super().start():
+            yield request
+
+
 class Scrapys(Records, SitemapSpider):
     """As Scrapy has it, and beside its sitemaps the pages that a test asks for."""
 

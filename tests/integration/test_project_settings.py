@@ -96,6 +96,25 @@ def test_a_header_that_does_not_say_who_crawls_is_warned_about_once() -> None:
     assert "REP_USER_AGENTS" in warning
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            {"ROBOTSTXT_USER_AGENT": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101"},
+            "is Mozilla, which",
+        ),
+        ({"REP_USER_AGENTS": ["Mozilla/5.0"]}, "is Mozilla, which does not say who crawls"),
+        ({"ROBOTSTXT_USER_AGENT": "my bot"}, "ROBOTSTXT_USER_AGENT = 'my bot': of it only my counts"),
+        ({"ROBOTSTXT_USER_AGENT": b"my bot"}, "ROBOTSTXT_USER_AGENT = 'my bot': of it only my counts"),
+    ],
+)
+def test_a_name_in_the_settings_that_says_little_is_warned_about_once(settings: dict[str, Any], told: str) -> None:
+    with Site() as site:
+        result = crawl(f"{site.origin}/", settings=settings)
+    (warning,) = result.lines("WARNING", "scrapy_rep")
+    assert told in warning
+
+
 def test_a_header_without_a_usable_character_is_addressed_by_the_rules_for_all() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))

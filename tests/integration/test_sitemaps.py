@@ -301,6 +301,19 @@ def test_sitemap_urls_of_the_spider_are_crawled_beside_its_sites(site: Site) -> 
     assert crawl_sitemaps(site, sitemap_urls=[f"{there}/sitemap.xml"]).urls == [f"{there}/a"]
 
 
+@pytest.mark.parametrize("name", ["sites", "sitemap_urls"])
+def test_a_spider_may_be_told_in_its_start_what_it_crawls(site: Site, name: str) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    where = {"sites": site.origin, "sitemap_urls": [f"{site.origin}/sitemap.xml"]}[name]
+    assert crawl_sitemaps(site, "ToldLater", later={name: where}).urls == [f"{site.origin}/a"]
+
+
+def test_a_spider_that_is_told_nothing_in_its_start_warns(site: Site) -> None:
+    (warning,) = crawl_sitemaps(site, "ToldLater").lines("WARNING", "told-later")
+    assert warning == "told-later has no sites: it takes URLs or host names, or sitemap_urls"
+
+
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [

@@ -33,7 +33,9 @@ def closed_by(settings: dict[str, Any], loop: str = "asyncio") -> str:
 @pytest.mark.parametrize("loop", LOOPS)
 def test_an_impossible_setting_stops_the_crawl(loop: str) -> None:
     message = "REP_MAX_SIZE = -5: it takes a number of octets, 1 or more"
-    assert message in closed_by({"REP_MAX_SIZE": -5}, loop)
+    told = closed_by({"REP_MAX_SIZE": -5}, loop)
+    assert f"[scrapy_rep.settings] CRITICAL: {message}\n" in told.partition("Traceback")[0]
+    assert "direct cause" not in told
 
 
 def test_a_misspelt_setting_stops_the_crawl() -> None:

@@ -86,9 +86,12 @@ def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     with Site([f"127.0.4.{number}" for number in range(1, 14)]) as site:
         site.answer("/robots.txt", Answer(503))
         result = crawl(*(f"{origin}/" for origin in site.origins), settings=OURS)
-    *shown, total, _ = result.lines("WARNING")
+    *shown, total = result.lines("WARNING", "scrapy_rep")
     assert len(shown) == 10
-    assert all("is unreachable (FetchError: HTTP status 503): its pages are forbidden" in line for line in shown)
+    assert all(
+        "is unreachable in 1 attempt (FetchError: HTTP status 503): its pages are forbidden" in line
+        for line in shown
+    )
     assert total == "robots.txt of 3 more origins is unreachable"
 
 
@@ -101,3 +104,29 @@ def test_a_callback_can_await_the_robots_txt_of_a_url_with_obeying_off(loop: str
         assert site.paths() == ["/page", "/robots.txt"]
     asked = {key: value for key, value in result.stats.items() if key.startswith("asked/")}
     assert asked == {"asked/known": 0, "asked/access": "successful", "asked/allowed": 0, "asked/again": 1}
+
+
+def test_the_sum_at_the_end_counts_one_in_the_singular_and_a_missing_robots_txt_says_what_it_means() -> None:
+    with Site() as site:
+        result = crawl(f"{site.origin}/page")
+    told = result.lines("INFO", "scrapy_rep.report")
+    assert told[-1].startswith("robots.txt: 1 origin; 1 fetched, ")
+    assert any(
+        "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 hops)" in line for line in told
+    )
+
+
+def test_a_crawl_of_which_every_request_is_forbidden_says_by_which_line() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
+        result = crawl(f"{site.origin}/page", f"{site.origin}/other")
+        why = f"<GET {site.origin}/page> (line 2, Disallow: /)"
+    assert result.lines("WARNING") == [f"robots.txt allowed no request of this crawl; the first one was {why}"]
+
+
+def test_a_crawl_of_which_every_request_is_unreachable_blames_no_robots_txt() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", Answer(503))
+        result = crawl(f"{site.origin}/page", settings={"REP_RETRY_TIMES": 0})
+    (warning,) = result.lines("WARNING")
+    assert "is unreachable in 1 attempt" in warning

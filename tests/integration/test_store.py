@@ -282,5 +282,6 @@ def test_a_crawl_that_may_request_nothing_says_so(store: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
         result = run(store, f"{site.origin}/a", f"{site.origin}/b")
-    assert result.lines("WARNING") == ["robots.txt allowed no request of this crawl."]
+    (warning,) = result.lines("WARNING")
+    assert warning.startswith("robots.txt allowed no request of this crawl; the first one was <GET ")
     assert f"2 requests forbidden, most by {site.origin} 2" in result.lines("INFO", "scrapy_rep")[-1]

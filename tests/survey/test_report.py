@@ -39,7 +39,7 @@ def page_of(files: dict[str, bytes], *others: SiteRecord) -> str:
         totals.add(measure(name, body, status=200))
     for record in others:
         totals.add(record)
-    return report(totals, WHEN)
+    return report(totals, WHEN, expected=totals.sites)
 
 
 class _Tables(HTMLParser):
@@ -158,7 +158,11 @@ def test_every_chart_says_in_words_what_it_shows() -> None:
 
 def test_nothing_at_all_is_a_page_too() -> None:
     assert "robots.txt of 0 sites" in page_of({})
-    assert "interrupted" in report(Totals(), WHEN, is_whole=False)
+    totals = Totals()
+    totals.add(SiteRecord("a.example"))
+    page = report(totals, WHEN, expected=3_000)
+    assert "<h1>robots.txt of 1 of 3,000 sites</h1>" in page
+    assert "The survey was interrupted: 2,999 sites are missing." in page
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from scrapy_rep.protocol.display import shown
+
 MOST_OF_A_CODE: Final = 1_000
 """Findings of one code that are kept: a hostile body has hundreds of thousands, and nobody reads them."""
 
@@ -70,8 +72,8 @@ class Findings:
         self._counts[code] += 1
         if self._counts[code] > MOST_OF_A_CODE:
             return
-        kind, shown = self._codes[code], [_quote(fact) for fact in facts]
-        message, advice = kind.message.format(*shown), kind.advice.format(*shown)
+        kind, quotes = self._codes[code], [_quote(fact) for fact in facts]
+        message, advice = kind.message.format(*quotes), kind.advice.format(*quotes)
         self._found.append(Finding(code, kind.severity, line, column, message, advice))
 
     def sorted(self) -> tuple[Finding, ...]:
@@ -80,10 +82,10 @@ class Findings:
 
 
 def _quote(fact: bytes | str | int) -> str:
-    """*fact* on one line and not too long, without what a terminal would obey."""
+    """*fact* as it is shown, and not too long."""
     if isinstance(fact, int):
         return f"{fact:,}"
     text = fact[: 4 * _LONGEST_QUOTE].decode("utf-8", "backslashreplace") if isinstance(fact, bytes) else fact
     if len(text) > _LONGEST_QUOTE:
         text = text[: _LONGEST_QUOTE - 1] + "…"
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return shown(text)

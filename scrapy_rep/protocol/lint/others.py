@@ -28,7 +28,7 @@ CODES: Final[dict[str, Code]] = {
     "bad-crawl-delay": Code(
         Severity.ERROR,
         "Unreadable Crawl-delay",
-        "{0} is no number of seconds.",
+        "{0} is not a delay: crawlers read a number of seconds, 0 or more.",
         "Write a number, such as 2 or 0.5.",
     ),
     "long-crawl-delay": Code(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,12 +11,12 @@ from scrapy_rep.protocol.agent import is_global
 from scrapy_rep.protocol.dialect import Dialect
 from scrapy_rep.protocol.extensions import Extension, extensions
 from scrapy_rep.protocol.line import mark_length
+from scrapy_rep.protocol.page import is_html
 from scrapy_rep.protocol.parser import cut, parse
 from scrapy_rep.protocol.reading import Group, groups_in
 from scrapy_rep.protocol.record import Kind, Record
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
-_HTML: Final = re.compile(rb"\s*<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets by which UTF-16 is known
 
@@ -63,7 +62,7 @@ class Subject:
     @cached_property
     def is_html(self) -> bool:
         """Whether a page was served for a robots.txt."""
-        return bool(_HTML.match(self.body[mark_length(self.body) :]))
+        return is_html(self.body)
 
     @cached_property
     def is_utf_16(self) -> bool:

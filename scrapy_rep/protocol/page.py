@@ -1,0 +1,63 @@
+"""What stands in place of a robots.txt: an HTML page, or a browser's view of the file."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from .line import mark_length
+
+_HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
+_TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
+
+# As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
+# <div> where the type is JSON. A page with a tag inside its <pre> is somebody else's.
+_VIEW: Final = re.compile(
+    rb"\s*<html\b[^<>]*><head>(?:<(?:meta|link)\b[^<>]*>)*</head>"
+    rb"<body\b[^<>]*><pre\b[^<>]*>([^<]*)</pre>(?:<div\b[^<>]*></div>)?</body></html>\s*",
+    re.IGNORECASE,
+)
+# All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
+_ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
+_MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
+
+
+def is_html(body: bytes) -> bool:
+    """Whether *body* begins like an HTML page; comments alone, which some put before their rules, make none."""
+    head = body[mark_length(body) :][:_HEAD_OF_PAGE].lstrip()
+    while head.startswith(b"<!--"):
+        head = head.partition(b"-->")[2].lstrip()
+    return bool(_TAG.match(head))
+
+
+def without_viewer(body: bytes) -> bytes:
+    """The text in *body* when that is a browser's view of a text file, else *body* as it is.
+
+    A browser shows a file as a page; who renders every URL is handed that page instead of the file.
+    """
+    view = _VIEW.fullmatch(body)
+    if not view:
+        return body
+    return _as_served(_ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1)))
+
+
+def _as_served(text: bytes) -> bytes:
+    """*text* with the octets of the file: those of UTF-8 without a charset are shown as windows-1252."""
+    try:
+        octets = text.decode("utf-8").encode("windows-1252", _CONTROLS)
+        octets.decode("utf-8")
+    except UnicodeError:
+        return text
+    return octets
+
+
+def _controls(error: UnicodeError) -> tuple[bytes, int]:
+    """In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return error.object[error.start : error.end].encode("latin-1"), error.end
+
+
+_CONTROLS: Final = "scrapy_rep.c1_controls"
+codecs.register_error(_CONTROLS, _controls)
