@@ -23,7 +23,12 @@ _TOKENS_KEPT: Final = 16  # compiled rules of so many tokens; a crawl under ever
 
 
 class RobotsTxt:
-    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`."""
+    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`.
+
+    Safe to share between threads: every question may be asked from several at once, and so may the line of a
+    rule. Nothing is locked; what one thread works out and keeps is complete before another can see it, and at
+    worst two threads do the same work.
+    """
 
     __slots__ = ("_addressed", "_reading", "dialect")
 
@@ -158,11 +163,16 @@ class _Addressed:
         """The first line of a rule; once all have been read by line, those are kept."""
         line = None if self._lines else self._reading.line(allow, path, self.scan)
         if line is None:
-            if not self._lines:
-                for allows, value, number in self._reading.by_line(self.token, self.scan):
-                    self._lines.setdefault((allows, value), number)
-            line = self._lines[allow, path]
+            lines = self._lines or self._first_lines()
+            self._lines = lines  # only when it is complete: other threads look into it
+            line = lines[allow, path]
         return line
+
+    def _first_lines(self) -> dict[tuple[bool, bytes], int]:
+        lines: dict[tuple[bool, bytes], int] = {}
+        for allow, path, number in self._reading.by_line(self.token, self.scan):
+            lines.setdefault((allow, path), number)
+        return lines
 
 
 @lru_cache(maxsize=256)  # a crawl asks thousands of files about the same few
