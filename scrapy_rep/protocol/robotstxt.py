@@ -12,7 +12,7 @@ from typing import Final
 
 from .agent import Token
 from .dialect import GOOGLE, Dialect
-from .extensions import Extension, RequestRate, extensions, request_rate, seconds
+from .extensions import Extension, RequestRate, extensions, extensions_for, request_rate, seconds
 from .index import RuleIndex, first_best
 from .pattern import path_of
 from .reading import Group, Reading, groups_in, whom
@@ -96,7 +96,7 @@ class RobotsTxt:
         """The records beside the protocol that are for *token*; its own group does not inherit those of ``*``."""
         addressed = self._addressed_to(token)
         is_for = whom(addressed.token, by_name=addressed.scan.by_name)
-        return tuple(each.record for each in self.extensions if any(map(is_for, each.agents)))
+        return tuple(extensions_for(self._reading.records(), is_for))
 
     def crawl_delay(self, token: str) -> float | None:
         """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None."""
