@@ -32,7 +32,7 @@ _NEVER_PLAIN: Final = (
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
-_COMMON_OR_SEPARATOR: Final = COMMON + b"*\n"
+_COMMON_OR_WILDCARD: Final = COMMON + b"*"
 _CANONICAL: Final = (
     r"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
     r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
@@ -148,7 +148,7 @@ def compared(values: list[bytes], *, canonical_octets: bool) -> list[bytes]:
     All in one go, which takes a tenth of the time that one by one would.
     """
     text = b"\n".join(values)
-    if not text.translate(None, _COMMON_OR_SEPARATOR):
+    if not text.translate(None, _COMMON_OR_WILDCARD + b"\n"):
         return values
     if not canonical_octets:
         return _OF_PATTERNS_AT_GOOGLE.of(text).split(b"\n")
@@ -160,8 +160,10 @@ def compared(values: list[bytes], *, canonical_octets: bool) -> list[bytes]:
 
 def pieces_of(pattern: bytes) -> list[bytes]:
     """The octets between the wildcards of a *pattern* as it is `compared`, without its anchor."""
-    if pattern.endswith(b"$"):
-        pattern = pattern[:-1]
+    return _split(pattern[:-1] if pattern.endswith(b"$") else pattern)
+
+
+def _split(pattern: bytes) -> list[bytes]:
     while b"**" in pattern:  # says what one does, and a hostile body has thousands
         pattern = pattern.replace(b"**", b"*")
     return pattern.split(b"*")
@@ -204,8 +206,11 @@ class Pattern(NamedTuple):
 
         ``$`` anchors only as the last octet; elsewhere it is a literal.
         """
-        (pattern,) = compared([value], canonical_octets=canonical_octets)
-        return cls(tuple(pieces_of(pattern)), value.endswith(b"$"), specificity(value))
+        anchored = value.endswith(b"$")
+        pattern = value[:-1] if anchored else value
+        if pattern.translate(None, _COMMON_OR_WILDCARD):
+            pattern = compared([value], canonical_octets=canonical_octets)[0][: -1 if anchored else None]
+        return cls(tuple(_split(pattern)), anchored, specificity(value))
 
     def matches(self, path: bytes) -> bool:
         """Whether *path*, an answer of `path_of`, is matched from its first octet on; see `matches`."""
