@@ -11,8 +11,10 @@ from enum import Enum
 from typing import Final
 
 
-class Access(Enum):
-    """What a fetch result means for the URLs of an origin."""
+class Access(str, Enum):
+    """What a fetch result means for the URLs of an origin; each is a string."""
+
+    __str__ = str.__str__
 
     SUCCESSFUL = "successful"
     """The rules in the body hold."""

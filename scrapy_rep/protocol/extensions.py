@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,6 +55,18 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
                 run = tuple(agents)
             if record.kind not in _OF_THE_PROTOCOL:
                 yield Extension(run, record)
+
+
+def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) -> Iterator[Record]:
+    """The records beside the protocol whose run of user-agent lines holds one that *is_for* a crawler."""
+    run: tuple[Record, ...] | None = None
+    is_run_for = False
+    for extension in extensions(records):
+        if extension.agents is not run:  # thousands of records may share thousands of lines
+            run = extension.agents
+            is_run_for = any(map(is_for, run))
+        if is_run_for:
+            yield extension.record
 
 
 _SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")

@@ -11,70 +11,63 @@ over all patterns.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable
 from typing import Final
 
-from .pattern import COMMON, COMMON_OR_WILDCARD, Pattern, is_plain, specificity
+from .pattern import COMMON, compared, is_plain, matches, pieces_of, specificity
 from .rules import Rules
 
-_ESCAPE: Final = re.compile(b"%[0-9A-Fa-f]{2}")
-_COMMON_RUNS: Final = re.compile(b"%%[0-9A-Fa-f]{2}|[%s]+" % re.escape(COMMON))  # or an escape
-_RUNS: Final = 4  # so many are looked for
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
-_LONG: Final = 256
-_FEW: Final = 32  # literals that are looked for one by one
+_ALL_OCTETS: Final = bytes(range(256))
+_FEW: Final = 32  # patterns, or literals, that are looked at one by one
 _END: Final = 4  # octets at the end of a literal by which many are told apart
 
-Candidate = tuple[bytes, bytes]
-"""A pattern as written and the rule it stands for."""
+Folder = tuple[bytes, bytes]
+"""A pattern for the folder of an index page, and the rule for that page."""
+
+Candidate = tuple[int, int, bytes, bytes]
+"""What ranks a pattern that is more than a prefix, its negative length and its place; itself; its rule."""
 
 
 def first_best(rules: Rules, path: bytes, *, canonical_octets: bool) -> bytes | None:
     """As `RuleIndex.best`, by a walk over *rules*."""
     paths = rules.paths
     prefixes = [rule for rule in paths if path.startswith(rule)]
-    candidates: list[Candidate] = []
+    others: list[bytes] = []
     if rules.has_patterns:
         prefixes = [rule for rule in prefixes if is_plain(rule)]
         starts = (b"",) if path[1:2].translate(None, COMMON) else (path[:2], *_OTHER_STARTS)
         others = [rule for rule in paths if rule.startswith(starts) and rule.translate(None, COMMON)]
-        if len(path) > _LONG:
-            others = _made_of(path, others)
-        candidates += [(rule, rule) for rule in others if _may_match(rule, path)]
-    if path.endswith(b"/"):
-        candidates += rules.folders_of_index_pages()
+    folders = _folders_of(rules, path) if path.endswith(b"/") else []
     best = max(prefixes, key=len) if prefixes else None
-    return _Choice(rules, canonical_octets).among(best, candidates, path) if candidates else best
+    if not others and not folders:
+        return best
+    # A hostile body has thousands, and to look for a run of octets in a long path can take microseconds.
+    present = bytes({*path, *b"*$"}) if len(others) > _FEW else _ALL_OCTETS
+    return _strongest(rules, best, _candidates(rules, others, folders, present, canonical_octets), path)
 
 
 class RuleIndex:
     """The rules for one crawler; `best` finds the one that decides about a path."""
 
-    __slots__ = (
-        "_among",
-        "_by_literal",
-        "_has_patterns",
-        "_heads",
-        "_literals",
-        "_parents",
-        "_plain",
-        "_prefixes",
-    )
+    __slots__ = ("_by_literal", "_heads", "_literals", "_parents", "_plain", "_prefixes", "_rules")
 
     def __init__(self, rules: Rules, *, canonical_octets: bool) -> None:
-        plain, patterns = _sorted_out(rules)
-        prefixes = _Prefixes(plain)
+        self._rules = rules
+        paths = rules.paths
+        others: list[bytes] = []
+        if rules.has_patterns:
+            others = [path for path in paths if path.translate(None, COMMON) and not is_plain(path)]
+        prefixes = _Prefixes({*paths}.difference(others))
         self._plain, self._parents = prefixes.keys, prefixes.parents
-        self._has_patterns = bool(patterns)
         heads: dict[bytes, list[Candidate]] = {}
         literals: dict[bytes, list[Candidate]] = {}
-        for candidate in patterns:
-            pieces = _pieces(candidate[0], canonical_octets)
+        folders = rules.folders_of_index_pages()
+        for candidate in _candidates(rules, others, folders, _ALL_OCTETS, canonical_octets):
+            pieces = pieces_of(candidate[2])
             if len(pieces[0]) > 1:
                 heads.setdefault(pieces[0], []).append(candidate)
             else:
@@ -83,7 +76,6 @@ class RuleIndex:
         self._prefixes = _Prefixes(heads)
         self._literals = _Literals(literals) if literals else None
         self._by_literal = literals
-        self._among = _Choice(rules, canonical_octets).among
 
     def best(self, path: bytes) -> bytes | None:
         """The path of the rule that decides about *path*, or None when none matches."""
@@ -92,8 +84,6 @@ class RuleIndex:
         while place >= 0 and not path.startswith(self._plain[place]):
             place = self._parents[place]
         best = self._plain[place] if place >= 0 else None
-        if not self._has_patterns:
-            return best
         candidates: list[Candidate] = []
         if self._literals:
             for literal in self._literals.within(path):
@@ -101,7 +91,10 @@ class RuleIndex:
         if self._heads:
             for head in self._prefixes.all(path):
                 candidates += self._heads[head]
-        return self._among(best, candidates, path) if candidates else best
+        if not candidates:
+            return best
+        candidates.sort()
+        return _strongest(self._rules, best, candidates, path)
 
 
 class _Prefixes:
@@ -149,78 +142,39 @@ class _Literals:
         return found
 
 
-def _sorted_out(rules: Rules) -> tuple[set[bytes], list[Candidate]]:
-    """The rules that are plain prefixes, and the others; with them the folders that index pages stand for."""
-    paths = set(rules.paths)
-    patterns: list[Candidate] = []
-    if rules.has_patterns:
-        others = [path for path in paths if path.translate(None, COMMON) and not is_plain(path)]
-        patterns += [(path, path) for path in others]
-        paths.difference_update(others)
-    patterns += rules.folders_of_index_pages()
-    return paths, patterns
+def _folders_of(rules: Rules, path: bytes) -> list[Folder]:
+    """The folders that index pages stand for, without those that clearly are not *path*."""
+    folders = rules.folders_of_index_pages()
+    return [each for each in folders if each[0][:-1] == path or each[0].translate(None, COMMON) != b"$"]
 
 
-def _pieces(spelling: bytes, canonical_octets: bool) -> Sequence[bytes]:
-    """The octets between the wildcards, without making a pattern where that is possible."""
-    plain = spelling[:-1] if spelling.endswith(b"$") else spelling
-    if plain.translate(None, COMMON_OR_WILDCARD):
-        return Pattern.of(spelling, canonical_octets=canonical_octets).pieces
-    return plain.split(b"*")
+def _candidates(
+    rules: Rules, others: list[bytes], folders: list[Folder], present: bytes, canonical_octets: bool
+) -> list[Candidate]:
+    """The rules *others* and the *folders*, the strongest first: the longest, then the first in *rules*.
 
-
-def _made_of(path: bytes, spellings: list[bytes]) -> list[bytes]:
-    """*spellings* without those that clearly hold an octet that is not in *path*.
-
-    To look for a run of octets in a long path can take microseconds, and a hostile body has thousands.
+    Those that hold an octet that is not *present* are left out.
     """
-    present = bytes({*path, *b"*$"})
-    return [spelling for spelling in spellings if not _lacks(present, spelling)]
+    spelt = [(rule, rule) for rule in dict.fromkeys(others)] + folders
+    patterns = compared([spelling for spelling, _ in spelt], canonical_octets=canonical_octets)
+    candidates = [
+        (-specificity(spelling), place, pattern, rule)
+        for place, ((spelling, rule), pattern) in enumerate(zip(spelt, patterns, strict=True))
+        if not pattern.translate(None, present)
+    ]
+    if folders:
+        places = rules.places
+        candidates = [(length, places[rule], pattern, rule) for length, _, pattern, rule in candidates]
+    candidates.sort()
+    return candidates
 
 
-def _lacks(present: bytes, spelling: bytes) -> bool:
-    """Whether *spelling* holds an octet that stands for itself and is not *present*."""
-    itself = _ESCAPE.sub(b"", spelling) if b"%" in spelling else spelling
-    missing = itself.translate(None, present)
-    return len(missing.translate(None, COMMON)) < len(missing)
-
-
-def _may_match(spelling: bytes, path: bytes) -> bool:
-    """False when *path* clearly lacks octets that stand between wildcards, escapes and the like."""
-    tail = spelling.rpartition(b"*")[2].rstrip(b"$")
-    if tail not in path and not tail.translate(None, COMMON):
-        return False
-    runs = islice(_COMMON_RUNS.finditer(spelling), _RUNS)
-    return all(run[0].startswith(b"%") or run[0] in path for run in runs)
-
-
-class _Choice:
-    """Chooses among rules; keeps the patterns it made."""
-
-    __slots__ = ("_canonical_octets", "_patterns", "_rules")
-
-    def __init__(self, rules: Rules, canonical_octets: bool) -> None:
-        self._rules = rules
-        self._canonical_octets = canonical_octets
-        self._patterns: dict[bytes, Pattern] = {}
-
-    def among(self, best: bytes | None, candidates: list[Candidate], path: bytes) -> bytes | None:
-        """The longest of *best*, a plain prefix of *path*, and those *candidates* that match."""
-        length = -1 if best is None else len(best)
-        places: dict[bytes, int] = {}
-        for spelling, rule in candidates:
-            own = specificity(spelling)
-            if own < length or not self._pattern(spelling).matches(path):
-                continue
-            if own == length and best is not None:
-                places = places or self._rules.places
-                if places[best] < places[rule]:
-                    continue
-            best, length = rule, own
-        return best
-
-    def _pattern(self, spelling: bytes) -> Pattern:
-        pattern = self._patterns.get(spelling)
-        if pattern is None:
-            pattern = self._patterns[spelling] = Pattern.of(spelling, canonical_octets=self._canonical_octets)
-        return pattern
+def _strongest(rules: Rules, best: bytes | None, candidates: list[Candidate], path: bytes) -> bytes | None:
+    """The strongest of *best*, a plain prefix of *path*, and the first of the *candidates* that matches."""
+    length = -1 if best is None else len(best)
+    for negative, _, pattern, rule in candidates:
+        if -negative < length:
+            return best
+        if matches(pieces_of(pattern), pattern.endswith(b"$"), path):
+            return best if -negative == length and best is not None and rules.precedes(best, rule) else rule
+    return best

@@ -17,9 +17,18 @@ _LINE_ENDS: Final = (b"\n", b"\r")
 def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> RobotsTxt:
     """The robots.txt in *body*, of which *limit* octets are read (None: all of them).
 
-    Raises nothing, whatever *body* holds. It is read when a question is asked, not before.
+    It is read when a question is asked, not before. Raises `TypeError` for a *body* that is not ``bytes``,
+    and nothing else, whatever the body holds.
     """
+    require_octets(body)
     return RobotsTxt(FastReading(cut(body, limit)), dialect)
+
+
+def require_octets(body: object) -> None:
+    """Raise `TypeError` for a *body* that is not ``bytes``."""
+    if not isinstance(body, bytes):
+        kind = type(body).__name__
+        raise TypeError(f"a robots.txt is read as bytes, not {kind}: pass response.body, or encode the text")
 
 
 def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:

@@ -8,23 +8,31 @@ pattern whose last wildcard already leaves the end free.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import product
 from typing import Final, NamedTuple
 
 _HEX: Final = rb"[0-9A-Fa-f]"
 
-# Every spelling that has another one in canonical form: an escape that may be decoded, any other
-# escape, and an octet that has to be escaped because Scrapy's Request escapes it too. Decoding stops
-# beside a stray "%": in "%%341" it would make an escape that was none, and a second pass another path.
-_SPELLINGS: Final = re.compile(
-    rb"(?<!%)(?<!%" + _HEX + rb")%("
-    rb"2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]"
-    rb")|(%" + _HEX + rb"{2})|([\x00-\x20\"<>\[\\\]^`{|}'\x7f-\xff])"
+# The digits of an escape that may be decoded, or of any other. Decoding stops beside a stray "%": in "%%341"
+# it would make an escape that was none, and a second pass another path. What is looked for comes first, what
+# stands before it is looked at afterwards: that is fifty times as fast.
+_ESCAPE: Final = re.compile(
+    rb"%(?:(2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])(?<!%%..)(?<!%" + _HEX + rb"%..)"
+    rb"|(" + _HEX + rb"{2}))"
 )
-_GOOGLE_SPELLINGS: Final = re.compile(rb"()(%" + _HEX + rb"{2})|([\x80-\xff])")
+_KEPT_ESCAPE: Final = re.compile(b"%()(" + _HEX + b"{2})")
+_DIGITS: Final = [bytes(digits) for digits in product(b"0123456789abcdefABCDEF", repeat=2)]
+_DECODED: Final = {digits: bytes((int(digits, 16),)) for digits in _DIGITS}
+_IN_UPPER_CASE: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
+_BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
+_NEVER_PLAIN: Final = (
+    bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII
+)  # Scrapy's Request escapes them too
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
-COMMON_OR_WILDCARD: Final = COMMON + b"*"
+_COMMON_OR_WILDCARD: Final = COMMON + b"*"
 _CANONICAL: Final = (
     r"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
     r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
@@ -48,11 +56,33 @@ def octets(text: str | bytes) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _respell(spelling: re.Match[bytes]) -> bytes:
-    unreserved, escape, octet = spelling.groups()
-    if octet:
-        return b"%%%02X" % octet[0]
-    return bytes((int(unreserved, 16),)) if unreserved else escape.upper()
+def _respelt(escape: re.Match[bytes]) -> bytes:
+    decoded = escape[1]
+    return _DECODED[decoded] if decoded else _IN_UPPER_CASE[escape[2]]
+
+
+class _Spelling:
+    """How a text is respelt: by look-ups in tables, since a hostile text is full of what has to be respelt."""
+
+    def __init__(self, escape: re.Pattern[bytes], never_plain: bytes) -> None:
+        self._escape = escape
+        self._never_plain = never_plain
+        self._spellings = [b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in range(256)]
+
+    def of(self, text: bytes) -> bytes:
+        """*text* with its escapes decoded or in upper case, and with the octets escaped that are never plain."""
+        if b"%" in text:
+            text = self._escape.sub(_respelt, text)
+        if len(text.translate(None, self._never_plain)) == len(text):
+            return text
+        return b"".join(map(self._spellings.__getitem__, text))
+
+
+_OF_PATHS: Final = _Spelling(_ESCAPE, _NEVER_PLAIN)
+_OF_PATTERNS: Final = _Spelling(
+    _ESCAPE, _NEVER_PLAIN.replace(b"\n", b"")
+)  # which none holds, and which is between
+_OF_PATTERNS_AT_GOOGLE: Final = _Spelling(_KEPT_ESCAPE, _BEYOND_ASCII)
 
 
 def canonical(path: bytes) -> bytes:
@@ -61,7 +91,7 @@ def canonical(path: bytes) -> bytes:
     Hexadecimal digits in upper case, unreserved octets decoded, octets that no URL may hold
     encoded, everything else as written: ``%2F`` is not ``/``. Idempotent.
     """
-    return _SPELLINGS.sub(_respell, path)
+    return _OF_PATHS.of(path)
 
 
 def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
@@ -70,7 +100,7 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     Scheme, authority and fragment are dropped; nothing else is resolved (dot segments, double
     slashes). Without a scheme the URL is a path, as for Google: ``a/b`` is ``/b``. With
     *canonical_octets* the path is in `canonical` spelling and a literal ``*`` or ``$`` is escaped,
-    so that it equals ``%2A`` or ``%24`` in a pattern.
+    so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
     if isinstance(url, str):
         found = _find_canonical_path(url) if canonical_octets else None
@@ -78,8 +108,7 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
             return found[1].encode()
         found = _find_path(url)
         if found:
-            path = octets(found[1])
-            return _escaped(canonical(path)) if canonical_octets else path
+            return _compared(octets(found[1]), canonical_octets)
     raw = octets(url)
     after_slashes = 2 if raw.startswith(b"//") else 0
     authority = raw.find(b"://", after_slashes)
@@ -93,11 +122,14 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     path = raw[start.start() : end]
     if not path.startswith(b"/"):
         path = b"/" + path
-    return _escaped(canonical(path)) if canonical_octets else path
+    return _compared(path, canonical_octets)
 
 
-def _escaped(path: bytes) -> bytes:
-    return path.replace(b"*", b"%2A").replace(b"$", b"%24")
+def _compared(path: bytes, canonical_octets: bool) -> bytes:
+    """*path* as it is compared; a NUL ends it in Google's parser, which hands it on as a C string."""
+    if not canonical_octets:
+        return path.partition(b"\0")[0]
+    return canonical(path).replace(b"*", b"%2A").replace(b"$", b"%24")
 
 
 def is_plain(value: bytes) -> bool:
@@ -108,6 +140,53 @@ def is_plain(value: bytes) -> bool:
 def specificity(value: bytes) -> int:
     """What ranks a rule with the path *value*: Google's count, its octets, where one beyond ASCII counts three."""
     return len(value) if value.isascii() else len(value) + 2 * len(value.translate(None, _ASCII))
+
+
+def compared(values: list[bytes], *, canonical_octets: bool) -> list[bytes]:
+    """How patterns are compared with paths that are written as *values*: with ``*``, and ``$`` at the end alone.
+
+    All in one go, which takes a tenth of the time that one by one would.
+    """
+    text = b"\n".join(values)
+    if not text.translate(None, _COMMON_OR_WILDCARD + b"\n"):
+        return values
+    if not canonical_octets:
+        return _OF_PATTERNS_AT_GOOGLE.of(text).split(b"\n")
+    text = _OF_PATTERNS.of(text) + b"\n"
+    if b"$" in text:  # an anchor, or a literal
+        text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")
+    return text[:-1].split(b"\n")
+
+
+def pieces_of(pattern: bytes) -> list[bytes]:
+    """The octets between the wildcards of a *pattern* as it is `compared`, without its anchor."""
+    return _split(pattern[:-1] if pattern.endswith(b"$") else pattern)
+
+
+def _split(pattern: bytes) -> list[bytes]:
+    while b"**" in pattern:  # says what one does, and a hostile body has thousands
+        pattern = pattern.replace(b"**", b"*")
+    return pattern.split(b"*")
+
+
+def matches(pieces: Sequence[bytes], anchored: bool, path: bytes) -> bool:
+    """Whether the *pieces* of a pattern match *path*, an answer of `path_of`, from its first octet on.
+
+    An empty pattern matches everything; one that starts with neither ``/`` nor ``*`` nothing.
+    """
+    if not path.startswith(pieces[0]):
+        return False
+    position, last = len(pieces[0]), pieces[-1]
+    if len(pieces) == 1:
+        return not anchored or position == len(path)
+    if not (path.endswith(last) if anchored else last in path):
+        return False  # as of most patterns, and the cheapest to know
+    for piece in pieces[1:-1]:
+        position = path.find(piece, position)
+        if position < 0:
+            return False
+        position += len(piece)
+    return path.endswith(last, position) if anchored else path.find(last, position) >= 0
 
 
 class Pattern(NamedTuple):
@@ -128,33 +207,11 @@ class Pattern(NamedTuple):
         ``$`` anchors only as the last octet; elsewhere it is a literal.
         """
         anchored = value.endswith(b"$")
-        spelt = value[:-1] if anchored else value
-        if spelt.translate(None, COMMON_OR_WILDCARD):
-            spelt = (
-                canonical(spelt).replace(b"$", b"%24")
-                if canonical_octets
-                else _GOOGLE_SPELLINGS.sub(_respell, spelt)
-            )
-        while b"**" in spelt:  # says what one does, and a hostile body has thousands
-            spelt = spelt.replace(b"**", b"*")
-        return cls(tuple(spelt.split(b"*")), anchored, specificity(value))
+        pattern = value[:-1] if anchored else value
+        if pattern.translate(None, _COMMON_OR_WILDCARD):
+            pattern = compared([value], canonical_octets=canonical_octets)[0][: -1 if anchored else None]
+        return cls(tuple(_split(pattern)), anchored, specificity(value))
 
     def matches(self, path: bytes) -> bool:
-        """Whether *path*, an answer of `path_of`, is matched from its first octet on.
-
-        An empty pattern matches everything; one that starts with neither ``/`` nor ``*`` nothing.
-        """
-        pieces = self.pieces
-        if not path.startswith(pieces[0]):
-            return False
-        position = len(pieces[0])
-        if len(pieces) == 1:
-            return not self.anchored or position == len(path)
-        for piece in pieces[1:-1]:
-            position = path.find(piece, position)
-            if position < 0:
-                return False
-            position += len(piece)
-        if self.anchored:
-            return path.endswith(pieces[-1], position)
-        return path.find(pieces[-1], position) >= 0
+        """Whether *path*, an answer of `path_of`, is matched from its first octet on; see `matches`."""
+        return matches(self.pieces, self.anchored, path)

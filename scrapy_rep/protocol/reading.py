@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from .agent import Token, is_global
-from .extensions import extensions
+from .extensions import extensions_for
 from .line import mark_length, split
 from .record import Kind, Record, kind_of
 from .rules import Rules
@@ -106,8 +106,7 @@ class PlainReading:
     def values(self, kind: Kind, token: Token, *, by_name: bool) -> list[bytes]:
         """The values of the records of *kind*, one beside the protocol, for *token* or, not *by_name*, for all."""
         is_for = whom(token, by_name=by_name)
-        found = (each for each in extensions(self.records()) if each.record.kind is kind)
-        return [each.record.value for each in found if any(map(is_for, each.agents))]
+        return [record.value for record in extensions_for(self.records(), is_for) if record.kind is kind]
 
 
 def whom(token: Token, *, by_name: bool) -> Callable[[Record], bool]:

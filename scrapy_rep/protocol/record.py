@@ -11,8 +11,10 @@ from enum import Enum
 from typing import Final
 
 
-class Kind(Enum):
-    """What the key of a record means."""
+class Kind(str, Enum):
+    """What the key of a record means; each is a string."""
+
+    __str__ = str.__str__
 
     USER_AGENT = "user-agent"
     ALLOW = "allow"

@@ -12,7 +12,7 @@ from typing import Final
 
 from .agent import Token
 from .dialect import GOOGLE, Dialect
-from .extensions import Extension, RequestRate, extensions, request_rate, seconds
+from .extensions import Extension, RequestRate, extensions, extensions_for, request_rate, seconds
 from .index import RuleIndex, first_best
 from .pattern import path_of
 from .reading import Group, Reading, groups_in, whom
@@ -23,7 +23,12 @@ _TOKENS_KEPT: Final = 16  # compiled rules of so many tokens; a crawl under ever
 
 
 class RobotsTxt:
-    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`."""
+    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`.
+
+    Safe to share between threads: every question may be asked from several at once, and so may the line of a
+    rule. Nothing is locked; what one thread works out and keeps is complete before another can see it, and at
+    worst two threads do the same work.
+    """
 
     __slots__ = ("_addressed", "_reading", "dialect")
 
@@ -91,7 +96,7 @@ class RobotsTxt:
         """The records beside the protocol that are for *token*; its own group does not inherit those of ``*``."""
         addressed = self._addressed_to(token)
         is_for = whom(addressed.token, by_name=addressed.scan.by_name)
-        return tuple(each.record for each in self.extensions if any(map(is_for, each.agents)))
+        return tuple(extensions_for(self._reading.records(), is_for))
 
     def crawl_delay(self, token: str) -> float | None:
         """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None."""
@@ -158,11 +163,16 @@ class _Addressed:
         """The first line of a rule; once all have been read by line, those are kept."""
         line = None if self._lines else self._reading.line(allow, path, self.scan)
         if line is None:
-            if not self._lines:
-                for allows, value, number in self._reading.by_line(self.token, self.scan):
-                    self._lines.setdefault((allows, value), number)
-            line = self._lines[allow, path]
+            lines = self._lines or self._first_lines()
+            self._lines = lines  # only when it is complete: other threads look into it
+            line = lines[allow, path]
         return line
+
+    def _first_lines(self) -> dict[tuple[bool, bytes], int]:
+        lines: dict[tuple[bool, bytes], int] = {}
+        for allow, path, number in self._reading.by_line(self.token, self.scan):
+            lines.setdefault((allow, path), number)
+        return lines
 
 
 @lru_cache(maxsize=256)  # a crawl asks thousands of files about the same few

@@ -37,6 +37,11 @@ class Rules:
         paths = self.paths
         return {path: len(paths) - place for place, path in enumerate(reversed(paths))}
 
+    def precedes(self, path: bytes, other: bytes) -> bool:
+        """Whether *path* comes first in `paths`."""
+        paths = self.allow[:-1] + self.disallow
+        return paths.find(b"\n%b\n" % path) < paths.find(b"\n%b\n" % other)
+
     @property
     def has_patterns(self) -> bool:
         """Whether there may be more than plain prefixes."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from .agent import Token, is_global
@@ -23,10 +23,11 @@ from .rules import Rules
 from .spelling import each_rule, rules_in
 from .text import INDENT, Field, Text, read
 
-# With a colon, or of two words.
+# With a colon, or of two words. No two runs beside each other may take the same octets, or a hostile line is
+# divided between them in all ways: what is behind the second word starts with a blank or is nothing.
 _AGENT: Final = Field.of(
     rb"(?:user[- ]?agent[^\n:#]*:(.*)"
-    rb"|user-?agent[^ \t\n:#]*[ \t]+([\v\f]*[^\s:#][^ \t\n:#]*)[ \t\v\f]*(?:#.*)?(?=\n|\Z))"
+    rb"|user-?agent[^ \t\n:#]*[ \t]+([\v\f]*[^\s:#][^ \t\n:#]*)(?:[ \t][ \t\v\f]*)?(?:#.*)?(?=\n|\Z))"
 )
 _SITEMAP: Final = Field.of(rb"(site-?map[^\n:#]*(:?)(.*))")
 _EXTENSIONS: Final = {
@@ -92,15 +93,11 @@ class FastReading(PlainReading):
             return []
         agents = list(body.lines(_AGENT))
         starts = [agent.start() for agent in agents]
-        is_for = token.is_named_by if by_name else is_global
+        runs = _Runs(body.text, agents, token.is_named_by if by_name else is_global)
         found = []
-        is_run_for: dict[int, bool] = {}  # by its last line: many fields may share one run
         for start, end in fields:
             key, value = split(body.text[start:end])
-            last = bisect(starts, start) - 1
-            if last not in is_run_for:
-                is_run_for[last] = any(map(is_for, _run(body.text, agents, last)))
-            if is_run_for[last] and kind_of(key) is kind:
+            if runs.is_for(bisect(starts, start) - 1) and kind_of(key) is kind:
                 found.append(value)
         return found
 
@@ -178,15 +175,33 @@ def _has_rules(body: Text, start: int, end: int) -> bool:
     return bool(_PERHAPS_A_RULE.search(body.lower, start, end)) and any(rules_in(body.text[start:end]))
 
 
-def _run(text: bytes, agents: list[re.Match[bytes]], last: int) -> Iterator[bytes]:
-    """The values of the *agents* up to the *last*, back to a record between two of them that ends the run."""
-    after = None
-    for agent in map(agents.__getitem__, range(last, -1, -1)):
-        between = b"" if after is None else text[agent.end() : after].strip()
-        if between and any(map(_ends_run, between.split(b"\n"))):
-            return
-        yield _agent(agent)
-        after = agent.start()
+class _Runs:
+    """Which runs of user-agent lines are for a crawler; each line is looked at once, whoever asks."""
+
+    def __init__(self, text: bytes, agents: list[re.Match[bytes]], is_for: Callable[[bytes], bool]) -> None:
+        self._text = text
+        self._agents = agents
+        self._is_for = is_for
+        self._known: dict[int, bool] = {-1: False}
+
+    def is_for(self, last: int) -> bool:
+        """Whether the run that ends with the line *last* is: back to a record between two lines that ends it."""
+        for place in range(last, -2, -1):
+            known = self._known.get(place)
+            if known is None and self._is_for(_agent(self._agents[place])):
+                known = True
+            elif known is None and self._starts_a_run(place):
+                known = False
+            if known is not None:
+                break
+        self._known.update(dict.fromkeys(range(place, last + 1), bool(known)))
+        return bool(known)
+
+    def _starts_a_run(self, place: int) -> bool:
+        if place == 0:
+            return True
+        between = self._text[self._agents[place - 1].end() : self._agents[place].start()].strip()
+        return bool(between) and any(map(_ends_run, between.split(b"\n")))
 
 
 def _ends_run(line: bytes) -> bool:

@@ -9,8 +9,10 @@ from typing import Protocol
 from .display import shown
 
 
-class Reason(Enum):
-    """Why a verdict is what it is."""
+class Reason(str, Enum):
+    """Why a verdict is what it is; each is a string, so that it compares with text and exports to JSON."""
+
+    __str__ = str.__str__
 
     RULE = "rule"
     NO_RULE = "no rule"
@@ -45,9 +47,10 @@ class Rule:
     @property
     def line(self) -> int:
         """The line of the record, counted from 1."""
-        if not isinstance(self._line, int):
-            self._line = self._line.line(self.allow, self.value)
-        return self._line
+        line = self._line
+        if not isinstance(line, int):
+            line = self._line = line.line(self.allow, self.value)
+        return line
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rule):
@@ -68,7 +71,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a URL may be crawled, the rule that decided (or None) and the reason."""
+    """Whether a URL may be crawled, the rule that decided (or None) and the reason.
+
+    Safe to share between threads, its line included.
+    """
 
     allowed: bool
     rule: Rule | None

@@ -153,6 +153,23 @@ def test_ours_the_length_that_ranks_is_googles_count_in_both(dialect: Dialect) -
     assert [file.verdict("foobot", f"/%7E{tail}").line for tail in ("", "b", "bc")] == [2, 2, 4]
 
 
+@pytest.mark.parametrize(
+    "url", ["http://h.example/a\0b?c", b"http://h.example/a\0", "/a\0", "http://h.example/a\0#b"]
+)
+def test_google_a_nul_ends_the_path_of_a_url_in_google_exact_alone(url: str | bytes) -> None:
+    lines = ["User-agent: *", "Disallow: /a$", "Allow: /a%00"]
+    google, exact = (robots(*lines, dialect=dialect).verdict("foobot", url) for dialect in (GOOGLE, GOOGLE_EXACT))
+    assert (google.line, exact.line) == (3, 2)
+
+
+def test_google_a_nul_behind_the_slash_leaves_the_root() -> None:
+    file = robots("User-agent: *", "Disallow: /$", dialect=GOOGLE_EXACT)
+    assert [file.verdict("foobot", url).allowed for url in ("http://h.example/\0a", "http://h.example\0/a")] == [
+        False,
+        True,
+    ]
+
+
 # D3: product tokens beyond [A-Za-z_-], and empty ones
 
 

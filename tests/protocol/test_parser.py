@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from scrapy_rep.protocol import MAX_SIZE, Kind, Record, parse
+from scrapy_rep.protocol import MAX_SIZE, Kind, Record, lint, parse
 from scrapy_rep.protocol.line import MAX_LINE
 from scrapy_rep.protocol.parser import cut
 from scrapy_rep.protocol.reading import PlainReading
@@ -262,3 +264,14 @@ def test_ours_a_hostile_body_takes_no_time(body: bytes) -> None:
     assert robots.verdict("a", "/x").allowed
     assert robots.crawl_delay("a") is None
     assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize(
+    "body", ["User-agent: *", None, bytearray(b"User-agent: *")], ids=["str", "None", "bytearray"]
+)
+@pytest.mark.parametrize("read", [parse, lint])
+def test_ours_what_is_not_bytes_is_refused_at_once_and_says_what_to_pass(
+    read: Callable[[bytes], object], body: Any
+) -> None:
+    with pytest.raises(TypeError, match=f"read as bytes, not {type(body).__name__}: pass response.body"):
+        read(body)

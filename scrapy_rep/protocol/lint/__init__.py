@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scrapy_rep.protocol.dialect import GOOGLE, Dialect
-from scrapy_rep.protocol.parser import MAX_SIZE
+from scrapy_rep.protocol.parser import MAX_SIZE, require_octets
 
 from . import agents, lines, others, paths, rules, whole
 from .finding import MOST_OF_A_CODE, Code, Finding, Findings, Severity
@@ -37,8 +37,10 @@ def lint(
 
     *limit* octets are read (None: all). *url* is where the file was asked for, *hops* are the URLs to which
     that was redirected, and *status* is that of the last answer; what is not known is not judged. Of each code
-    the first `MOST_OF_A_CODE` findings are given. Raises nothing, whatever *body* holds.
+    the first `MOST_OF_A_CODE` findings are given. Raises `TypeError` for a *body* that is not ``bytes``, and
+    nothing else, whatever the body holds.
     """
+    require_octets(body)
     subject = Subject(body, dialect, limit, url, hops, status)
     found = Findings(CODES)
     whole.check(subject, found)

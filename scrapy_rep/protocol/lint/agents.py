@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from scrapy_rep.protocol.agent import is_global, names
@@ -92,9 +92,10 @@ CODES: Final[dict[str, Code]] = {
 }
 
 _LIST: Final = re.compile(rb"[,;|]")
-_HEADER: Final = re.compile(rb"mozilla/|\(|/\S*\s+\S+/", re.IGNORECASE)
+_HEADER: Final = re.compile(rb"mozilla/|\(", re.IGNORECASE)
 _STAR_RULES: Final = 8  # so many rules for * are looked at in each named group
-_MOST_RULES: Final = 100_000  # rules of named groups that are compared with those for *
+_STEPS: Final = 100_000  # rules of named groups that are compared with those for *
+_OCTETS_OF_A_STEP: Final = 1_024
 
 
 def check(subject: Subject, found: Findings) -> None:
@@ -138,13 +139,21 @@ def _about(value: bytes, token: bytes) -> str:
         return "empty-user-agent"
     if value[:1] == b"*":
         return "star-agent-with-text" if len(value) > 1 else ""
-    if _HEADER.search(value):
+    if _is_header(value):
         return "user-agent-header"
     if not token:
         return "agent-names-nobody"
     if len(token) == len(value):
         return ""
     return "several-agents" if _LIST.search(value) else "agent-with-other-text"
+
+
+def _is_header(value: bytes) -> bool:
+    """Whether *value* looks like a User-Agent header: one of a browser, with a comment, or of several products."""
+    words = value.split()
+    return bool(_HEADER.search(value)) or any(
+        b"/" in product and b"/" in other[1:] for product, other in pairwise(words)
+    )
 
 
 def _check_empty_groups(subject: Subject, found: Findings) -> None:
@@ -193,14 +202,15 @@ def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: 
     """Rules for * that do not hold for a crawler with a group of its own."""
     canonical = subject.dialect.canonical_octets
     for_all = [rule for group in by_token.get(b"*", ()) for rule in group.rules]
-    star = [(rule, Pattern.of(rule.value, canonical_octets=canonical)) for rule in _usual(for_all)]
+    star = {rule: _sample(rule, canonical) for rule in _usual(for_all)}
     if not star:
         return
+    steps_of_a_rule = 1 + sum(map(len, star.values())) // _OCTETS_OF_A_STEP
     open_to_all = {id(group) for group in subject.groups if is_for_all(group)}
     work = 0
     for token, groups in by_token.items():
-        work += 1 + sum(len(group.rules) for group in groups)
-        if work > _MOST_RULES:
+        work += 1 + sum(len(group.rules) for group in groups) * steps_of_a_rule
+        if work > _STEPS:
             return
         if not open_to_all.isdisjoint(map(id, groups)):
             continue
@@ -225,16 +235,21 @@ def _usual(rules: Iterable[Rule]) -> Iterator[Rule]:
     )
 
 
-def _dropped(star: list[tuple[Rule, Pattern]], groups: list[Group], canonical: bool) -> Rule | None:
-    """The first of *star* that disallows what none of the rules of *groups* matches, if they disallow anything."""
+def _sample(rule: Rule, canonical: bool) -> bytes:
+    """A path that *rule* matches."""
+    return b"/a".join(Pattern.of(rule.value, canonical_octets=canonical).pieces)
+
+
+def _dropped(star: dict[Rule, bytes], groups: list[Group], canonical: bool) -> Rule | None:
+    """The first of *star*, rules with a path each, whose path none of *groups* matches, if they disallow anything."""
     rules = [rule for group in groups for rule in group.rules]
     if not any(rule.value and not rule.allow for rule in rules):
         return None  # an open door, and meant as one
     left = dict(star)
     for rule in rules:
         pattern = Pattern.of(rule.value, canonical_octets=canonical) if rule.value else None
-        for each, other in list(left.items()):
-            if pattern and pattern.matches(b"/a".join(other.pieces)):
+        for each, path in list(left.items()):
+            if pattern and pattern.matches(path):
                 del left[each]
         if not left:
             return None

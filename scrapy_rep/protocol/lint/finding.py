@@ -16,7 +16,9 @@ _LONGEST_QUOTE: Final = 60  # characters
 
 
 class Severity(str, Enum):
-    """How bad a finding is, the worst first."""
+    """How bad a finding is, the worst first; each is a string."""
+
+    __str__ = str.__str__
 
     ERROR = "error"
     """It does not do what its author meant, or nobody reads it."""

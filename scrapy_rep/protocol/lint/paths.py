@@ -65,7 +65,7 @@ CODES: Final[dict[str, Code]] = {
 }
 
 _MANY_FILES: Final = 100
-_SEVERAL: Final = re.compile(rb"(?:\s|,\s*)[,;]?\s*/")
+_SEVERAL: Final = re.compile(rb"[\s,];?/")
 _URL: Final = re.compile(rb"/?[a-z][a-z0-9+.-]*://[^/]*(.*)", re.IGNORECASE)
 _CRAWLER: Final = re.compile(rb"[a-z0-9._-]*(?:bot|spider|crawler|slurp|archiver)(?:/[0-9.]*|\*)?", re.IGNORECASE)
 _PRIVATE: Final = re.compile(

@@ -42,6 +42,7 @@ CODES: Final[dict[str, Code]] = {
 
 _STEPS: Final = 300_000  # comparisons of two rules in a file
 _OCTETS_OF_A_STEP: Final = 64
+_PIECES_OF_A_STEP: Final = 8
 
 
 def check(subject: Subject, found: Findings) -> None:
@@ -54,20 +55,21 @@ def check(subject: Subject, found: Findings) -> None:
 
 
 class _Weighed(NamedTuple):
-    """A rule as the engine compares it; ``shape`` is what it matches, a NUL for each wildcard."""
+    """A rule as the engine compares it.
+
+    ``shape`` is what it matches, a NUL for each wildcard, and ``head`` what is before the first of them.
+    """
 
     rule: Rule
     pattern: Pattern
     shape: bytes
+    head: bytes
 
     @classmethod
     def of(cls, rule: Rule, spelling: bytes, *, canonical: bool) -> _Weighed:
         pattern = Pattern.of(spelling, canonical_octets=canonical)
-        return cls(rule, pattern, b"\0".join(pattern.pieces) + (b"" if pattern.anchored else b"\0"))
-
-    @property
-    def head(self) -> bytes:
-        return self.pattern.pieces[0]
+        shape = b"\0".join(pattern.pieces) + (b"" if pattern.anchored else b"\0")
+        return cls(rule, pattern, shape, pattern.pieces[0])
 
     def beats(self, other: _Weighed) -> bool:
         """Whether it decides about a path that *other*, which says the opposite, matches as well."""
@@ -85,8 +87,8 @@ class _Work:
     def __init__(self) -> None:
         self._left = _STEPS
 
-    def is_too_much(self, octets: int) -> bool:
-        self._left -= 1 + octets // _OCTETS_OF_A_STEP
+    def is_too_much(self, octets: int = 0, pieces: int = 0) -> bool:
+        self._left -= 1 + octets // _OCTETS_OF_A_STEP + pieces // _PIECES_OF_A_STEP
         return self._left < 0
 
 
@@ -149,20 +151,20 @@ class _Comparison:
         self._found = found
         self._work = work
         self._left = len(group.rules)
-        self._by_head: dict[bytes, list[_Weighed]] = {}
+        self._by_head: dict[bytes, dict[int, _Weighed]] = {}  # each by its line, to be removed at once
         self._lengths: Sequence[int] = ()
 
     def check(self) -> None:
         weighed = self._check_duplicates()
         tied = self._check_ties(weighed)
         for each in weighed:
-            self._by_head.setdefault(each.head, []).append(each)
+            self._by_head.setdefault(each.head, {})[each.rule.line] = each
         self._lengths = sorted({len(head) for head in self._by_head})
         for each in weighed:
             if each.rule.line not in tied and each.head[:1] in b"/" and not _folders(each.rule):
                 why = self._why_useless(each)
                 if why and self._left > 1:
-                    self._by_head[each.head].remove(each)
+                    del self._by_head[each.head][each.rule.line]
                     self._add("useless-rule", each.rule, str(each.rule), why)
 
     def _add(self, code: str, rule: Rule, *facts: str) -> None:
@@ -211,7 +213,7 @@ class _Comparison:
     def _strongest_below(self, rule: _Weighed) -> _Weighed | None:
         """The longest rule that says the opposite and may meet *rule*, of those that *rule* wins over."""
         for other in self._opponents[not rule.rule.allow]:
-            if self._work.is_too_much(0):
+            if self._work.is_too_much():
                 return _UNKNOWN
             if not other.beats(rule) and other.may_meet(rule):
                 return other
@@ -220,15 +222,15 @@ class _Comparison:
     def _wider(self, rule: _Weighed) -> Iterator[_Weighed]:
         """Other rules of the group that match all that *rule* matches."""
         for length in self._lengths:
-            if length > len(rule.head) or self._work.is_too_much(0):
+            if length > len(rule.head) or self._work.is_too_much():
                 return
-            for other in self._by_head.get(rule.head[:length], ()):
+            for other in self._by_head.get(rule.head[:length], {}).values():
                 if other is rule:
                     continue
-                if self._work.is_too_much(len(rule.shape) + len(other.shape)):
+                if self._work.is_too_much(len(rule.shape) + len(other.shape), len(other.pattern.pieces)):
                     return
                 if other.pattern.matches(rule.shape):
                     yield other
 
 
-_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"")
+_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"")

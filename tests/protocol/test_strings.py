@@ -1,0 +1,55 @@
+"""Reasons, kinds and the like are the strings that the README names, on every Python."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from io import BytesIO
+
+import pytest
+from scrapy.exporters import (
+    BaseItemExporter,
+    CsvItemExporter,
+    JsonItemExporter,
+    JsonLinesItemExporter,
+    XmlItemExporter,
+)
+
+from scrapy_rep.protocol import Access, Kind, Reason, Severity
+
+MEMBERS = pytest.mark.parametrize("member", [*Access, *Kind, *Reason, *Severity], ids=repr)
+
+
+@MEMBERS
+def test_ours_a_member_equals_its_value_and_stands_for_it_as_a_key(member: Enum) -> None:
+    assert member == member.value
+    assert {member.value: 1}[member] == 1  # type: ignore[index]
+
+
+@MEMBERS
+def test_ours_a_member_is_written_as_its_value(member: Enum) -> None:
+    # What a member with the base class str gives by itself differs between Python 3.10, 3.11 and 3.12.
+    assert (str(member), f"{member}", "%s" % member, f"{member:>30}") == (  # noqa: UP031
+        member.value,
+        member.value,
+        member.value,
+        f"{member.value:>30}",
+    )
+
+
+@MEMBERS
+def test_ours_a_member_is_a_string_in_json(member: Enum) -> None:
+    assert json.dumps({"it": member}) == json.dumps({"it": member.value})
+
+
+@pytest.mark.parametrize("exporter", [JsonItemExporter, JsonLinesItemExporter, CsvItemExporter, XmlItemExporter])
+def test_ours_a_feed_holds_the_value_of_a_member(exporter: type[BaseItemExporter]) -> None:
+    def exported(reason: str) -> bytes:
+        file = BytesIO()
+        feed = exporter(file)  # type: ignore[call-arg]
+        feed.start_exporting()
+        feed.export_item({"reason": reason})
+        feed.finish_exporting()
+        return file.getvalue()
+
+    assert exported(Reason.RULE) == exported("rule")

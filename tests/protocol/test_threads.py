@@ -1,0 +1,106 @@
+"""A robots.txt, its verdicts and their rules may be shared between threads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+
+import pytest
+
+from scrapy_rep.protocol import RobotsTxt, parse
+from scrapy_rep.protocol.agent import Token
+from scrapy_rep.protocol.reading import PlainReading, Scan
+
+THREADS = 4
+URLS = [f"https://h.example/a/{number}/x" for number in range(40)]
+# The path of each rule that decides is a part of many others: its line is found by reading all rules by line.
+BODY = b"User-agent: *\n" + b"".join(
+    b"".join(b"Disallow: /a/%d/%d\n" % (number, below) for below in range(20)) + b"Allow: /a/%d\n" % number
+    for number in range(40)
+)
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads take turns as often as can be."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def at_once(question: Callable[[], object]) -> list[object]:
+    """The answers to *question* of several threads that start together."""
+    barrier = Barrier(THREADS)
+
+    def ask() -> object:
+        barrier.wait(timeout=60)
+        return question()
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        return [asked.result(timeout=60) for asked in [threads.submit(ask) for _ in range(THREADS)]]
+
+
+class Slow(PlainReading):
+    """Stops behind the first rule, the first time that the rules are read by line, until it may go on."""
+
+    __slots__ = ("is_reading", "may_go_on")
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(body)
+        self.is_reading, self.may_go_on = Event(), Event()
+
+    def by_line(self, token: Token, scan: Scan) -> Iterator[tuple[bool, bytes, int]]:
+        for rule in super().by_line(token, scan):
+            yield rule
+            if scan.rules.paths and not self.is_reading.is_set():
+                self.is_reading.set()
+                assert self.may_go_on.wait(timeout=60)
+
+
+def test_ours_a_line_is_found_while_another_thread_still_reads_the_lines() -> None:
+    reading = Slow(b"User-agent: *\nDisallow: /a\nDisallow: /b\n")
+    file = RobotsTxt(reading)
+    first, last = file.verdict("x", "https://h.example/a"), file.verdict("x", "https://h.example/b")
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(lambda: first.line)
+        try:
+            assert reading.is_reading.wait(timeout=60)
+            assert last.line == 3
+        finally:
+            reading.may_go_on.set()
+        assert asked.result(timeout=60) == 2
+
+
+def test_ours_the_line_of_one_rule_may_be_asked_for_by_two_threads(hasty: None) -> None:
+    file = parse(BODY)
+    for url in URLS:
+        rule = file.verdict("x", url).rule
+        assert rule is not None
+        assert len(set(at_once(lambda rule=rule: rule.line))) == 1  # type: ignore[misc]
+
+
+def test_ours_threads_that_share_a_file_get_the_answers_of_one_alone(hasty: None) -> None:
+    def ask(file: RobotsTxt) -> object:
+        verdicts = [file.verdict("x", url) for url in URLS]
+        lines = [(verdict.allowed, verdict.line, verdict.rule) for verdict in verdicts]
+        return lines, file.rules("x"), file.groups, file.crawl_delay("x"), file.agents_for("x"), file.sitemaps
+
+    expected = ask(parse(BODY))
+    for _ in range(5):
+        file = parse(BODY)
+        assert at_once(lambda file=file: ask(file)) == [expected] * THREADS  # type: ignore[misc]
+
+
+def test_ours_threads_that_ask_two_files_for_many_tokens_get_the_answers_of_one_alone(hasty: None) -> None:
+    bodies = [BODY, b"\n" + BODY]
+
+    def ask(files: list[RobotsTxt]) -> object:
+        tokens = [f"x{chr(97 + number)}" for number in range(20)]  # more than a file keeps
+        return [[file.verdict(token, URLS[0]).line for file in files] for token in tokens]
+
+    expected = ask([parse(body) for body in bodies])
+    files = [parse(body) for body in bodies]
+    assert at_once(lambda: ask(files)) == [expected] * THREADS
