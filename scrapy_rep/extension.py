@@ -197,7 +197,8 @@ class RepExtension(RobotsSource):
         )
         robots = self._come_alive(renewal, known)
         if renewal.result is not None:
-            await self._pace_from_now(robots, cause)
+            if not renewal.result.is_cached:
+                await self._pace_from_now(robots, cause)
             await self._renewer.keep(renewal)
         self._memory.put(origin, robots, robots.octets)
         self.report.renewed(renewal, robots, known)

@@ -62,8 +62,8 @@ class FetchResult:
     ``url`` answered (or failed) after the ``hops``; ``status`` is None without an answer. ``error`` is
     why the origin is unreachable; ``final`` says that another attempt would not change that;
     ``retry_after`` are the seconds that the server asked for; ``attempts`` counts those made.
-    ``unchanged``: what is known of the origin holds on (304). ``cache_control``, ``etag`` and
-    ``last_modified`` are headers of the answer.
+    ``unchanged``: what is known of the origin holds on (304); ``is_cached``: Scrapy's HTTP cache answered.
+    ``cache_control``, ``etag`` and ``last_modified`` are headers of the answer.
     """
 
     access: Access
@@ -76,6 +76,7 @@ class FetchResult:
     retry_after: float | None = None
     attempts: int = 1
     unchanged: bool = False
+    is_cached: bool = False
     cache_control: str = ""
     etag: str = ""
     last_modified: str = ""
@@ -185,7 +186,8 @@ class Fetcher:
 
     def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
         settings, status = self._settings, response.status
-        result = FetchResult(Access.UNREACHABLE, response.url, status, hops=hops)
+        is_cached = "cached" in response.flags
+        result = FetchResult(Access.UNREACHABLE, response.url, status, hops=hops, is_cached=is_cached)
         if "dataloss" in response.flags:
             return replace(result, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)

@@ -32,62 +32,79 @@ _numbers = count()
 class OriginRequests:
     """The requests of one origin, at least one: in line, or waiting for robots.txt or for a Visit-time."""
 
-    __slots__ = ("_admitted_at", "_place", "_slot", "origin", "stored")
+    __slots__ = ("_admitted_at", "_head", "_place", "_slot", "_stored", "origin")
 
     def __init__(self, slot: SlotRequests, origin: Origin | None, stored: StoredQueue) -> None:
         """*origin* is None for requests that ask no robots.txt."""
         self.origin = origin
-        self.stored = stored
+        self._stored = stored
+        self._head: tuple[Rank, Request] | None = None
+        """The request for whose sake robots.txt was fetched: it has left its queue, and goes first."""
         self._slot = slot
         self._place: _Place | None = None
         self._admitted_at = -_GRACE
 
+    @property
+    def rank(self) -> Rank:
+        """That of the first request."""
+        return self._head[0] if self._head else self._stored.first
+
     def push(self, rank: Rank, request: Request) -> None:
         """Raises what `StoredQueue.push` raises."""
-        is_only = not self.stored
-        self.stored.push(rank, request)
+        is_only = not self
+        self._stored.push(rank, request)
         if is_only:
-            self.stand_or_wait(request)
-        elif self._place is not None and rank < self._place[0]:
+            self.look_again(request)
+        elif self._place is not None and self.rank < self._place[0]:
             self._stand_in_line()
 
     def pop(self) -> Request | None:
         """The first request; None when it cannot be read."""
+        self._place = None
+        request = self._take()
+        if self:
+            self._stand_in_line()
+        return request
+
+    def _take(self) -> Request | None:
+        if self._head is not None:
+            (_, request), self._head = self._head, None
+            return request
         try:
-            return self.stored.pop()
+            return self._stored.pop()
         except UnreadableError as error:
             self._slot.lose(error)
             return None
-        finally:
-            self._place = None
-            if self.stored:
-                self._stand_in_line()
 
     def peek(self) -> Request | None:
-        """The first request that can be read; None when there is none."""
-        while self.stored:
-            try:
-                return self.stored.peek()
-            except UnreadableError as error:  # noqa: PERF203
-                self._slot.lose(error)
-        self._slot.forget(self)
-        return None
+        """The first request that can be read; None when there is none. It is read once, and kept until `pop`."""
+        while self._head is None and self._stored:
+            rank, request = self._stored.first, self._take()
+            if request is not None:
+                self._head = rank, request
+        if self._head is None:
+            self._slot.forget(self)
+        return self._head[1] if self._head else None
+
+    def close(self) -> list[int]:
+        """Close all files; returns what `StoredQueue.close` does."""
+        if self._head is not None:
+            self._stored.push(*self._head)
+            self._head = None
+        return self._stored.close()
 
     def admit(self) -> None:
         """What was waited for has come: robots.txt, or the Visit-time."""
         self._admitted_at = self._slot.starts.alarm.now()
         self.look_again()
 
-    def look_again(self) -> None:
-        """Stand in line, or wait."""
-        request = self.peek()
-        if request is not None:
-            self.stand_or_wait(request)
-
-    def stand_or_wait(self, request: Request) -> None:
-        """As `look_again`; *request* is the first one."""
+    def look_again(self, request: Request | None = None) -> None:
+        """Stand in line, or wait; *request* is one of them, which spares to read one."""
         starts, seconds = self._slot.starts, self.seconds_to_wait()
         if seconds == 0 and self.origin is not None:
+            request = request or self.peek()
+            if request is None:
+                return
             starts.prepare(request)
             seconds = self.seconds_to_wait()
         if seconds == 0:
@@ -109,11 +126,11 @@ class OriginRequests:
         return None
 
     def _stand_in_line(self) -> None:
-        self._place = (self.stored.first, next(_numbers), self)
+        self._place = (self.rank, next(_numbers), self)
         self._slot.stand_in_line(self._place)
 
     def __len__(self) -> int:
-        return len(self.stored)
+        return len(self._stored) + (self._head is not None)
 
     def stands_at(self, place: _Place) -> bool:
         """Whether *place* is where it stands now."""
@@ -163,7 +180,7 @@ class SlotRequests:
         try:
             requests.push(self._queue.rank(request), request)
         finally:
-            if not requests.stored:
+            if not requests:
                 self.forget(requests)
 
     def pop(self) -> Request | None:
@@ -175,7 +192,7 @@ class SlotRequests:
             request = requests.pop()
         else:
             requests.look_again()
-        if not requests.stored:
+        if not requests:
             self.forget(requests)
         return request
 
@@ -213,7 +230,7 @@ class SlotRequests:
     def _sort(self) -> None:
         """Sort the first of those requests, if none of the others comes before it."""
         while self._unsorted:
-            others = min((requests.stored.first for requests in self._origins.values()), default=None)
+            others = min((requests.rank for requests in self._origins.values()), default=None)
             if others is not None and others <= self._unsorted.first:
                 return
             try:
@@ -237,7 +254,7 @@ class SlotRequests:
     def close(self) -> list[tuple[str | None, list[int]]]:
         """Close all files; the priorities of each origin, of "" for none, and of None for what is not sorted."""
         left: list[tuple[str | None, list[int]]] = [
-            (str(origin or ""), requests.stored.close()) for origin, requests in self._origins.items()
+            (str(origin or ""), requests.close()) for origin, requests in self._origins.items()
         ]
         if self._unsorted:
             left.append((None, self._unsorted.close()))

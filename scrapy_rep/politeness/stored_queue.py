@@ -1,7 +1,6 @@
 """The requests of one origin, by priority, in the queues that Scrapy's settings name for memory or disk.
 
-What Scrapy's own ``ScrapyPriorityQueue`` does, with a ``peek`` that returns what ``pop`` will, and with few
-files open at a time.
+What Scrapy's own ``ScrapyPriorityQueue`` does, with few files open at a time.
 """
 
 from __future__ import annotations
@@ -130,18 +129,6 @@ class StoredQueue:
             if not queue.size:
                 self._drop(rank)
         return request
-
-    def peek(self) -> Request:
-        """What `pop` will return. Raises `UnreadableError` for one that is dropped, as `pop` does."""
-        request: Request | None = None
-        with suppress(Exception), self._queues[self._order[0]] as queue:  # what cannot be read cannot be popped
-            request = queue.peek()
-        return request if request is not None else self._drop_first()
-
-    def _drop_first(self) -> Request:
-        """`pop` raises for it; a request that could be read after all is dropped like the others."""
-        self.pop()
-        raise UnreadableError(1)
 
     @property
     def first(self) -> Rank:
