@@ -90,7 +90,7 @@ class RepExtension(RobotsSource):
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
         robots = self._memory.get(Origin.from_url(url))
-        return robots if robots and time() < robots.until else None
+        return robots if robots and robots.holds(time()) else None
 
     def entry(self, url: str) -> Entry | None:
         """What is known now of the robots.txt that speaks for *url*; never waits.

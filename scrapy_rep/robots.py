@@ -38,6 +38,10 @@ class Robots:
     parser: RobotParser
     error: Exception | None = None
 
+    def holds(self, now: float) -> bool:
+        """Whether this may still be used; not when the clock, in POSIX seconds, was put back since."""
+        return now < self.until and not self.entry.is_ahead(now)
+
     @property
     def is_stale(self) -> bool:
         """Whether a copy stands in for an origin that is unreachable."""

@@ -43,10 +43,6 @@ SELECT worker, expected FROM turn_queue WHERE key = :key AND (came, worker) <
     (SELECT came, worker FROM turn_queue WHERE key = :key AND worker = :worker)
 """
 _QUEUE_UP: Final = "INSERT OR IGNORE INTO turn_queue VALUES (?, ?, ?, 0)"
-_FORGET: Final = (
-    "DELETE FROM turns WHERE until < ?",
-    "DELETE FROM turn_queue WHERE key NOT IN (SELECT key FROM turns)",
-)
 _LEAVE: Final = "DELETE FROM turn_queue WHERE key = ? AND worker = ?"
 
 
@@ -151,8 +147,8 @@ class SqliteRateLimiter:
         now = _now()  # others may have written meanwhile
         if not self._has_tidied:  # once in a crawl
             self._has_tidied = True
-            connection.execute(_FORGET[0], (now,))
-            connection.execute(_FORGET[1])
+            connection.execute("DELETE FROM turns WHERE until < ?", (now,))
+            connection.execute("DELETE FROM turn_queue WHERE key NOT IN (SELECT key FROM turns)")
         return _answer(connection, question, now)
 
     def _close(self, connection: sqlite3.Connection, key: str, number: int) -> None:

