@@ -11,7 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from .origin_log import OriginLog, describe
 from .protocol import Access, Reason
-from .protocol.display import number_of
+from .protocol.display import number_of, shown
 from .protocol.page import is_html
 
 if TYPE_CHECKING:
@@ -90,8 +90,9 @@ class Report:
         if sitemaps.unusable:
             stats.inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
             logger.debug(
-                "robots.txt of %s: %d Sitemap lines lead nowhere, first %r",
-                origin, len(sitemaps.unusable), sitemaps.unusable[0],
+                "robots.txt of %s: %s nowhere, first %s",
+                origin, number_of(len(sitemaps.unusable), "Sitemap line leads", "Sitemap lines lead"),
+                shown(sitemaps.unusable[0]),
             )  # fmt: skip
 
     def _inc(self, stat: str) -> None:

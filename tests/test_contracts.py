@@ -79,6 +79,18 @@ def test_a_contract_that_fails_names_the_rule_and_its_line(site: Site, project: 
     assert "(as Scrapy)" in output
 
 
+def test_what_a_contract_says_of_a_file_holds_nothing_that_a_terminal_would_obey(
+    site: Site, project: Path
+) -> None:
+    site.answer(
+        "/robots.txt", robots("User-agent: *\nDisallow: /x*\x1b\nDisallow: /x\nSitemap: /\x1b[2J\u202e.xml\n")
+    )
+    _, _, output = check(project, [f"url {site.origin}/open", "sitemaps 2", "robots_allows /x%1B"])
+    assert r"names 1 sitemap (/\x1b[2J\u202e.xml in line 4), not 2" in output
+    assert r"disallows /x%1B: line 2, Disallow: /x*\x1b" in output
+    assert output.replace("\n", "").isprintable()
+
+
 def test_what_cannot_be_asked_fails_and_says_why(site: Site, project: Path) -> None:
     here, there = site.origins
     site.answer("/robots.txt", Answer(503), there)
