@@ -118,7 +118,7 @@ class Prefetcher:
             self.start()
 
     def _watch(self) -> None:
-        """While fetches are under way, look now and then whether others hang, and whether the crawl is closing."""
+        """While fetches are under way, look now and then whether some hang, and whether the crawl is closing."""
         if not self._is_watching:
             self._is_watching = True
             self._alarm.after(CLOSING_CHECK, self._check)
@@ -130,6 +130,7 @@ class Prefetcher:
         else:
             if self._fetching:
                 self._watch()
+                self._engine.wake()  # nothing can go: ``scheduler_empty`` tells a lazy start() to read on
             self.start()
 
     def __repr__(self) -> str:

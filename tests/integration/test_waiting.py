@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import gmtime, strftime, time
-from zlib import crc32
 
 import pytest
 
 from tests.support.crawl import LOOPS, RECORDER, crawl, crawl_until
-from tests.support.site import Answer, Arrival, Site, hang, robots
+from tests.support.site import Answer, Site, hang, robots
 
 PAGES = [f"/page/{number}" for number in range(40)]
 HANGING = [f"127.0.3.{number}" for number in range(1, 41)]
@@ -117,44 +116,6 @@ def test_a_middleware_that_chooses_download_slots_behind_ours_costs_no_place() -
         assert most_at_once(site, 0.28) == 16
 
 
-def test_concurrency_is_given_back() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5))
-        spider = "tests.integration.spiders:TellsConcurrency"
-        result = crawl(*(site.origin + path for path in PAGES), spider=spider)
-    assert len(result.pages) == len(PAGES)
-    assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + len(PAGES) + 1, 16)
-
-
-def test_no_more_is_lent_than_max_waiting_allows() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5))
-        spider = "tests.integration.spiders:TellsConcurrency"
-        result = crawl(*(site.origin + path for path in PAGES), spider=spider, settings={"REP_MAX_WAITING": 5})
-    assert len(result.pages) == len(PAGES)
-    assert (result.stats["concurrency/most"], result.stats["concurrency/last"]) == (16 + 5 + 1, 16)
-
-
-def at_uneven_speed(arrival: Arrival) -> Answer:
-    return Answer(delay=0.02 + crc32(arrival.path.encode()) % 40 / 1_000)
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_those_who_waited_come_before_what_the_scheduler_still_holds(loop: str) -> None:
-    with Site([f"127.0.8.{number}" for number in range(1, 22)]) as site:
-        slow, *busy = site.origins
-        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"))
-        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n", delay=0.5), slow)
-        site.answer("*", at_uneven_speed)
-        waiting = [f"{slow}/waited/{number}" for number in range(10)]
-        crawl(*waiting, *(origin + path for path in PAGES for origin in busy), loop=loop)
-        pages = [path for path in site.paths() if path != "/robots.txt"]
-    places = [place for place, path in enumerate(pages) if path.startswith("/waited")]
-    assert len(places) == len(waiting)
-    # In a row, but for what was on its way; they were spread over a hundred pages when they queued behind.
-    assert places[-1] - places[0] < 40
-
-
 @pytest.mark.parametrize("spider", [RECORDER, "tests.integration.spiders:InTwoParts"])
 def test_slow_hosts_whose_requests_have_waited_do_not_hold_up_a_fast_one(spider: str) -> None:
     with Site([f"127.0.9.{number}" for number in range(1, 4)]) as site:
@@ -173,9 +134,7 @@ def test_slow_hosts_whose_requests_have_waited_do_not_hold_up_a_fast_one(spider:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_crawl_that_closes_sends_back_those_who_waited_and_a_job_goes_on_with_them(
-    loop: str, tmp_path: Path
-) -> None:
+def test_a_job_goes_on_with_those_who_waited_when_the_crawl_closed(loop: str, tmp_path: Path) -> None:
     with Site([f"127.0.11.{number}" for number in range(1, 6)]) as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n", delay=0.5))
         urls = [origin + path for path in PAGES[:20] for origin in site.origins]
@@ -190,7 +149,7 @@ def test_a_crawl_that_closes_sends_back_those_who_waited_and_a_job_goes_on_with_
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_crawl_that_closes_sends_back_those_who_wait_for_further_attempts(loop: str, tmp_path: Path) -> None:
+def test_a_job_goes_on_with_those_who_waited_for_further_attempts(loop: str, tmp_path: Path) -> None:
     with Site() as site:
         request = {"url": f"{site.origin}/page", "dont_filter": False}
         settings = {"JOBDIR": str(tmp_path)}
@@ -202,7 +161,7 @@ def test_a_crawl_that_closes_sends_back_those_who_wait_for_further_attempts(loop
     assert second.urls == [request["url"]]
 
 
-def test_a_crawl_that_closes_sends_back_those_who_wait_for_a_visit_time(tmp_path: Path) -> None:
+def test_a_job_goes_on_with_those_who_waited_for_a_visit_time(tmp_path: Path) -> None:
     opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (120, 3_600))
     with Site() as site:
         site.answer("/robots.txt", robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"))

@@ -62,7 +62,7 @@ class Bench:
     def __init__(self) -> None:
         self.clock = Clock()
         self.robots = Robots()
-        self.engine = SimpleNamespace(is_closing=False)
+        self.engine = SimpleNamespace(is_closing=False, wake=lambda: None)
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
         alarm = Alarm(self.clock.monotonic, self.clock.call_later)

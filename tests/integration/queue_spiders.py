@@ -1,0 +1,91 @@
+"""Spiders and middlewares for the tests of the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy import Request, signals
+from scrapy.crawler import AsyncCrawlerRunner
+from typing_extensions import Self
+
+from tests.support.run_crawl import Recorder
+
+
+class Prioritized(Recorder):
+    """Start requests, others, and priorities, while the first one is under way."""
+
+    name = "prioritized"
+
+    async def start(self) -> Any:
+        self.began = 0.0
+        (arguments,) = self.requests
+        origin = arguments["url"]
+        scheduler = self.crawler.engine._slot.scheduler
+        yield self.page_of(origin, 1)
+        for number, priority in ((5, 0), (2, 1)):
+            scheduler.enqueue_request(self.page_of(origin, number, priority))
+        for number, priority in ((6, 0), (3, 1), (4, 1), (7, 0)):
+            yield self.page_of(origin, number, priority)
+
+    def page_of(self, origin: str, number: int, priority: int = 0) -> Request:
+        return Request(f"{origin}/{number}", callback=self.page, errback=self.failure, priority=priority)
+
+
+class Lazy(Recorder):
+    """Reads its URLs as the documentation of Scrapy does, to keep few in the scheduler."""
+
+    name = "lazy"
+    pattern = ""
+    many = 0
+
+    async def start(self) -> Any:
+        self.began = 0.0
+        for number in range(self.many):
+            if self.pattern == "scheduler_empty" or self.crawler.engine.needs_backout():
+                await self.crawler.signals.wait_for(signals.scheduler_empty)
+            self.crawler.stats.inc_value("read")
+            origin = self.requests[number % len(self.requests)]["url"]
+            yield Request(f"{origin}/{number}", callback=self.page, errback=self.failure)
+
+
+class UsesService:
+    """Has each page rendered by a service, which is asked no robots.txt."""
+
+    def __init__(self, service: str) -> None:
+        self.service = service
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        return cls(crawler.settings["SERVICE"])
+
+    def process_request(self, request: Request) -> Request | None:
+        if "dont_obey_robotstxt" in request.meta:
+            return None
+        meta = {**request.meta, "dont_obey_robotstxt": True}
+        return request.replace(url=f"{self.service}/render?url={request.url}", meta=meta, dont_filter=True)
+
+
+class Doubled(Recorder):
+    """Runs a second crawl of the same requests in this process, and ends when that has."""
+
+    name = "doubled"
+    is_second = False
+
+    async def start(self) -> Any:
+        if not self.is_second:
+            settings = {name: self.crawler.settings[name] for name in ("REP_STORE", "REP_STORE_PATH")}
+            addons = {"ADDONS": {"scrapy_rep.Addon": 300}, "TELNETCONSOLE_ENABLED": False}
+            runner = AsyncCrawlerRunner({name: value for name, value in settings.items() if value} | addons)
+            self.second = runner.crawl(Doubled, requests=self.requests, facts=self.facts, is_second=True)
+        async for request in super().start():
+            yield request
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.wait_for_second, signal=signals.spider_closed)
+        return spider
+
+    async def wait_for_second(self) -> None:
+        if not self.is_second:
+            await self.second
