@@ -196,7 +196,7 @@ class Downloader:
     async def fetch_beside(self, request: Request) -> Response:
         """The response to *request* for a robots.txt, through all downloader middlewares, in its own place."""
         self._active()
-        with _one_more(self._connector(request), "_limit"):
+        with _one_more_connection(self._connector(request)):
             return await self._crawler.engine.download_async(request)
 
     def _connector(self, request: Request) -> Any:
@@ -239,16 +239,16 @@ class _Active(set[Request]):
 
 
 @contextmanager
-def _one_more(owner: Any, limit: str) -> Iterator[None]:
-    """While entered, the *limit* of *owner* is one higher; 0 means "no limit"."""
-    if not getattr(owner, limit, 0):
+def _one_more_connection(connector: Any) -> Iterator[None]:
+    """While entered, the pool has room for one more; 0 means "no limit"."""
+    if not getattr(connector, "_limit", 0):
         yield
         return
-    setattr(owner, limit, getattr(owner, limit) + 1)
+    connector._limit += 1
     try:
         yield
     finally:
-        setattr(owner, limit, getattr(owner, limit) - 1)
+        connector._limit -= 1
 
 
 def _now(slot: Any) -> float:
