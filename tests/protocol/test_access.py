@@ -139,7 +139,7 @@ def test_ours_an_override_is_for_its_status_alone() -> None:
     ids=["headings", "open-tags", "brackets", "words"],
 )
 def test_ours_a_hostile_error_page_takes_no_time(page: bytes) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert access(500, page) is Access.UNREACHABLE
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

@@ -289,15 +289,15 @@ def test_ours_the_key_of_a_crawl_delay_is_exact(key: str) -> None:
 
 
 def test_ours_a_hostile_crawl_delay_takes_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert robots("User-agent: a", *["Crawl-delay: " + "1" * 16_600 + "x"] * 30).crawl_delay("a") is None
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_ours_a_hostile_request_rate_takes_no_time() -> None:
     lines = ["Request-rate: 1" + " " * 16_600 + "x", "Request-rate: 1/1" + " " * 16_600 + "/"] * 15
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert robots("User-agent: a", *lines).request_rate("a") == RequestRate(1, 1.0, "/")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

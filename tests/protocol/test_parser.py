@@ -258,12 +258,12 @@ def test_ours_a_body_is_read_when_a_question_is_asked() -> None:
     ids=["one-word", "blanks", "many-words", "line-ends", "agents", "blank-delay"],
 )
 def test_ours_a_hostile_body_takes_no_time(body: bytes) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     robots = parse(body)
 
     assert robots.verdict("a", "/x").allowed
     assert robots.crawl_delay("a") is None
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(

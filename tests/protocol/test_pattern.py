@@ -370,10 +370,10 @@ def test_google_specificity_counts_the_octets_as_google_does(pattern: bytes, spe
 
 def test_ours_a_pattern_full_of_stars_takes_no_time() -> None:
     pattern, path = Pattern.of(b"/*a*a*a*a*a*a*b"), b"/" + b"a" * 2_000
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert not any(pattern.matches(path) for _ in range(1_000))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert pattern.matches(path + b"b")
 
 
@@ -388,10 +388,10 @@ def test_ours_a_pattern_full_of_stars_takes_no_time() -> None:
 )
 def test_ours_the_longest_pattern_takes_no_time(pattern: bytes) -> None:
     compiled, path = Pattern.of(pattern), b"/" + b"a" * 16_000
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert not compiled.matches(path)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_ours_the_longest_pattern_takes_no_time(pattern: bytes) -> None:
     ids=["colons", "percents", "half-escapes", "host", "schemes"],
 )
 def test_ours_a_hostile_url_takes_no_time(url: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert path_of(url).startswith(b"/")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

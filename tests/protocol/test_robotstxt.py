@@ -542,10 +542,10 @@ def test_ours_facts_are_frozen() -> None:
 def test_ours_a_hostile_file_takes_no_time() -> None:
     many = robots(*["User-agent: foobot", *(f"Disallow: /*{n}*a*a*a*a*b" for n in range(10_000))])
     url = "/" + "a" * 2_000
-    start = time.perf_counter()
+    start = time.process_time()
 
     assert allowed(many, "foobot", url)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 # Sitemaps and hosts

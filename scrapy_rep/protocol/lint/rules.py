@@ -57,19 +57,21 @@ def check(subject: Subject, found: Findings) -> None:
 class _Weighed(NamedTuple):
     """A rule as the engine compares it.
 
-    ``shape`` is what it matches, a NUL for each wildcard, and ``head`` what is before the first of them.
+    ``shape`` is what it matches, a NUL for each wildcard, ``head`` what is before the first of them, and
+    ``octets`` the least that a path it matches has.
     """
 
     rule: Rule
     pattern: Pattern
     shape: bytes
     head: bytes
+    octets: int
 
     @classmethod
     def of(cls, rule: Rule, spelling: bytes, *, canonical: bool) -> _Weighed:
         pattern = Pattern.of(spelling, canonical_octets=canonical)
         shape = b"\0".join(pattern.pieces) + (b"" if pattern.anchored else b"\0")
-        return cls(rule, pattern, shape, pattern.pieces[0])
+        return cls(rule, pattern, shape, pattern.pieces[0], len(shape) - shape.count(0))
 
     def beats(self, other: _Weighed) -> bool:
         """Whether it decides about a path that *other*, which says the opposite, matches as well."""
@@ -221,16 +223,17 @@ class _Comparison:
 
     def _wider(self, rule: _Weighed) -> Iterator[_Weighed]:
         """Other rules of the group that match all that *rule* matches."""
+        shape, is_too_much = rule.shape, self._work.is_too_much
         for length in self._lengths:
-            if length > len(rule.head) or self._work.is_too_much():
+            if length > len(rule.head) or is_too_much():
                 return
             for other in self._by_head.get(rule.head[:length], {}).values():
                 if other is rule:
                     continue
-                if self._work.is_too_much(len(rule.shape) + len(other.shape), len(other.pattern.pieces)):
+                if is_too_much(len(shape) + len(other.shape), len(other.pattern.pieces)):
                     return
-                if other.pattern.matches(rule.shape):
+                if other.octets <= len(shape) and other.pattern.matches(shape):
                     yield other
 
 
-_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"")
+_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"", 0)
