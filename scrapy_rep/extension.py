@@ -20,6 +20,7 @@ from .fetch import Fetcher, FetchError
 from .flight import Flight
 from .identity import Identity
 from .politeness.crawl_delay import CrawlDelay
+from .politeness.foreign_scheduler import ForeignScheduler
 from .politeness.open_rate_limiter import open_rate_limiter
 from .politeness.robots_source import Gate, RobotsSource
 from .protocol import SCHEMES, Access, Origin, Verdict
@@ -159,6 +160,15 @@ class RepExtension(RobotsSource):
         """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
         return self._crawl_delay.opens_in(origin) if self._crawl_delay is not None else 0.0
 
+    def can_start(self, request: Request) -> bool:
+        """Whether *request* could start at once: robots.txt is in hand, its download slot has room, its delay has
+        passed, and it has its turn.
+
+        For the queue of a scheduler that is not Scrapy's: what cannot start goes back to its end. What it
+        lacks is seen to, and the engine asks again when that has come.
+        """
+        return self._foreign_scheduler.can_start(request)
+
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that speaks for *request*, or join the fetch that is under way.
 
@@ -185,6 +195,10 @@ class RepExtension(RobotsSource):
     def _has_gate(self) -> bool:
         """Whether our middleware stands; the engine, and so its middlewares, comes after the extensions."""
         return self._crawler.get_downloader_middleware(Gate) is not None
+
+    @cached_property
+    def _foreign_scheduler(self) -> ForeignScheduler:
+        return ForeignScheduler(self._crawler, self)
 
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:

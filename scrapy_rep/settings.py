@@ -177,7 +177,7 @@ class RepSettings:
     rate_and_visit_time: bool = _setting(flag, "True or False", False)
     follow_sitemaps: bool = _setting(flag, "True or False", False)
     offsite_sitemaps: bool = _setting(flag, "True or False", False)
-    max_waiting: int = _setting(_whole(0), "a number of requests, 0 or more", 1_000)
+    max_waiting: int = _setting(_whole(1), "a number of requests, 1 or more", 1_000)
     memory_entries: int = _setting(_whole(1), "a number of origins, 1 or more", 10_000)
     memory_size: int = _setting(_whole(1), "a number of octets, 1 or more", 134_217_728)
     request_hook: RequestHook | None = _setting(

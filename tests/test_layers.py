@@ -42,8 +42,9 @@ stores.sqlite stores.redis robots fetch politeness.timing politeness.prefetch
 politeness.sqlite_rate_limiter politeness.redis_rate_limiter politeness.turns
 stores politeness.delay_report politeness.open_rate_limiter
 renewal sitemaps.lines politeness.crawl_delay
-report politeness.starts politeness.rate_limiter_middleware
-extension sitemaps.feed politeness.slot_requests commands
+report politeness.start_times politeness.rate_limiter_middleware
+politeness.starts politeness.foreign_scheduler sitemaps.feed
+extension politeness.slot_requests commands
 contracts commands.terminal commands.fetching politeness.priority_queue
 middleware commands.cache commands.subject
 spiders

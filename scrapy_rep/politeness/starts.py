@@ -18,6 +18,7 @@ from .alarm import Alarm
 from .crawl_delay import CrawlDelay
 from .prefetch import Prefetcher, WaitsForRobots
 from .robots_source import RobotsSource
+from .start_times import StartTimes
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -29,11 +30,6 @@ if TYPE_CHECKING:
 
 _READY: Final = 32
 """Download slots that are enough to be ready; more robots.txt would be fetched long before they are used."""
-
-_LEAD: Final = 0.02
-"""Seconds before a request could start at which its turn is asked for."""
-
-_LOOK_AGAIN: Final = 0.05  # seconds: how soon room in the downloader is noticed
 
 
 class QueuedSlot(Protocol):
@@ -83,7 +79,7 @@ class Starts:
         self.robots = crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
         self._crawler = crawler
         self._engine = Engine(crawler)
-        self._crawl_delay = crawler.get_extension(CrawlDelay)
+        self._times = StartTimes(crawler, self.downloader)
         self._most_waiting = RepSettings.from_crawler(crawler).max_waiting
         self._most_ready = max(_READY, 2 * crawler.settings.getint("CONCURRENT_REQUESTS"))
         self._prefetcher = (
@@ -95,8 +91,9 @@ class Starts:
         self._slots: dict[str, SlotState] = {}
         self._out: dict[Request, SlotState] = {}
         self._last: Request | None = None
-        if self._crawl_delay is not None:
-            self._crawl_delay.call_with_turns(self._has_turn)
+        crawl_delay = crawler.get_extension(CrawlDelay)
+        if crawl_delay is not None:
+            crawl_delay.call_with_turns(self._has_turn)
         self.downloader.call_when_ended(self._ended)
         self.downloader.hold_back_when(self._holds_back)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -122,7 +119,7 @@ class Starts:
     def look(self, state: SlotState) -> None:
         """Move a download slot to where it belongs now; wakes the engine when it has become ready."""
         queued = [slot for slot in state.queued if slot.can_pop()]
-        seconds = self._seconds_to_start(state) if queued else None
+        seconds = self._times.seconds_to_start(state.key, state.handed_out) if queued else None
         for slot in state.queued:
             if seconds == 0 and slot in queued:
                 if slot not in slot.ready:
@@ -135,34 +132,13 @@ class Starts:
             self._look_after(state, seconds)
         elif not state.queued and not state.handed_out:
             self._slots.pop(state.key, None)
-            self._give_turn_back(state.key)
-
-    def _seconds_to_start(self, state: SlotState) -> float | None:
-        """0 for now, None for not before something ends."""
-        crawl_delay = self._crawl_delay
-        if crawl_delay is not None:
-            crawl_delay.hold(state.key)
-        seconds = self.downloader.seconds_to_start(state.key, state.handed_out)
-        if (
-            crawl_delay is None
-            or crawl_delay.turns is None
-            or seconds is None
-            or not crawl_delay.is_shared(state.key)
-        ):
-            return seconds
-        if seconds > _LEAD:
-            return seconds - _LEAD
-        if self.downloader.is_full:
-            return _LOOK_AGAIN
-        to_turn = crawl_delay.turns.of(state.key).seconds_to_start()
-        return None if to_turn is None else max(seconds, to_turn)
+            self._times.give_turn_back(state.key)
 
     def _count_wait(self, state: SlotState, *, waits: bool) -> None:
         if waits and state.waits_since is None:
             state.waits_since = self.alarm.now()
         elif not waits and state.waits_since is not None:
-            if self._crawl_delay is not None and self._crawl_delay.floor(state.key):
-                self._crawl_delay.report.waited += self.alarm.now() - state.waits_since
+            self._times.waited(state.key, self.alarm.now() - state.waits_since)
             state.waits_since = None
 
     def _look_after(self, state: SlotState, seconds: float) -> None:
@@ -177,16 +153,12 @@ class Starts:
             state.due = None
             self.look(state)
 
-    def _give_turn_back(self, key: str) -> None:
-        if self._crawl_delay is not None and self._crawl_delay.turns is not None:
-            self._crawl_delay.turns.give_back(key)
-
     def _has_turn(self, key: str) -> None:
         state = self._slots.get(key)
         if state is not None:
             self.look(state)
         else:
-            self._give_turn_back(key)
+            self._times.give_turn_back(key)
 
     def settle(self) -> None:
         """To be called before the next request is taken: what was handed out last and did not start has ended.

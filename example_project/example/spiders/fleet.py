@@ -11,8 +11,7 @@ class FleetSpider(scrapy.Spider):
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "SCHEDULER_PERSIST": True,  # the first worker to finish leaves the others their queue
         "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-        "CONCURRENT_REQUESTS": 4,  # nobody takes more from the queue than it has turns for,
-        "REP_MAX_WAITING": 0,  # not while it waits for robots.txt either
+        "SCHEDULER_QUEUE_CLASS": "example.queue.PoliteQueue",
     }
 
     async def start(self):
