@@ -80,33 +80,41 @@ class CrawlDelay:
 
     def prepare(self, request: Request, parser: RobotParser) -> None:
         """Put the delay that *parser* asks for on the download slot of *request*."""
-        timing, key = self._timing(request, parser), self._downloader.slot_key(request)
-        if timing is NOTHING and key not in self._delays and not self._visits:
-            return
-        origin, delay = Origin.from_url(request.url), timing.delay(time())
-        self._note_visits(origin, timing)
-        if not self._is_skipped(key, delay):
-            self._ask(key, request, origin, delay)
+        self._prepare(request, self._timing(request, parser))
 
     def refusal(self, request: Request, parser: RobotParser) -> Refusal | None:
         """As `prepare`; and why *request* must not start, or not yet."""
-        self.prepare(request, parser)
-        timing, now = self._timing(request, parser), time()
+        timing = self._timing(request, parser)
+        self._prepare(request, timing)
+        if timing is NOTHING:
+            return None
+        now = time()
         delay, visit = timing.delay(now), timing.next_visit(now)
         if delay and self._is_skipped(self._downloader.slot_key(request), delay):
             self.report.skipped(Origin.from_url(request.url), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now)) if visit else None
 
+    def _prepare(self, request: Request, timing: Timing) -> None:
+        if timing is NOTHING and not self._delays and not self._visits:
+            return
+        key, delay = self._downloader.slot_key(request), timing.delay(time())
+        if timing is NOTHING and key not in self._delays and not self._visits:
+            return
+        origin = Origin.from_url(request.url)
+        self._note_visits(origin, timing)
+        if not self._is_skipped(key, delay):
+            self._ask(key, request, origin, delay)
+
     def keep_slot(self, request: Request) -> None:
         """Let what a middleware makes of *request* be paced as the site that it is for."""
-        key = self._downloader.slot_key(request)
-        if key in self._delays:
+        if self._delays and (key := self._downloader.slot_key(request)) in self._delays:
             download_slot.keep(request, key)
 
     def hold(self, key: str) -> None:
         """See that the download slot has its delay before a request of it starts."""
-        self._delays.hold(key)
+        if self._delays:
+            self._delays.hold(key)
 
     def floor(self, key: str) -> float:
         """The seconds that robots.txt files ask for between two requests of a download slot; 0 for nothing."""
