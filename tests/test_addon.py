@@ -14,7 +14,15 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 import scrapy_rep
-from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware, RepRobotParser
+from scrapy_rep import (
+    Addon,
+    CrawlDelay,
+    RateLimiterMiddleware,
+    RepExtension,
+    RepMiddleware,
+    RepPriorityQueue,
+    RepRobotParser,
+)
 from scrapy_rep.contracts import CONTRACTS, SitemapsContract
 from scrapy_rep.sitemaps.feed import SitemapFeed
 
@@ -51,6 +59,7 @@ def test_our_gate_goes_where_the_user_put_scrapys(built_in: Any) -> None:
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
         BUILT_IN: None,
         RepMiddleware: 543,
+        RateLimiterMiddleware: 10_000,
     }
 
 
@@ -60,12 +69,24 @@ def test_a_place_that_the_user_gave_our_gate_is_kept(ours: Any) -> None:
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
         BUILT_IN: None,
         ours: 42,
+        RateLimiterMiddleware: 10_000,
     }
 
 
-def test_a_gate_that_the_user_switched_off_stays_off() -> None:
-    settings = assembled({"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}})
-    assert RepMiddleware not in components(settings, "DOWNLOADER_MIDDLEWARES")
+@pytest.mark.parametrize("ours", ["scrapy_rep.RepMiddleware", RepMiddleware], ids=["path", "class"])
+def test_a_gate_that_the_user_switched_off_leaves_scrapys_in_its_place(
+    ours: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    gates = components(assembled({"DOWNLOADER_MIDDLEWARES": {ours: None}}), "DOWNLOADER_MIDDLEWARES")
+    assert RepMiddleware not in gates
+    assert RobotsTxtMiddleware in gates
+    assert "robots.txt is left to Scrapy's own middleware" in caplog.text
+
+
+def test_our_queue_takes_the_place_of_scrapys_unless_the_user_chose_one() -> None:
+    assert load_object(assembled()["SCHEDULER_PRIORITY_QUEUE"]) is RepPriorityQueue
+    chosen = "scrapy.pqueues.ScrapyPriorityQueue"
+    assert assembled({"SCHEDULER_PRIORITY_QUEUE": chosen})["SCHEDULER_PRIORITY_QUEUE"] == chosen
 
 
 def test_the_extensions_are_added_beside_those_of_the_user() -> None:
