@@ -145,6 +145,14 @@ class RepExtension(RobotsSource):
         robots = self._memory.get(origin)
         return robots is not None and time() < robots.until
 
+    def forbids(self, request: Request) -> bool:
+        """Whether the robots.txt in hand forbids *request*; False when none is in hand. Never raises."""
+        try:
+            robots = self.in_hand(request.url) if self.obeys(request) else None
+            return robots is not None and not self.verdict(robots, request).allowed
+        except Exception:  # noqa: BLE001  # of a parser back-end; the gate asks it again, and fails with the request
+            return False
+
     def prepare(self, request: Request) -> None:
         """Put what the robots.txt in hand asks for on the download slot of *request*. Never raises."""
         if self._crawl_delay is None or request.meta.get("dont_obey_robotstxt"):

@@ -30,6 +30,10 @@ class RobotsSource(ABC):
         """Whether its robots.txt is known and may be used now."""
 
     @abstractmethod
+    def forbids(self, request: Request) -> bool:
+        """Whether the robots.txt in hand forbids *request*; False when none is in hand."""
+
+    @abstractmethod
     def prepare(self, request: Request) -> None:
         """Put what the robots.txt in hand asks for on the download slot of *request*. Never raises."""
 

@@ -45,9 +45,13 @@ class StartTimes:
         to_turn = crawl_delay.turns.of(key).seconds_to_start()
         return None if to_turn is None else max(seconds, to_turn)
 
+    def is_paced(self, key: str) -> bool:
+        """Whether a robots.txt asks for a delay in download slot *key*."""
+        return self._crawl_delay is not None and self._crawl_delay.floor(key) > 0
+
     def waited(self, key: str, seconds: float) -> None:
         """Requests have waited so long for the next start."""
-        if self._crawl_delay is not None and self._crawl_delay.floor(key):
+        if self._crawl_delay is not None and self.is_paced(key):
             self._crawl_delay.report.waited += seconds
 
     def give_turn_back(self, key: str) -> None:

@@ -171,7 +171,9 @@ class Starts:
             self._ended(last)
 
     def hand_out(self, request: Request, state: SlotState) -> None:
-        """*request* goes to the downloader."""
+        """*request* goes to the downloader; one that robots.txt forbids will not start, and waits for no delay."""
+        if self.robots is not None and self._times.is_paced(state.key) and self.robots.forbids(request):
+            return
         self._last = request
         self._out[request] = state
         state.handed_out.add(request)

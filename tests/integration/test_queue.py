@@ -27,15 +27,14 @@ def span(site: Site, origin: str | None = None) -> float:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("concurrency", [1, 2])
-def test_behind_the_first_robots_txt_the_order_is_that_of_scrapys_queue(loop: str, concurrency: int) -> None:
+def test_behind_the_first_robots_txt_the_order_is_that_of_scrapys_queue(loop: str) -> None:
     orders = []
     for settings in ({}, {"ADDONS": {}}):
         with Site() as site:
             site.answer("/robots.txt", robots(ALLOW, delay=0.3))
             crawl(
                 site.origin, loop=loop, spider=f"{SPIDERS}:Prioritized",
-                settings={"CONCURRENT_REQUESTS": concurrency, **settings},
+                settings={"CONCURRENT_REQUESTS": 1, **settings},
             )  # fmt: skip
             orders.append(pages(site))
     assert orders[0] == orders[1]
