@@ -10,7 +10,7 @@ Every crawl is real, in a process of its own, of a real server on 127.0.0.0/8 (L
 a busy machine slows all alike; medians of the rounds count. From the root of the repository, with the extra
 `bench`; it takes about five minutes:
 
-    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 320] [--out docs/broad.svg]
+    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 256] [--out docs/broad.svg]
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ QUEUES: Final[dict[str, dict[str, Any]]] = {
     OURS: {"SCHEDULER_PRIORITY_QUEUE": "scrapy_rep.RepPriorityQueue"},
 }
 IN_QUEUE: Final = (10, 100, 1_000, 10_000, 100_000)
-WARM: Final = 128  # pages that do not count: as many robots.txt are in hand, or asked for, when the crawl begins
+WARM: Final = 128  # pages that do not count; and robots.txt that may be in hand, or asked for, then
+MORE: Final = {OURS: 4}  # times the pages: it fetches robots.txt ahead, up to 64 at a time, which has to even out
 PATIENCE: Final = 300.0  # seconds until a crawl is given up
 
 
@@ -65,9 +66,9 @@ def crawl(server: AnyOrigin, name: str, hosts: int, pages: int) -> dict[str, Any
     """The figures of one crawl; one that broke, or was ahead of itself, must not pass for one that was cheap."""
     with tempfile.TemporaryDirectory() as folder:
         stored = {"REP_STORE_PATH": f"{folder}/robots.sqlite"} if name == OURS else {}
-        job = {"port": server.port, "hosts": hosts, "warm": WARM, "pages": pages}
+        job = {"port": server.port, "hosts": hosts, "warm": WARM, "pages": pages * MORE.get(name, 1)}
         figures = subject({**job, "settings": SETTINGS[name] | stored})
-    is_fair = figures["robots"] == 0 if name == OFF else figures["robots"] > 0.6
+    is_fair = figures["robots"] == 0 if name == OFF else figures["robots"] > 0.85
     if not is_fair or figures["waiting"] < 0.8 * hosts or any(figures["problems"].values()):
         raise SystemExit(f"the crawl broke: {name}, {figures}")
     return figures
@@ -138,7 +139,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.broad")
     options.add_argument("--hosts", type=int, nargs="+", default=[300, 3_000, 30_000], help="that wait")
     options.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
-    options.add_argument("--pages", type=int, default=320, help="that count in a crawl (default: %(default)s)")
+    options.add_argument("--pages", type=int, default=256, help="that count in a crawl (default: %(default)s)")
     options.add_argument("--out", type=Path, default=Path("docs/broad.svg"), help="(default: %(default)s)")
     chosen = options.parse_args()
     figures = measure(chosen.hosts, chosen.rounds, chosen.pages)

@@ -42,6 +42,7 @@ class Broad(Spider):
     pages: int
     figures: dict[str, Any]
     done = 0
+    last = 0  # page that counts; known when the first one that does comes
 
     async def start(self) -> AsyncIterator[Request]:
         self.left = self.requests()
@@ -51,15 +52,18 @@ class Broad(Spider):
         return (Request(f"http://{address(number)}:{self.port}/") for number in count())
 
     async def parse(self, _: Response) -> AsyncIterator[Request]:
-        """The first page leads to all hosts, each further page to one more."""
+        """The first page leads to all hosts, each further page to one more.
+
+        Pages count from when no more robots.txt have been fetched ahead than is usual.
+        """
         self.done += 1
         if self.done == 1:
             await self.fill()
-        if self.done == self.warm:
+        if not self.last and self.done >= self.warm >= self.robots_txt() - self.done:
             self.begin()
-        if self.done < self.warm + self.pages:
+        if self.done != self.last:
             yield next(self.left)
-        elif self.done == self.warm + self.pages:
+        else:
             self.end()
 
     async def fill(self) -> None:
@@ -78,6 +82,7 @@ class Broad(Spider):
 
     def begin(self) -> None:
         gc.collect()
+        self.last = self.done + self.pages
         self.robots, self.began, self.cpu = self.robots_txt(), perf_counter(), cpu_seconds()
 
     def end(self) -> None:
