@@ -23,7 +23,7 @@ from typing import Any
 
 from redis import Redis
 
-from scrapy_rep.fleet.turns import Turns
+from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
 from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
 from tests.support.crawl import LOOPS, crawl
@@ -37,15 +37,27 @@ WORKERS = 4
 BATCH = 5_000
 
 
+def limiter_of(client: Redis, worker: str) -> RedisRateLimiter:
+    return RedisRateLimiter(DirectLink(client), worker)  # type: ignore[arg-type]
+
+
 def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
     """When a client began and ended to take so many turns, one after another, of so many download slots."""
     with Redis(port=port) as client:
-        turns = Turns(DirectLink(client), name)  # type: ignore[arg-type]
-        at_once(turns.take("warm", 1e-6, since=None, missed=None, more=False))
+        limiter = limiter_of(client, name)
+        take(limiter, f"{name}-warm")
         began = time.perf_counter()
         for count in range(number):
-            at_once(turns.take(f"{name}-{count % slots}", 1e-6, since=None, missed=None, more=False))
+            take(limiter, f"{name}-{count % slots}")
         return began, time.perf_counter()
+
+
+def take(limiter: RedisRateLimiter, key: str) -> None:
+    """Take a turn that nobody else wants, and report the start."""
+    turn = at_once(limiter.acquire(key, 1e-6, since=None, missed=None, more=False))
+    if turn.starts_in is None:
+        raise SystemExit(f"no turn: {turn}")
+    at_once(limiter.started(key, turn.number, 0.0))
 
 
 def turns_per_second(server: RedisServer, clients: int) -> tuple[float, float]:
@@ -65,13 +77,12 @@ def cpu(client: Redis) -> float:
 def crowd(server: RedisServer, workers: int) -> float:
     """Seconds that Redis is busy with a question at a download slot where so many workers queue."""
     with server.client() as client:
-        link = DirectLink(client)
-        every = [Turns(link, f"w{n}") for n in range(workers)]  # type: ignore[arg-type]
-        for turns in every:
-            at_once(turns.take("crowd", 60.0, since=None, missed=None, more=False))
+        every = [limiter_of(client, f"w{n}") for n in range(workers)]
+        for limiter in every:
+            at_once(limiter.acquire("crowd", 60.0, since=None, missed=None, more=False))
         before = cpu(client)
         for _ in range(1_000):
-            at_once(every[-1].take("crowd", 60.0, since=None, missed=None, more=False))
+            at_once(every[-1].acquire("crowd", 60.0, since=None, missed=None, more=False))
         return (cpu(client) - before) / 1_000
 
 

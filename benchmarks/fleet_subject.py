@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy import Request
 
-from scrapy_rep import FleetMiddleware
+from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
 from tests.integration.spiders import OneAfterAnother
 
 
@@ -22,7 +22,7 @@ class Latency(OneAfterAnother):
         self.took: list[float] = []
 
     async def page(self, response: Any) -> Any:  # type: ignore[override]
-        gate: Any = self.crawler.get_downloader_middleware(FleetMiddleware)
+        gate: Any = self.crawler.get_downloader_middleware(RateLimiterMiddleware)
         request = Request(response.url)
         began = perf_counter()
         await gate.process_request(request)

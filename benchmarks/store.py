@@ -91,17 +91,16 @@ def main() -> None:
         before, began = resident(), perf_counter()
         file = SqliteFile(path)
         opened = perf_counter() - began
-        sample = [
-            Origin("https", f"www.host-{n}.example", 443) for n in random.sample(range(options.origins), SAMPLE)
-        ]
+        numbers = random.sample(range(options.origins), min(SAMPLE, options.origins))
+        sample = [Origin("https", f"www.host-{n}.example", 443) for n in numbers]
         reads = [seconds(partial(file.get, origin)) for origin in sample]
         leases = [seconds(partial(file.lease, origin, "benchmark", time(), 60)) for origin in sample]
         print(f"| {options.origins:,} origins, bodies of {octets / options.origins:,.0f} octets on average | |")
         print("|---|---|")
         print(f"| size per entry | {size / options.origins:,.0f} octets |")
         print(f"| put | {options.origins / total:,.0f} per second, the longest {longest * 1e3:.0f} ms |")
-        print(f"| get | {SAMPLE / sum(reads):,.0f} per second, the longest {max(reads) * 1e3:.1f} ms |")
-        print(f"| lease | {SAMPLE / sum(leases):,.0f} per second |")
+        print(f"| get | {len(reads) / sum(reads):,.0f} per second, the longest {max(reads) * 1e3:.1f} ms |")
+        print(f"| lease | {len(leases) / sum(leases):,.0f} per second |")
         print(f"| start-up | {opened * 1e3:.1f} ms |")
         print(f"| memory for all that | {resident() - before:.1f} MB |")
         file.close()
