@@ -40,16 +40,8 @@ class RepPriorityQueue:
     """A ``SCHEDULER_PRIORITY_QUEUE``; two of a crawl, in memory and on disk, share the state of download slots."""
 
     @classmethod
-    def from_crawler(
-        cls,
-        crawler: Crawler,
-        downstream_queue_cls: Any,
-        key: str,
-        startprios: Any = (),
-        *,
-        start_queue_cls: Any = None,
-    ) -> Self:
-        return cls(crawler, downstream_queue_cls, key, startprios, start_queue_cls=start_queue_cls)
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        return cls(crawler, *args, **kwargs)
 
     def __init__(
         self,
