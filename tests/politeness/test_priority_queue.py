@@ -259,6 +259,20 @@ def test_what_is_gone_is_forgotten(bench: Bench) -> None:
     assert bench.queue._starts._slots == {}
 
 
+def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
+    clock: Clock,
+) -> None:
+    bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
+    bench.push("a/1")
+    bench.push("a/2")
+    bench.end(bench.pop() or "")  # while it was on its way, the alarm was set to look again
+    bench.end(bench.pop() or "")
+    bench.push("a/3")
+    state = bench.queue._slots["a.example"].state
+    clock.advance(1)
+    assert bench.queue._starts.state("a.example") is state
+
+
 def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Clock, tmp_path: Path) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     on_disk = queue_of(bench.crawler, str(tmp_path))
