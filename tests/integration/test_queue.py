@@ -86,6 +86,14 @@ def test_a_thousand_forbidden_urls_take_no_thousand_delays() -> None:
     assert len(result.failures) == 1_000
 
 
+def test_a_crawl_delay_that_is_longer_than_robots_txt_counts_does_not_keep_every_page_back() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1.2\n"))
+        settings = {"REP_MIN_TTL": 0.5, "REP_MAX_TTL": 0.5, "CLOSESPIDER_TIMEOUT": 30}
+        result = crawl(*(site.origin + path for path in PAGES[:2]), settings=settings)
+    assert (result.reason, len(result.pages)) == ("finished", 2)
+
+
 def test_answers_from_scrapys_cache_take_no_delay(tmp_path: Path) -> None:
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
     with Site() as site:
