@@ -172,6 +172,21 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
     assert any("can be resumed with that one alone" in line for line in second.lines("INFO"))
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(loop: str, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path / "job"), "REP_MAX_WAITING": 3}
+    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}  # opened with the spider
+    slow = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensSlowly": 1}}
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        requests = [{"url": site.origin + path, "dont_filter": False} for path in PAGES]
+        crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, loop=loop)
+        site.answer("/robots.txt", robots(ALLOW))
+        result = crawl(*requests, settings={**settings, **cache, **slow}, loop=loop)
+    assert result.tracebacks == []
+    assert len(result.pages) == len(requests)
+
+
 def test_the_queue_works_alone() -> None:
     with Site(["127.0.0.1", "127.0.45.1"]) as site:
         settings = {"ADDONS": {}, "SCHEDULER_PRIORITY_QUEUE": "scrapy_rep.RepPriorityQueue"}
