@@ -136,16 +136,17 @@ class Downloader:
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
         """In how many seconds download slot *key* could start one more request; None for when one has ended.
 
-        *handed_out* are the requests of the scheduler that have not ended. While one of them has not
-        started these are the seconds until it is worth another look.
+        *handed_out* are the requests of the scheduler that have not ended; one that a middleware has put into
+        another download slot does not count. While one of them has not started these are the seconds until it is
+        worth another look.
         """
         slot = self._slots.get(key)
         if slot is None:
             return 0.0
+        if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
+            handed_out = [one for one in handed_out if one.meta.get("download_slot", key) == key]
         if max(len(handed_out), len(slot.active)) >= slot.concurrency:
-            here = [request for request in handed_out if request.meta.get("download_slot", key) == key]
-            if max(len(here), len(slot.active)) >= slot.concurrency:
-                return None if all(request in slot.active for request in here) else _LOOK_AGAIN
+            return None if all(request in slot.active for request in handed_out) else _LOOK_AGAIN
         if not slot.delay:
             return 0.0
         since: float = _now(slot) - slot.lastseen
