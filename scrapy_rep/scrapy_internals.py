@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TOUCHES: Final = {
     "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
     "engine._slot.closing": "tells that the crawl is closing; without it running fetches hold up the end",
-    "engine.running": "tells that the crawl is closing before the spider is open",
+    "engine.running": "tells that the spider is open: before, nothing is fetched, and the engine is not woken",
     "downloader.active": "tells when a request ends; without it a download slot counts as having room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.total_concurrency": "gives a fetch of robots.txt a place of its own; without it that takes one",
@@ -56,10 +56,19 @@ class Engine:
         self._crawler = crawler
 
     def wake(self) -> None:
-        """Let the engine ask its scheduler now: by itself it does so when something ends, and every 5 s."""
+        """Let the engine ask its scheduler now: by itself it does so at its start, when something ends, and every 5 s.
+
+        While the spider is being opened the engine would find parts of itself missing.
+        """
         next_call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
-        if next_call is not None:
+        if next_call is not None and self.is_running:
             next_call.schedule()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the spider is open: the middlewares have been told, and requests can be made."""
+        running: bool = self._crawler.engine.running
+        return running
 
     @property
     def is_closing(self) -> bool:
@@ -69,7 +78,7 @@ class Engine:
         """
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is None:
-            return not self._crawler.engine.running
+            return not self.is_running
         return getattr(slot, "closing", None) is not None
 
     def close_spider(self, reason: str) -> None:
@@ -79,7 +88,7 @@ class Engine:
             raise CloseSpider(reason)
 
         def close() -> None:
-            if not self._crawler.engine.running and getattr(self._crawler.engine, "_slot", None) is not None:
+            if not self.is_running and getattr(self._crawler.engine, "_slot", None) is not None:
                 call_later(_START_CHECK, close)
             elif not self.is_closing:
                 deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
@@ -127,16 +136,17 @@ class Downloader:
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
         """In how many seconds download slot *key* could start one more request; None for when one has ended.
 
-        *handed_out* are the requests of the scheduler that have not ended. While one of them has not
-        started these are the seconds until it is worth another look.
+        *handed_out* are the requests of the scheduler that have not ended; one that a middleware has put into
+        another download slot does not count. While one of them has not started these are the seconds until it is
+        worth another look.
         """
         slot = self._slots.get(key)
         if slot is None:
             return 0.0
+        if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
+            handed_out = [one for one in handed_out if one.meta.get("download_slot", key) == key]
         if max(len(handed_out), len(slot.active)) >= slot.concurrency:
-            here = [request for request in handed_out if request.meta.get("download_slot", key) == key]
-            if max(len(here), len(slot.active)) >= slot.concurrency:
-                return None if all(request in slot.active for request in here) else _LOOK_AGAIN
+            return None if all(request in slot.active for request in handed_out) else _LOOK_AGAIN
         if not slot.delay:
             return 0.0
         since: float = _now(slot) - slot.lastseen

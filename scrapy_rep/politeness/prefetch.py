@@ -81,6 +81,9 @@ class Prefetcher:
         """Start as many fetches as may be made now."""
         if self._is_starting:  # a fetch that ends at once calls again
             return
+        if not self._engine.is_running:  # a job goes on, and the middlewares do not know the spider yet
+            self._watch()
+            return
         self._is_starting = True
         try:
             while self._queue and self._may_start():
@@ -118,7 +121,7 @@ class Prefetcher:
             self.start()
 
     def _watch(self) -> None:
-        """While fetches are under way, look now and then whether some hang, and whether the crawl is closing."""
+        """Look now and then whether the crawl runs, whether fetches hang, and whether the crawl is closing."""
         if not self._is_watching:
             self._is_watching = True
             self._alarm.after(CLOSING_CHECK, self._check)

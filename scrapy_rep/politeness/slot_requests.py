@@ -32,7 +32,7 @@ _numbers = count()
 class OriginRequests:
     """The requests of one origin, at least one: in line, or waiting for robots.txt or for a Visit-time."""
 
-    __slots__ = ("_admitted_at", "_head", "_place", "_slot", "_stored", "origin")
+    __slots__ = ("_admitted_at", "_head", "_is_admitted", "_place", "_slot", "_stored", "origin")
 
     def __init__(self, slot: SlotRequests, origin: Origin | None, stored: StoredQueue) -> None:
         """*origin* is None for requests that ask no robots.txt."""
@@ -43,6 +43,8 @@ class OriginRequests:
         self._slot = slot
         self._place: _Place | None = None
         self._admitted_at = -_GRACE
+        self._is_admitted = False
+        """What was fetched is for one request at least, be it that its delay is longer than robots.txt counts."""
 
     @property
     def rank(self) -> Rank:
@@ -60,7 +62,7 @@ class OriginRequests:
 
     def pop(self) -> Request | None:
         """The first request; None when it cannot be read."""
-        self._place = None
+        self._place, self._is_admitted = None, False
         request = self._take()
         if self:
             self._stand_in_line()
@@ -95,7 +97,7 @@ class OriginRequests:
 
     def admit(self) -> None:
         """What was waited for has come: robots.txt, or the Visit-time."""
-        self._admitted_at = self._slot.starts.alarm.now()
+        self._admitted_at, self._is_admitted = self._slot.starts.alarm.now(), True
         self.look_again()
 
     def look_again(self, request: Request | None = None) -> None:
@@ -121,7 +123,8 @@ class OriginRequests:
         starts = self._slot.starts
         if self.origin is None or starts.robots is None:
             return 0.0
-        if starts.robots.is_in_hand(self.origin) or starts.alarm.now() < self._admitted_at + _GRACE:
+        is_in_hand = self._is_admitted or starts.robots.is_in_hand(self.origin)
+        if is_in_hand or starts.alarm.now() < self._admitted_at + _GRACE:
             return starts.robots.opens_in(self.origin)
         return None
 

@@ -130,8 +130,8 @@ class Starts:
         self._count_wait(state, waits=bool(seconds))
         if seconds:
             self._look_after(state, seconds)
-        elif not state.queued and not state.handed_out:
-            self._slots.pop(state.key, None)
+        elif not state.queued and not state.handed_out and self._slots.get(state.key) is state:
+            del self._slots[state.key]
             self._times.give_turn_back(state.key)
 
     def _count_wait(self, state: SlotState, *, waits: bool) -> None:

@@ -85,11 +85,10 @@ class SlotTurns:
     def seconds_to_start(self) -> float | None:
         """Until the turn in hand may be used; None when there is none yet: `Sharing.ready` tells when."""
         self._drop_lapsed()
-        if self._held is not None:
-            return max(self._held.starts_at - monotonic(), 0.0)
-        self._queue_wants = True
-        self._ask()
-        return None
+        if self._held is None:
+            self._queue_wants = True
+            self._ask()  # may be answered before it returns, where a coroutine runs at once
+        return None if self._held is None else max(self._held.starts_at - monotonic(), 0.0)
 
     def use(self) -> bool:
         """Start a request in the turn in hand; False when there is none that may be used now."""
@@ -139,7 +138,8 @@ class SlotTurns:
     def _ask(self) -> None:
         if self._asking is None:
             asking = start(self._serve())
-            self._asking = None if asking.called else asking
+            if not asking.called:  # else it may have led to the next question
+                self._asking = asking
 
     async def _serve(self) -> None:
         error: Exception = RuntimeError("the wait for a turn was cut off")

@@ -8,6 +8,7 @@ from scrapy import Request, signals
 from scrapy.crawler import AsyncCrawlerRunner
 from typing_extensions import Self
 
+from scrapy_rep.pause import sleep
 from tests.support.run_crawl import Recorder
 
 
@@ -63,6 +64,16 @@ class UsesService:
             return None
         meta = {**request.meta, "dont_obey_robotstxt": True}
         return request.replace(url=f"{self.service}/render?url={request.url}", meta=meta, dont_filter=True)
+
+
+class OpensSlowly:
+    """A pipeline that has something to do before the spider is open."""
+
+    async def open_spider(self) -> None:
+        await sleep(0.6)
+
+    def process_item(self, item: Any) -> Any:
+        return item
 
 
 class Doubled(Recorder):

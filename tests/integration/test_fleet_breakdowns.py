@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.crawl import LOOPS, crawl, crawl_until
 from tests.support.redis_server import RedisServer
-from tests.support.site import Site, robots
+from tests.support.site import Answer, Site, robots
 from tests.support.tls_proxy import TlsProxy
 
 from .fleet import LEAST, LINK, MEMORY, SLOW, gaps, pages_of, results, wait_until, workers
@@ -115,6 +115,16 @@ def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
     assert len(result.pages) == 12
     assert result.stats["rep/rate_limiter/own_turn_count"] > 2
     assert len(result.lines("INFO", LINK)) == 1
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_without_redis_a_turn_that_is_overdue_is_taken_at_once(loop: str) -> None:
+    with Site() as site:
+        site.answer("*", Answer(delay=0.3))
+        site.answer("/robots.txt", SLOW)
+        settings = {"REP_REDIS_URL": "redis://127.0.0.1:9", "CONCURRENT_REQUESTS_PER_DOMAIN": 1, **MEMORY}
+        result = crawl(*pages_of(site, 4)(0), settings=settings, loop=loop, timeout=30.0)
+    assert len(result.pages) == 4
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -85,6 +85,14 @@ def test_a_thousand_forbidden_urls_take_no_thousand_delays() -> None:
     assert len(result.failures) == 1_000
 
 
+def test_a_crawl_delay_that_is_longer_than_robots_txt_counts_does_not_keep_every_page_back() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1.2\n"))
+        settings = {"REP_MIN_TTL": 0.5, "REP_MAX_TTL": 0.5, "CLOSESPIDER_TIMEOUT": 30}
+        result = crawl(*(site.origin + path for path in PAGES[:2]), settings=settings)
+    assert (result.reason, len(result.pages)) == ("finished", 2)
+
+
 def test_answers_from_scrapys_cache_take_no_delay(tmp_path: Path) -> None:
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
     with Site() as site:
@@ -161,6 +169,21 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
     assert len(fetched) == len(set(fetched))
     assert set(allowed) <= set(fetched)
     assert any("can be resumed with that one alone" in line for line in second.lines("INFO"))
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(loop: str, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path / "job"), "REP_MAX_WAITING": 3}
+    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}  # opened with the spider
+    slow = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensSlowly": 1}}
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        requests = [{"url": site.origin + path, "dont_filter": False} for path in PAGES]
+        crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, loop=loop)
+        site.answer("/robots.txt", robots(ALLOW))
+        result = crawl(*requests, settings={**settings, **cache, **slow}, loop=loop)
+    assert result.tracebacks == []
+    assert len(result.pages) == len(requests)
 
 
 def test_the_queue_works_alone() -> None:

@@ -62,7 +62,7 @@ class Bench:
     def __init__(self) -> None:
         self.clock = Clock()
         self.robots = Robots()
-        self.engine = SimpleNamespace(is_closing=False, wake=lambda: None)
+        self.engine = SimpleNamespace(is_running=True, is_closing=False, wake=lambda: None)
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
         alarm = Alarm(self.clock.monotonic, self.clock.call_later)
@@ -136,6 +136,16 @@ def test_an_origin_without_requests_is_not_fetched(bench: Bench) -> None:
     bench.is_enough = False
     bench.prefetcher.start()
     assert not bench.robots.ends
+
+
+def test_nothing_is_fetched_before_the_crawl_runs(bench: Bench) -> None:
+    bench.engine.is_running = False
+    bench.add(1)
+    bench.clock.advance(1)
+    assert not bench.robots.ends
+    bench.engine.is_running = True
+    bench.clock.advance(1)
+    assert len(bench.robots.ends) == 1
 
 
 def test_when_the_crawl_closes_fetches_are_cancelled_and_nobody_is_admitted(bench: Bench) -> None:

@@ -209,6 +209,16 @@ def test_one_request_of_a_delayed_host_is_on_its_way_at_a_time(clock: Clock) -> 
     assert bench.pop() == "a/1"
 
 
+def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_count_in_the_first(clock: Clock) -> None:
+    bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
+    bench.push("a/1", "a/2")
+    assert bench.pop() == "a/2"
+    bench.with_downloader("a/2").meta["download_slot"] = "proxy"
+    bench.start("a/2")
+    clock.advance(0.1)
+    assert bench.pop() == "a/1"
+
+
 def test_a_host_that_waits_does_not_keep_another_from_going(clock: Clock) -> None:
     bench = Bench(clock, {"DOWNLOAD_SLOTS": {"a.example": {"delay": 100}}, **NO_JITTER})
     bench.push("a/1", "a/2", "b/1", "b/2")
@@ -257,6 +267,20 @@ def test_what_is_gone_is_forgotten(bench: Bench) -> None:
     bench.push("a/1")
     bench.end(bench.pop() or "")
     assert bench.queue._starts._slots == {}
+
+
+def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
+    clock: Clock,
+) -> None:
+    bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
+    bench.push("a/1")
+    bench.push("a/2")
+    bench.end(bench.pop() or "")  # while it was on its way, the alarm was set to look again
+    bench.end(bench.pop() or "")
+    bench.push("a/3")
+    state = bench.queue._slots["a.example"].state
+    clock.advance(1)
+    assert bench.queue._starts.state("a.example") is state
 
 
 def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Clock, tmp_path: Path) -> None:
