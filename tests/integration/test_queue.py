@@ -173,7 +173,9 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(loop: str, tmp_path: Path) -> None:
+def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(
+    loop: str, tmp_path: Path
+) -> None:
     settings: dict[str, Any] = {"JOBDIR": str(tmp_path / "job"), "REP_MAX_WAITING": 3}
     cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}  # opened with the spider
     slow = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensSlowly": 1}}

@@ -209,7 +209,9 @@ def test_one_request_of_a_delayed_host_is_on_its_way_at_a_time(clock: Clock) -> 
     assert bench.pop() == "a/1"
 
 
-def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_count_in_the_first(clock: Clock) -> None:
+def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_count_in_the_first(
+    clock: Clock,
+) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
     bench.push("a/1", "a/2")
     assert bench.pop() == "a/2"
