@@ -59,6 +59,14 @@ def test_a_crawl_that_closes_waits_for_no_robots_txt_and_a_job_goes_on(loop: str
     assert sorted(first.urls + second.urls) == sorted(request["url"] for request in requests)
 
 
+def test_a_crawl_with_another_scheduler_that_asked_first_waits_for_no_robots_txt_when_it_closes() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        settings = {"SCHEDULER": f"{SPIDERS}.AsksFirst", "REP_TIMEOUT": 40.0, "CLOSESPIDER_TIMEOUT": 1}
+        result = crawl(*(site.origin + path for path in PAGES[:3]), settings=settings, timeout=60.0)
+    assert result.seconds < 20  # of the 40 for which it hangs
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_crawl_that_closes_waits_for_no_delay_and_a_job_goes_on(loop: str, tmp_path: Path) -> None:
     with Site() as site:
