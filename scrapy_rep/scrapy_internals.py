@@ -56,9 +56,9 @@ class Engine:
         self._crawler = crawler
 
     def wake(self) -> None:
-        """Let the engine ask its scheduler now: by itself it does so at its start, when something ends, and every 5 s.
+        """Let the engine ask its scheduler now: by itself it does so when something ends, and every 5 s.
 
-        While the spider is being opened the engine would find parts of itself missing.
+        At its start it asks anyway; while the spider is being opened it would find parts of itself missing.
         """
         next_call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
         if next_call is not None and self.is_running:

@@ -141,7 +141,7 @@ class CrawlDelay:
     @cached_property
     def turns(self) -> Turns | None:
         """The turns at download slots that share their delay; None where there is no rate limiter."""
-        source = self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
+        source = self._source
         if source is None or source.limiter is None:
             return None
         settings = self._settings
@@ -220,10 +220,13 @@ class CrawlDelay:
 
     def _reached_downloader(self, request: Request) -> None:
         """The download slot exists, and the request is not yet in its queue."""
-        parser = self._parsers.get(urlparse_cached(request).netloc)
+        url, key = urlparse_cached(request), self._downloader.slot_key(request)
+        parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
-        self.hold(self._downloader.slot_key(request))
+        elif key != url.hostname and key not in self._delays and self._source is not None:
+            self._source.prepare(request)  # a middleware behind the gate may have chosen the download slot
+        self.hold(key)
 
     def _response_downloaded(self, request: Request) -> None:
         """After AutoThrottle, which connects earlier: it lowers the delay after every response."""
@@ -252,9 +255,12 @@ class CrawlDelay:
         return self._crawler.get_downloader_middleware(Gate) is not None
 
     @cached_property
+    def _source(self) -> RobotsSource | None:
+        return self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
+
+    @cached_property
     def _identity(self) -> Identity:
-        source = self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
-        return source.identity if source is not None else Identity(self._crawler)
+        return self._source.identity if self._source is not None else Identity(self._crawler)
 
     def _spider_closed(self) -> None:
         self.report.close()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from scrapy_rep.pause import CLOSING_CHECK
 from scrapy_rep.scrapy_internals import Downloader, Engine
 
 from .alarm import Alarm
@@ -31,6 +32,7 @@ class ForeignScheduler:
         self._times = StartTimes(crawler, self._downloader)
         self._alarm = Alarm()
         self._fetching: set[Origin] = set()
+        self._is_watching = False
         crawl_delay = crawler.get_extension(CrawlDelay)
         if crawl_delay is not None:
             crawl_delay.call_with_turns(lambda _: self._engine.wake())
@@ -58,4 +60,18 @@ class ForeignScheduler:
             self._engine.wake()
 
         self._fetching.add(origin)
+        self._watch()
         self._robots.prefetch(request, ended, lambda: 1)
+
+    def _watch(self) -> None:
+        """While fetches are under way, look now and then whether the crawl is closing."""
+        if not self._is_watching:
+            self._is_watching = True
+            self._alarm.after(CLOSING_CHECK, self._check)
+
+    def _check(self) -> None:
+        self._is_watching = False
+        if self._engine.is_closing:
+            self._robots.cancel_prefetches()
+        elif self._fetching:
+            self._watch()

@@ -127,7 +127,7 @@ class RepPriorityQueue:
         self._size -= error.lost
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         logger.error(
-            "Dropped %d stored requests that cannot be read: %s", error.lost, error.__cause__,
+            "Dropped %d stored requests that cannot be read, or stored again: %s", error.lost, error.__cause__,
             extra={"spider": self._crawler.spider},
         )  # fmt: skip
 

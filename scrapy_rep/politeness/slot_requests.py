@@ -91,7 +91,10 @@ class OriginRequests:
     def close(self) -> list[int]:
         """Close all files; returns what `StoredQueue.close` does."""
         if self._head is not None:
-            self._stored.push(*self._head)
+            try:
+                self._stored.push(*self._head)
+            except Exception as error:  # noqa: BLE001  # somebody has changed it; the others must not go with it
+                self._slot.lose(UnreadableError(1, error))
             self._head = None
         return self._stored.close()
 
@@ -240,6 +243,8 @@ class SlotRequests:
                 self.push(self._unsorted.pop())
             except UnreadableError as error:
                 self.lose(error)
+            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not count on
+                self.lose(UnreadableError(1, error))
 
     def lose(self, error: UnreadableError) -> None:
         """Requests could not be read."""

@@ -20,11 +20,12 @@ MAX_OPEN: Final = 128
 
 
 class UnreadableError(Exception):
-    """Requests that cannot be read back from a queue; ``lost`` says how many are gone with that."""
+    """Requests that cannot be read back from a queue, or stored again; ``lost`` says how many are gone."""
 
-    def __init__(self, lost: int) -> None:
+    def __init__(self, lost: int, cause: Exception) -> None:
         super().__init__(f"{lost} of its requests cannot be read")
         self.lost = lost
+        self.__cause__ = cause
 
 
 class Rank(NamedTuple):
@@ -124,7 +125,7 @@ class StoredQueue:
         except Exception as error:
             if queue.size == size or isinstance(error, EOFError):  # nothing more can be had of it
                 queue.size = 0
-            raise UnreadableError(size - queue.size) from error
+            raise UnreadableError(size - queue.size, error) from error
         finally:
             if not queue.size:
                 self._drop(rank)

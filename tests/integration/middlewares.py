@@ -49,6 +49,14 @@ class ChoosesSlots:
         request.meta.setdefault("download_slot", f"proxy-{request.url[-1]}")
 
 
+class MovesToSlot:
+    """Puts each page into the download slot of its proxy, whatever it was in."""
+
+    def process_request(self, request: Request) -> None:
+        if not request.meta.get("is_robotstxt_request"):
+            request.meta["download_slot"] = "proxy"
+
+
 class LimitsSize:
     """Gives every request a limit of its own to the size of its answer."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerRunner
 from typing_extensions import Self
 
+from scrapy_rep import RepExtension
 from scrapy_rep.pause import sleep
 from tests.support.run_crawl import Recorder
 
@@ -74,6 +77,33 @@ class OpensSlowly:
 
     def process_item(self, item: Any) -> Any:
         return item
+
+
+class AsksFirst(BaseScheduler):
+    """A scheduler that is not Scrapy's, and asks what could start."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.extension = crawler.get_extension(RepExtension)
+        self.waiting: deque[Request] = deque()
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        return cls(crawler)
+
+    def has_pending_requests(self) -> bool:
+        return bool(self.waiting)
+
+    def enqueue_request(self, request: Request) -> bool:
+        self.waiting.append(request)
+        return True
+
+    def next_request(self) -> Request | None:
+        for _ in range(len(self.waiting)):
+            request = self.waiting.popleft()
+            if self.extension.can_start(request):
+                return request
+            self.waiting.append(request)
+        return None
 
 
 class Doubled(Recorder):

@@ -177,6 +177,14 @@ def test_ours_a_download_slot_that_the_user_chose_is_paced(loop: str) -> None:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
+def test_ours_a_download_slot_that_a_middleware_behind_the_gate_chose_is_paced(loop: str) -> None:
+    with Site() as site:
+        settings = {"DOWNLOADER_MIDDLEWARES": {"tests.integration.middlewares.MovesToSlot": 610}}
+        six_pages(site, loop=loop, settings=settings)
+        assert min(gaps(site)) >= LEAST
+
+
+@pytest.mark.parametrize("loop", LOOPS)
 def test_ours_media_pipelines_keep_the_delay(loop: str, tmp_path: Path) -> None:
     pipeline = {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}, "FILES_STORE": str(tmp_path)}
     with Site() as site:

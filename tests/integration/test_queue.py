@@ -58,6 +58,14 @@ def test_a_crawl_that_closes_waits_for_no_robots_txt_and_a_job_goes_on(loop: str
     assert sorted(first.urls + second.urls) == sorted(request["url"] for request in requests)
 
 
+def test_a_crawl_with_another_scheduler_that_asked_first_waits_for_no_robots_txt_when_it_closes() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        settings = {"SCHEDULER": f"{SPIDERS}.AsksFirst", "REP_TIMEOUT": 40.0, "CLOSESPIDER_TIMEOUT": 1}
+        result = crawl(*(site.origin + path for path in PAGES[:3]), settings=settings, timeout=60.0)
+    assert result.seconds < 20  # of the 40 for which it hangs
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_crawl_that_closes_waits_for_no_delay_and_a_job_goes_on(loop: str, tmp_path: Path) -> None:
     with Site() as site:
@@ -172,7 +180,9 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(loop: str, tmp_path: Path) -> None:
+def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(
+    loop: str, tmp_path: Path
+) -> None:
     settings: dict[str, Any] = {"JOBDIR": str(tmp_path / "job"), "REP_MAX_WAITING": 3}
     cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}  # opened with the spider
     slow = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensSlowly": 1}}

@@ -18,7 +18,7 @@ from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue
 from scrapy_rep import scrapy_internals
 from scrapy_rep.politeness import starts
 from scrapy_rep.politeness.alarm import Alarm
-from scrapy_rep.politeness.priority_queue import RepPriorityQueue
+from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
 from scrapy_rep.settings import InvalidSettingError
 from tests.support.in_process import crawler_at_rest
 
@@ -209,7 +209,9 @@ def test_one_request_of_a_delayed_host_is_on_its_way_at_a_time(clock: Clock) -> 
     assert bench.pop() == "a/1"
 
 
-def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_count_in_the_first(clock: Clock) -> None:
+def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_count_in_the_first(
+    clock: Clock,
+) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
     bench.push("a/1", "a/2")
     assert bench.pop() == "a/2"
@@ -381,6 +383,28 @@ def test_requests_that_cannot_be_read_are_dropped_logged_and_counted(
     assert len(second.queue) == 0
     assert second.crawler.stats.get_value("rep/queue/unreadable_count") == 1
     assert "Dropped 1 stored request" in caplog.text
+
+
+def test_a_request_that_cannot_go_back_to_disk_takes_no_other_along(clock: Clock, tmp_path: Path) -> None:
+    first = Bench(clock, path=str(tmp_path))
+    first.push("a/1", "a/2", "b/1")
+    head = first.queue.peek()
+    head.meta["changed"] = lambda: None  # by REP_REQUEST_HOOK, or by a listener of robots_parsed
+    second = Bench(clock, path=str(tmp_path), left=left_by(first))
+    assert sorted(second.pop_all()) == ["a/1", "b/1"]
+    assert first.crawler.stats.get_value("rep/queue/unreadable_count") == 1
+
+
+def test_a_request_of_scrapys_queue_that_cannot_be_stored_anew_is_dropped_and_counted(
+    clock: Clock, tmp_path: Path
+) -> None:
+    scrapys = queue_of(crawler_at_rest(NO_ROBOTS), str(tmp_path), queue=DownloaderAwarePriorityQueue)
+    scrapys.push(request("a/1"))
+    scrapys.push(request("b/1"))
+    left = scrapys.close()
+    (tmp_path / _folder("a.example", None)).write_text("not ours, and in the way")
+    bench = Bench(clock, path=str(tmp_path), left=left)
+    assert (bench.pop_all(), len(bench.queue)) == (["b/1"], 0)
 
 
 def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Clock) -> None:
