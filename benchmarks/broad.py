@@ -10,7 +10,7 @@ Every crawl is real, in a process of its own, of a real server on 127.0.0.0/8 (L
 a busy machine slows all alike; medians of the rounds count. From the root of the repository, with the extra
 `bench`; it takes about five minutes:
 
-    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 256] [--out docs/broad.svg]
+    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 192] [--out docs/broad.svg]
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.broad")
     options.add_argument("--hosts", type=int, nargs="+", default=[300, 3_000, 30_000], help="that wait")
     options.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
-    options.add_argument("--pages", type=int, default=256, help="that count in a crawl (default: %(default)s)")
+    options.add_argument("--pages", type=int, default=192, help="that count in a crawl (default: %(default)s)")
     options.add_argument("--out", type=Path, default=Path("docs/broad.svg"), help="(default: %(default)s)")
     chosen = options.parse_args()
     figures = measure(chosen.hosts, chosen.rounds, chosen.pages)
