@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from statistics import median
 from time import perf_counter, thread_time
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue
 from scrapy.utils.misc import load_object
@@ -93,7 +94,7 @@ class Broad(Spider):
         self.first, self.ahead_then = self.done, self.ahead
         self.robots, self.began, self.cpu = self.robots_txt(), perf_counter(), cpu_seconds()
 
-    def end(self) -> None:
+    def end(self) -> NoReturn:
         cpu, seconds = cpu_seconds() - self.cpu, perf_counter() - self.began
         pages = self.done - self.first
         self.figures.update(
@@ -102,7 +103,7 @@ class Broad(Spider):
             robots=(self.robots_txt() - self.robots) / pages,
             waiting=len(self.engine_slot.scheduler),
         )
-        asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="measured"))
+        raise CloseSpider("measured")
 
     def robots_txt(self) -> int:
         fetched: int = self.crawler.stats.get_value("robotstxt/request_count", 0)
