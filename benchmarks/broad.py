@@ -1,16 +1,16 @@
 """What a page of a broad crawl costs while many hosts wait in the scheduler: scrapy_rep beside Scrapy.
 
 CPU: seconds of the crawling process per page, with so many hosts waiting. Every page leads to a host that nobody
-has met, so that as many wait all the time, and a robots.txt comes with every page where it is obeyed. The crawl is
-cut after enough pages.
+has met, so that as many wait all the time, and a robots.txt comes with every page where it is obeyed: scrapy_rep
+keeps it in a SQLite file, as in a project. The crawl is cut after enough pages.
 
 The queue: what one `push` and one `pop` take, with so many hosts in it, of which each has one request.
 
-Every crawl is real, in a process of its own, of a real server on 127.0.0.0/8 (Linux). The three take turns, so that
-a busy machine slows all alike; medians of the rounds count. From the root of the repository, with the extra
+Every crawl is real, in a process of its own, of a real server on 127.0.0.0/8 (Linux). The three take turns, so
+that a busy machine slows all alike; medians of the rounds count. From the root of the repository, with the extra
 `bench`; it takes about five minutes:
 
-    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 256] [--out docs/broad.svg]
+    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 192] [--out docs/broad.svg]
 """
 
 from __future__ import annotations
@@ -129,9 +129,7 @@ def queue_table(figures: Figures) -> Iterator[str]:
     yield "| hosts in the queue | push, Scrapy's | scrapy_rep | pop, Scrapy's | scrapy_rep |"
     yield "|---|---|---|---|---|"
     for size in figures.in_queue:
-        cells = [
-            f"{took[name, size] * 1e6:,.0f} µs" for took in (figures.push, figures.pop) for name in QUEUES
-        ]
+        cells = [f"{took[name, size] * 1e6:,.0f} µs" for took in (figures.push, figures.pop) for name in QUEUES]
         yield f"| {size:,} | " + " | ".join(cells) + " |"
 
 
@@ -139,7 +137,7 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.broad")
     options.add_argument("--hosts", type=int, nargs="+", default=[300, 3_000, 30_000], help="that wait")
     options.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
-    options.add_argument("--pages", type=int, default=256, help="that count in a crawl (default: %(default)s)")
+    options.add_argument("--pages", type=int, default=192, help="that count in a crawl (default: %(default)s)")
     options.add_argument("--out", type=Path, default=Path("docs/broad.svg"), help="(default: %(default)s)")
     chosen = options.parse_args()
     figures = measure(chosen.hosts, chosen.rounds, chosen.pages)

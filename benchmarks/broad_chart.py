@@ -38,7 +38,7 @@ class Figures:
     pop: dict[Which, float]
 
 
-def line(axes: Axes, name: str, sizes: list[int], values: list[float], text: str, raised: int) -> None:
+def line(axes: Axes, name: str, sizes: list[int], values: list[float], text: str, *, raised: int = 0) -> None:
     look: Any = {"color": COLORS[name], "clip_on": False, "zorder": 3}
     axes.plot(sizes, values, "o-", linewidth=2.2, markersize=5, **look)
     axes.annotate(text, (sizes[-1], values[-1]), (9, raised), textcoords="offset points", va="center",
@@ -56,7 +56,7 @@ def draw_pages(axes: Axes, figures: Figures) -> None:
     texts = {OFF: ("robots.txt off", -7), BUILT_IN: ("Scrapy's own\nmiddleware", 10), OURS: ("scrapy_rep", 0)}
     for name, (text, raised) in texts.items():
         values = [figures.cpu[name, waiting] * 1e3 for waiting in figures.hosts]
-        line(axes, name, figures.hosts, values, text, raised)
+        line(axes, name, figures.hosts, values, text, raised=raised)
     axes.set_ylim(bottom=0)
     axes.set(ylabel="CPU per page, ms")
     most = figures.hosts[-1]
@@ -70,7 +70,7 @@ def draw_queue(axes: Axes, figures: Figures) -> None:
     axes.set(yscale="log", ylabel="CPU to take one request out, µs (log scale)")
     for name, text in ((OFF, "Scrapy's"), (OURS, "scrapy_rep")):
         values = [figures.pop[name, size] * 1e6 for size in figures.in_queue]
-        line(axes, name, figures.in_queue, values, f"{text}\n{time(figures.pop[name, figures.in_queue[-1]])}", 0)
+        line(axes, name, figures.in_queue, values, f"{text}\n{time(figures.pop[name, figures.in_queue[-1]])}")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_minor_locator(NullLocator())
     title(axes, "The next request costs the same, however many wait", "the queue alone, one request of each host")
@@ -86,7 +86,7 @@ def figure_of(figures: Figures) -> Figure:
     draw_pages(left, figures)
     draw_queue(right, figures)
     note = (
-        f"Scrapy {scrapy.__version__}, settings at their defaults; every page is of a host that was not met before,"
+        f"Scrapy {scrapy.__version__}, settings at their defaults; every page is of a host not met before,"
         " and every host has a robots.txt of 40 rules."
     )
     figure.text(0.055, 0.025, note, fontsize=8, color=GREY)

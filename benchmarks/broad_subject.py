@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from statistics import median
 from time import perf_counter, thread_time
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue
 from scrapy.utils.misc import load_object
@@ -27,6 +28,7 @@ from .any_origin import address
 from .crawl_subject import QUIET, cpu_seconds
 
 SLICE: Final = 100  # hosts between which the event loop runs
+EVEN: Final = 8  # robots.txt
 POPS: Final = 1_000
 ENOUGH: Final = 4.0  # seconds after which no further request is popped
 PROBLEMS: Final = ("log_count/ERROR", "log_count/WARNING", "downloader/exception_count")
@@ -42,7 +44,7 @@ class Broad(Spider):
     pages: int
     figures: dict[str, Any]
     done = 0
-    last = 0  # page that counts; known when the first one that does comes
+    first = 0  # page behind which they count
 
     async def start(self) -> AsyncIterator[Request]:
         self.left = self.requests()
@@ -54,17 +56,24 @@ class Broad(Spider):
     async def parse(self, _: Response) -> AsyncIterator[Request]:
         """The first page leads to all hosts, each further page to one more.
 
-        Pages count from when no more robots.txt have been fetched ahead than is usual.
+        What is measured begins, and ends, with as many robots.txt ahead: no page gets its own for nothing.
         """
+        if self.figures:
+            return
         self.done += 1
         if self.done == 1:
             await self.fill()
-        if not self.last and self.done >= self.warm >= self.robots_txt() - self.done:
+        if not self.first and self.done >= self.warm and self.ahead <= self.warm:
             self.begin()
-        if self.done != self.last:
-            yield next(self.left)
-        else:
+        if self.first and self.done >= self.first + self.pages and abs(self.ahead - self.ahead_then) <= EVEN:
             self.end()
+        else:
+            yield next(self.left)
+
+    @property
+    def ahead(self) -> int:
+        """How many robots.txt have been asked for ahead of their pages."""
+        return self.robots_txt() - self.done if self.robots_txt() else 0
 
     async def fill(self) -> None:
         """Nothing starts meanwhile, or the crawl would be ahead of itself when it is measured."""
@@ -82,18 +91,19 @@ class Broad(Spider):
 
     def begin(self) -> None:
         gc.collect()
-        self.last = self.done + self.pages
+        self.first, self.ahead_then = self.done, self.ahead
         self.robots, self.began, self.cpu = self.robots_txt(), perf_counter(), cpu_seconds()
 
-    def end(self) -> None:
+    def end(self) -> NoReturn:
         cpu, seconds = cpu_seconds() - self.cpu, perf_counter() - self.began
+        pages = self.done - self.first
         self.figures.update(
-            cpu=cpu / self.pages,
-            rate=self.pages / seconds,
-            robots=(self.robots_txt() - self.robots) / self.pages,
+            cpu=cpu / pages,
+            rate=pages / seconds,
+            robots=(self.robots_txt() - self.robots) / pages,
             waiting=len(self.engine_slot.scheduler),
         )
-        asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="measured"))
+        raise CloseSpider("measured")
 
     def robots_txt(self) -> int:
         fetched: int = self.crawler.stats.get_value("robotstxt/request_count", 0)
