@@ -21,6 +21,7 @@ from .rules import Rules
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
+_OF_ESCAPES: Final = b"0123456789ABCDEFabcdef"
 _ALL_OCTETS: Final = bytes(range(256))
 _FEW: Final = 32  # patterns, or literals, that are looked at one by one
 _END: Final = 4  # octets at the end of a literal by which many are told apart
@@ -41,11 +42,11 @@ def first_best(rules: Rules, path: bytes, *, canonical_octets: bool) -> bytes | 
         prefixes = [rule for rule in prefixes if is_plain(rule)]
         starts = (b"",) if path[1:2].translate(None, COMMON) else (path[:2], *_OTHER_STARTS)
         others = [rule for rule in paths if rule.startswith(starts) and rule.translate(None, COMMON)]
+        others = _without_octets(COMMON.translate(None, path), others)
     folders = _folders_of(rules, path) if path.endswith(b"/") else []
     best = max(prefixes, key=len) if prefixes else None
     if not others and not folders:
         return best
-    # A hostile body has thousands, and to look for a run of octets in a long path can take microseconds.
     present = bytes({*path, *b"*$"}) if len(others) > _FEW else _ALL_OCTETS
     return _strongest(rules, best, _candidates(rules, others, folders, present, canonical_octets), path)
 
@@ -140,6 +141,16 @@ class _Literals:
             ends = self._by_end.keys() & {path[at : at + _END] for at in range(len(path) - _END + 1)}
             found += [literal for end in ends for literal in self._by_end[end] if literal in path]
         return found
+
+
+def _without_octets(absent: bytes, rules: list[bytes]) -> list[bytes]:
+    """*rules* without those that hold one of the octets *absent* from a path; in an escape it may be another one."""
+    absent_from_escapes = absent.translate(None, _OF_ESCAPES)
+    return [
+        rule
+        for rule in rules
+        if len(rule.translate(None, absent_from_escapes if b"%" in rule else absent)) == len(rule)
+    ]
 
 
 def _folders_of(rules: Rules, path: bytes) -> list[Folder]:

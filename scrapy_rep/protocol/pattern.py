@@ -41,6 +41,7 @@ _is_canonical = re.compile(_CANONICAL.encode()).fullmatch
 _HTTP_URL: Final = r"https?://[^/?#;]*(/%s)(?:#|\Z)"
 _find_canonical_path = re.compile(_HTTP_URL % _CANONICAL).match
 _find_path = re.compile(_HTTP_URL % r"[^#]*").match
+_find_path_before_nul = re.compile(r"https?://[^/?#;]*(/[^#\0]*)").match
 
 _START_OF_PATH: Final = re.compile(rb"[/?;]")
 _ASCII: Final = bytes(range(0x80))
@@ -103,9 +104,9 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
     if isinstance(url, str):
-        found = _find_canonical_path(url) if canonical_octets else None
+        found = (_find_canonical_path if canonical_octets else _find_path_before_nul)(url)
         if found:  # as in nearly every URL that a crawl asks about
-            return found[1].encode()
+            return octets(found[1])
         found = _find_path(url)
         if found:
             return _compared(octets(found[1]), canonical_octets)
