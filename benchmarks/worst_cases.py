@@ -69,6 +69,9 @@ ADVERSARIES: Final = {
     "wildcards that match but for a slash": lambda: filled(
         lambda number: b"allow:/" + bits(number, 18, b"a", b"*") + b"*/\n"
     ),
+    "wildcards that match but for a slash within": lambda: filled(
+        lambda number: b"allow:/" + bits(number, 44, b"a", b"*") + b"*/*aa\n"
+    ),
     "escapes and wildcards that match but for a slash": lambda: filled(
         lambda number: b"allow:/*" + bits(number, 12, b"%61", b"*") + b"/\n"
     ),
