@@ -35,6 +35,12 @@ def filled(line: bytes | Callable[[int], bytes], start: bytes = START) -> bytes:
     return b"".join(lines)[:MAX_SIZE]
 
 
+def bits(number: int, count: int, zero: bytes, one: bytes) -> bytes:
+    """*count* of the two, as good as at random and the same in every run."""
+    drawn = (number + 1) ** 5 * 0x9E3779B97F4A7C15 >> 20
+    return b"".join(one if drawn >> place & 1 else zero for place in range(count))
+
+
 ADVERSARIES: Final = {
     "the shortest rule": lambda: filled(b"allow:/\n"),
     "rules without a colon": lambda: filled(b"allow /\n"),
@@ -59,6 +65,26 @@ ADVERSARIES: Final = {
     "wildcards that all match": lambda: filled(lambda number: b"allow:/*a%s$\n" % (b"*" * (number % 900))),
     "matches of one length": lambda: filled(lambda number: bytes(b"allow:" + f"{number:018b}".encode() + b"\n")
                                             .replace(b"0", b"a").replace(b"1", b"*")),
+    "wildcards that match": lambda: filled(lambda number: b"allow:/" + bits(number, 18, b"a", b"*") + b"\n"),
+    "wildcards that match but for a slash": lambda: filled(
+        lambda number: b"allow:/" + bits(number, 18, b"a", b"*") + b"*/\n"
+    ),
+    "wildcards that match but for a slash within": lambda: filled(
+        lambda number: b"allow:/" + bits(number, 44, b"a", b"*") + b"*/*aa\n"
+    ),
+    "escapes and wildcards that match but for a slash": lambda: filled(
+        lambda number: b"allow:/*" + bits(number, 12, b"%61", b"*") + b"/\n"
+    ),
+    "stray percent signs": lambda: filled(
+        lambda number: b"disalow:*%" + bits(number, 12, b"a", b"[") + b"ab\n"
+    ),
+    "one wildcard rule": lambda: filled(b"allow:*XYZ\n"),
+    "one wildcard rule that matches": lambda: filled(b"allow:*aaa\n"),
+    "runs of a letter around a slash": lambda: filled(
+        lambda number: b"allow:*%b/%b*a\n" % (b"a" * (number % 600), b"a" * (number // 600 % 600))
+    ),
+    "dollars inside": lambda: filled(lambda number: b"allow:/*" + bits(number, 12, b"$", b"*") + b"a$\n"),
+    "vertical tabs in a user-agent line": lambda: filled(b"user-agent x" + b"\v" * 16_000 + b" y\n"),
     "escapes": lambda: filled(b"allow:" + b"%61" * 5_000 + b"\n"),
     "different escapes": lambda: filled(lambda number: b"allow:/%%61%x\n" % number),
     "octets beyond ASCII": lambda: filled(b"allow:/" + b"\xc3" * 16_000 + b"\n"),

@@ -2,8 +2,12 @@
 
 The longest match wins, so most rules need no look. Plain prefixes are sorted: bisection finds the
 longest one that the path begins with, whatever their number. Any other rule is filed under the plain
-prefix before its first wildcard, or else under its longest literal, and its pattern is made when the
-path has that. The first decision walks over the rules: an index pays from the second one on.
+prefix before its first wildcard, or else under its longest literal. What may match is tried from the
+longest rule down, and the first that does match ends the search. The first decision walks over the rules:
+an index pays from the second one on.
+
+A decision takes time linear in the rules and in the path. Only where thousands of rules with wildcards can
+be told from the path neither by an octet nor by a pair of them does it search the path for each.
 
 Knows nothing of agents, groups and lines. A property test holds its answers equal to those of a walk
 over all patterns.
@@ -12,7 +16,8 @@ over all patterns.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, product
 from typing import Final
 
 from .pattern import COMMON, compared, is_plain, matches, pieces_of, specificity
@@ -21,8 +26,10 @@ from .rules import Rules
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
+_OF_ESCAPES: Final = b"0123456789ABCDEFabcdef"
 _ALL_OCTETS: Final = bytes(range(256))
 _FEW: Final = 32  # patterns, or literals, that are looked at one by one
+_MANY: Final = 256  # patterns of which no path of an honest site needs as many
 _END: Final = 4  # octets at the end of a literal by which many are told apart
 
 Folder = tuple[bytes, bytes]
@@ -40,12 +47,14 @@ def first_best(rules: Rules, path: bytes, *, canonical_octets: bool) -> bytes | 
     if rules.has_patterns:
         prefixes = [rule for rule in prefixes if is_plain(rule)]
         starts = (b"",) if path[1:2].translate(None, COMMON) else (path[:2], *_OTHER_STARTS)
-        others = [rule for rule in paths if rule.startswith(starts) and rule.translate(None, COMMON)]
+        others = [
+            rule for rule in dict.fromkeys(paths) if rule.startswith(starts) and rule.translate(None, COMMON)
+        ]
+        others = _without_octets(COMMON.translate(None, path), others)
     folders = _folders_of(rules, path) if path.endswith(b"/") else []
     best = max(prefixes, key=len) if prefixes else None
     if not others and not folders:
         return best
-    # A hostile body has thousands, and to look for a run of octets in a long path can take microseconds.
     present = bytes({*path, *b"*$"}) if len(others) > _FEW else _ALL_OCTETS
     return _strongest(rules, best, _candidates(rules, others, folders, present, canonical_octets), path)
 
@@ -142,6 +151,16 @@ class _Literals:
         return found
 
 
+def _without_octets(absent: bytes, rules: list[bytes]) -> list[bytes]:
+    """*rules* without those that hold an octet *absent* from a path; an escape may stand for another one."""
+    absent_from_escapes = absent.translate(None, _OF_ESCAPES)
+    return [
+        rule
+        for rule in rules
+        if len(rule.translate(None, absent_from_escapes if b"%" in rule else absent)) == len(rule)
+    ]
+
+
 def _folders_of(rules: Rules, path: bytes) -> list[Folder]:
     """The folders that index pages stand for, without those that clearly are not *path*."""
     folders = rules.folders_of_index_pages()
@@ -172,9 +191,26 @@ def _candidates(
 def _strongest(rules: Rules, best: bytes | None, candidates: list[Candidate], path: bytes) -> bytes | None:
     """The strongest of *best*, a plain prefix of *path*, and the first of the *candidates* that matches."""
     length = -1 if best is None else len(best)
-    for negative, _, pattern, rule in candidates:
+    for negative, _, pattern, rule in _possible(candidates, path) if len(candidates) > _MANY else candidates:
         if -negative < length:
             return best
         if matches(pieces_of(pattern), pattern.endswith(b"$"), path):
             return best if -negative == length and best is not None and rules.precedes(best, rule) else rule
     return best
+
+
+def _possible(candidates: list[Candidate], path: bytes) -> Iterator[Candidate]:
+    """*candidates* without those that hold two octets side by side that *path* does not, or one too far behind.
+
+    To look for a run of octets takes the product of its length and the path's at worst: thousands of those in a
+    hostile body are told apart by what they cannot hold.
+    """
+    octets = {*path, *b"*$"}
+    pairs = {*pairwise(path), *product(b"*$", octets), *product(octets, b"*$")}
+    early = min({*path}.difference(b"*$"), key=path.rfind)  # the octet that is last seen before all others
+    most = path.rfind(early)  # octets before it
+    for candidate in candidates:
+        pattern = candidate[2]
+        before = pattern[: max(pattern.rfind(early), 0)]
+        if len(before) - before.count(b"*") <= most and pairs.issuperset(pairwise(pattern)):
+            yield candidate

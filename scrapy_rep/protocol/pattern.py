@@ -14,17 +14,20 @@ from typing import Final, NamedTuple
 
 _HEX: Final = rb"[0-9A-Fa-f]"
 
+_ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")
+_STRAY_PERCENT: Final = re.compile(b"%(?!" + _HEX + b"{2})")
+_UNRESERVED: Final = rb"2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]"
 # The digits of an escape that may be decoded, or of any other. Decoding stops beside a stray "%": in "%%341"
 # it would make an escape that was none, and a second pass another path. What is looked for comes first, what
 # stands before it is looked at afterwards: that is fifty times as fast.
-_ESCAPE: Final = re.compile(
-    rb"%(?:(2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])(?<!%%..)(?<!%" + _HEX + rb"%..)"
-    rb"|(" + _HEX + rb"{2}))"
+_ESCAPE_BESIDE_STRAYS: Final = re.compile(
+    rb"%(?:(" + _UNRESERVED + rb")(?<!%%..)(?<!%" + _HEX + rb"%..)|(" + _HEX + rb"{2}))"
 )
-_KEPT_ESCAPE: Final = re.compile(b"%()(" + _HEX + b"{2})")
 _DIGITS: Final = [bytes(digits) for digits in product(b"0123456789abcdefABCDEF", repeat=2)]
-_DECODED: Final = {digits: bytes((int(digits, 16),)) for digits in _DIGITS}
-_IN_UPPER_CASE: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
+_KEPT: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
+_DECODED: Final = _KEPT | {
+    digits: bytes((int(digits, 16),)) for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)
+}
 _BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
 _NEVER_PLAIN: Final = (
     bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII
@@ -41,6 +44,7 @@ _is_canonical = re.compile(_CANONICAL.encode()).fullmatch
 _HTTP_URL: Final = r"https?://[^/?#;]*(/%s)(?:#|\Z)"
 _find_canonical_path = re.compile(_HTTP_URL % _CANONICAL).match
 _find_path = re.compile(_HTTP_URL % r"[^#]*").match
+_find_path_before_nul = re.compile(r"https?://[^/?#;]*(/[^#\0]*)").match
 
 _START_OF_PATH: Final = re.compile(rb"[/?;]")
 _ASCII: Final = bytes(range(0x80))
@@ -58,31 +62,34 @@ def octets(text: str | bytes) -> bytes:
 
 def _respelt(escape: re.Match[bytes]) -> bytes:
     decoded = escape[1]
-    return _DECODED[decoded] if decoded else _IN_UPPER_CASE[escape[2]]
+    return _DECODED[decoded] if decoded else _KEPT[escape[2]]
 
 
 class _Spelling:
     """How a text is respelt: by look-ups in tables, since a hostile text is full of what has to be respelt."""
 
-    def __init__(self, escape: re.Pattern[bytes], never_plain: bytes) -> None:
-        self._escape = escape
+    def __init__(self, escapes: dict[bytes, bytes], never_plain: bytes) -> None:
+        self._escapes = escapes
         self._never_plain = never_plain
         self._spellings = [b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in range(256)]
 
     def of(self, text: bytes) -> bytes:
         """*text* with its escapes decoded or in upper case, and with the octets escaped that are never plain."""
         if b"%" in text:
-            text = self._escape.sub(_respelt, text)
+            if self._escapes is _DECODED and _STRAY_PERCENT.search(text):
+                text = _ESCAPE_BESIDE_STRAYS.sub(_respelt, text)
+            else:
+                parts = _ESCAPE.split(text)
+                parts[1::2] = map(self._escapes.__getitem__, parts[1::2])
+                text = b"".join(parts)
         if len(text.translate(None, self._never_plain)) == len(text):
             return text
         return b"".join(map(self._spellings.__getitem__, text))
 
 
-_OF_PATHS: Final = _Spelling(_ESCAPE, _NEVER_PLAIN)
-_OF_PATTERNS: Final = _Spelling(
-    _ESCAPE, _NEVER_PLAIN.replace(b"\n", b"")
-)  # which none holds, and which is between
-_OF_PATTERNS_AT_GOOGLE: Final = _Spelling(_KEPT_ESCAPE, _BEYOND_ASCII)
+_OF_PATHS: Final = _Spelling(_DECODED, _NEVER_PLAIN)
+_OF_PATTERNS: Final = _Spelling(_DECODED, _NEVER_PLAIN.replace(b"\n", b""))  # which stands between two of them
+_OF_PATTERNS_AT_GOOGLE: Final = _Spelling(_KEPT, _BEYOND_ASCII)
 
 
 def canonical(path: bytes) -> bytes:
@@ -103,9 +110,9 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
     if isinstance(url, str):
-        found = _find_canonical_path(url) if canonical_octets else None
+        found = (_find_canonical_path if canonical_octets else _find_path_before_nul)(url)
         if found:  # as in nearly every URL that a crawl asks about
-            return found[1].encode()
+            return octets(found[1])
         found = _find_path(url)
         if found:
             return _compared(octets(found[1]), canonical_octets)
@@ -179,8 +186,9 @@ def matches(pieces: Sequence[bytes], anchored: bool, path: bytes) -> bool:
     position, last = len(pieces[0]), pieces[-1]
     if len(pieces) == 1:
         return not anchored or position == len(path)
-    if not (path.endswith(last) if anchored else last in path):
-        return False  # as of most patterns, and the cheapest to know
+    # Most patterns fail by their end, which is the cheapest to know; each piece before it has an octet at least.
+    if not path.endswith(last) if anchored else path.rfind(last) < position + len(pieces) - 2:
+        return False
     for piece in pieces[1:-1]:
         position = path.find(piece, position)
         if position < 0:

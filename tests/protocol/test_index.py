@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,6 +54,21 @@ def test_ours_hundreds_of_literals_are_found_as_a_few_are(path: bytes) -> None:
     disallow = [b"/*" + bytes((first, second)) for first in b"/ab.?41" for second in b"/ab.?41[% ]"]
     rules = Rules.of([b"/*a/", b"*b?"], disallow)
     assert RuleIndex(rules, canonical_octets=True).best(path) == walk([b"/*a/", b"*b?"], disallow, path, True)
+
+
+@pytest.mark.parametrize("canonical_octets", [True, False])
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(
+    rules=st.lists(st.text("/ab*$", max_size=7).map(lambda text: ("/" + text).encode()), max_size=8),
+    path=PATHS,
+)
+def test_ours_thousands_of_patterns_are_told_apart_as_a_few_are(
+    canonical_octets: bool, rules: list[bytes], path: bytes
+) -> None:
+    many = [b"/*" + bytes(run) + end for run in product(b"/ab*$%", repeat=3) for end in (b"", b"$")]
+    expected = walk(rules, many, path, canonical_octets)
+    assert RuleIndex(Rules.of(rules, many), canonical_octets=canonical_octets).best(path) == expected
+    assert first_best(Rules.of(rules, many), path, canonical_octets=canonical_octets) == expected
 
 
 def test_ours_a_shorter_prefix_with_wildcards_behind_it_may_be_the_longer_rule() -> None:
