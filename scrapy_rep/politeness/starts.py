@@ -44,7 +44,7 @@ class QueuedSlot(Protocol):
 
 
 class SlotState:
-    """One download slot: its requests in each queue, and those that were handed out and have not ended."""
+    """One download slot: its requests in each queue, and those that were handed out and are not over there."""
 
     __slots__ = ("due", "handed_out", "key", "queued", "waits_since")
 
@@ -96,6 +96,7 @@ class Starts:
             crawl_delay.call_with_turns(self._has_turn)
         self.downloader.call_when_ended(self._ended)
         self.downloader.hold_back_when(self._holds_back)
+        crawler.signals.connect(self._transferred, signal=signals.request_left_downloader)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -179,6 +180,13 @@ class Starts:
         state.handed_out.add(request)
         self.downloader.open(state.key, request)
         self.look(state)
+
+    def _transferred(self, request: Request) -> None:
+        """It has left its download slot, and may be with the middlewares for long."""
+        state = self._out.get(request)
+        if state is not None:
+            state.handed_out.discard(request)
+            self.look(state)
 
     def _ended(self, request: Request) -> None:
         """A request has left the downloader, be it from the scheduler, from a pipeline or for a robots.txt."""

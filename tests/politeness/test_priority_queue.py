@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import scrapy.core.downloader
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.pqueues import DownloaderAwarePriorityQueue
 from scrapy.settings import default_settings
@@ -218,6 +218,20 @@ def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_co
     bench.with_downloader("a/2").meta["download_slot"] = "proxy"
     bench.start("a/2")
     clock.advance(0.1)
+    assert bench.pop() == "a/1"
+
+
+def test_an_answer_that_middlewares_hold_up_does_not_hold_up_the_next_request_of_a_delayed_host(
+    clock: Clock,
+) -> None:
+    bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
+    bench.push("a/1", "a/2")
+    bench.start(bench.pop() or "")
+    answered = bench.with_downloader("a/2")
+    for where in ("active", "transferring"):
+        getattr(bench.downloader.slots["a.example"], where).remove(answered)
+    bench.crawler.signals.send_catch_log(signals.request_left_downloader, request=answered)
+    clock.advance(1)
     assert bench.pop() == "a/1"
 
 
