@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 _LEAD: Final = 0.02
 """Seconds before a request could start at which its turn is asked for."""
 
-_LOOK_AGAIN: Final = 0.05  # seconds: how soon room in the downloader is noticed
-
 
 class StartTimes:
     """The start times at the download slots of one crawl."""
@@ -25,6 +24,7 @@ class StartTimes:
     def __init__(self, crawler: Crawler, downloader: Downloader) -> None:
         self._downloader = downloader
         self._crawl_delay = crawler.get_extension(CrawlDelay)
+        self._wait_for_room: OrderedDict[str, None] = OrderedDict()
 
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
         """Seconds until the next start in download slot *key*, 0 for now, None for not before something changes.
@@ -41,9 +41,14 @@ class StartTimes:
         if seconds > _LEAD:
             return seconds - _LEAD
         if self._downloader.is_full:
-            return _LOOK_AGAIN
+            self._wait_for_room[key] = None
+            return None
         to_turn = crawl_delay.turns.of(key).seconds_to_start()
         return None if to_turn is None else max(seconds, to_turn)
+
+    def next_for_room(self) -> str | None:
+        """A download slot that asked for no turn because the downloader was full, which it is no longer."""
+        return self._wait_for_room.popitem(last=False)[0] if self._wait_for_room else None
 
     def is_paced(self, key: str) -> bool:
         """Whether a robots.txt asks for a delay in download slot *key*."""

@@ -195,8 +195,9 @@ class Starts:
             state.handed_out.discard(request)
         else:
             state = self._slots.get(self.downloader.slot_key(request))
-        if state is not None:
-            self.look(state)
+        for changed in (state, self._slots.get(self._times.next_for_room() or "")):
+            if changed is not None:
+                self.look(changed)
 
     def origin_to_ask(self, request: Request) -> Origin | None:
         """The origin whose robots.txt has to be in hand before *request* starts; None for none."""

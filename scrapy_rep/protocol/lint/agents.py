@@ -241,11 +241,7 @@ def _sample(rule: Rule, canonical: bool) -> bytes:
 
 
 def _dropped(star: dict[Rule, bytes], groups: list[Group], canonical: bool) -> Rule | None:
-<<<<<<< HEAD
     """The first of *star*, rules by path, whose path none of *groups* matches, if they disallow anything."""
-=======
-    """The first of *star*, rules with a path each, whose path no rule of *groups* matches, if any disallows."""
->>>>>>> engine
     rules = [rule for group in groups for rule in group.rules]
     if not any(rule.value and not rule.allow for rule in rules):
         return None  # an open door, and meant as one
