@@ -170,6 +170,7 @@ class Starts:
         last, self._last = self._last, None
         if last is not None and last in self._out and not self.downloader.is_active(last):
             self._ended(last)
+        self._look_for_room()
 
     def hand_out(self, request: Request, state: SlotState) -> None:
         """*request* goes to the downloader; one that robots.txt forbids will not start, and waits for no delay."""
@@ -195,9 +196,17 @@ class Starts:
             state.handed_out.discard(request)
         else:
             state = self._slots.get(self.downloader.slot_key(request))
-        for changed in (state, self._slots.get(self._times.next_for_room() or "")):
-            if changed is not None:
-                self.look(changed)
+        if state is not None:
+            self.look(state)
+        self._look_for_room()
+
+    def _look_for_room(self) -> None:
+        """There may be room for a download slot that has asked for no turn because the downloader was full."""
+        while (key := self._times.next_for_room()) is not None:
+            state = self._slots.get(key)
+            if state is not None and any(slot.can_pop() for slot in state.queued):
+                self.look(state)
+                return
 
     def origin_to_ask(self, request: Request) -> Origin | None:
         """The origin whose robots.txt has to be in hand before *request* starts; None for none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +16,13 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue
 from scrapy.settings import default_settings
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 
-from scrapy_rep import scrapy_internals
+from scrapy_rep import CrawlDelay, RepExtension, scrapy_internals
 from scrapy_rep.politeness import starts
 from scrapy_rep.politeness.alarm import Alarm
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
+from scrapy_rep.politeness.rate_limiter import Turn
 from scrapy_rep.settings import InvalidSettingError
-from tests.support.in_process import crawler_at_rest
+from tests.support.in_process import crawler_at_rest, in_the_loop
 
 from .clock import Clock
 
@@ -430,3 +432,44 @@ def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Clock)
     assert bench.downloader.needs_backout()
     bench.push("b/1")
     assert not bench.downloader.needs_backout()  # that one can go
+
+
+class Turns:
+    """A rate limiter whose turn has come for everybody."""
+
+    is_settling = False
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def acquire(self, key: str, delay: float, **question: Any) -> Turn:
+        self.asked.append(key)
+        return Turn(0.0, 0.0, 1, 1e9)
+
+    async def started(self, key: str, number: int, ago: float) -> None:
+        """Nothing to keep."""
+
+    give_back = mark = started
+
+
+@in_the_loop
+async def test_while_the_downloader_is_full_no_turn_is_asked_for_and_each_place_leads_to_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench(Clock(), {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
+    monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
+    extension: Any = bench.crawler.get_extension(RepExtension)
+    extension.limiter = limiter = Turns()
+    monkeypatch.setattr(extension, "origin_to_ask", lambda _: None)
+    crawl_delay: Any = bench.crawler.get_extension(CrawlDelay)
+    del crawl_delay.turns  # known since the middlewares were built
+    for host in ("a", "b", "c"):
+        crawl_delay._delays.ask(f"{host}.example", host, 10.0, is_shared=True)
+    for number in range(2):
+        bench.downloader.active.add(request(f"busy/{number}"))
+    bench.push("a/1", "b/1", "c/1")
+    await asyncio.sleep(0.01)
+    assert limiter.asked == []
+    bench.end("busy/0")
+    await asyncio.sleep(0.01)
+    assert len(limiter.asked) == 1
