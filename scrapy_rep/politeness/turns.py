@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -127,7 +128,7 @@ class SlotTurns:
     async def mark(self) -> None:
         """The site has just been asked for its robots.txt: the delay runs from now."""
         self.last_start = monotonic()
-        with suppress(RateLimiterAwayError):
+        with suppress(RateLimiterAwayError, IgnoreRequest):
             await self._sharing.limiter.mark(self._key, self._sharing.longest + _SPARE)
 
     def _drop_lapsed(self) -> None:
@@ -236,11 +237,11 @@ class SlotTurns:
         self._waiters.clear()
 
     async def _report(self, number: int, at: float) -> None:
-        with suppress(RateLimiterAwayError):
+        with suppress(RateLimiterAwayError, IgnoreRequest):
             await self._sharing.limiter.started(self._key, number, monotonic() - at)
 
     async def _return(self, number: int) -> None:
-        with suppress(RateLimiterAwayError):
+        with suppress(RateLimiterAwayError, IgnoreRequest):
             await self._sharing.limiter.give_back(self._key, number)
 
     def __repr__(self) -> str:

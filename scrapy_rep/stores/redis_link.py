@@ -58,6 +58,7 @@ class RedisLink:
         self._next_probe = 0.0
         self._is_probing = False
         self._settled_at = 0.0
+        self._is_closed = False
         self._lost = OriginLog(logger, logging.WARNING, "Redis was away %d more times")
         self._back = OriginLog(logger, logging.INFO, "Redis came back %d more times")
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -78,6 +79,8 @@ class RedisLink:
         return await self._call(script, [f"{self.prefix}{key}" for key in keys], arguments)
 
     async def _call(self, work: Callable[..., T], *arguments: Any) -> T:
+        if self._is_closed:
+            raise self._away()
         if self._failures:
             self._probe_when_due()
             raise self._away()
@@ -85,6 +88,10 @@ class RedisLink:
             return await in_thread(self._call_now, work, *arguments)
         except self._errors as error:
             self._lose(error)
+            raise self._away() from None
+        except ValueError:  # of a connection that was closed under it
+            if not self._is_closed:
+                raise
             raise self._away() from None
 
     def _call_now(self, work: Callable[..., T], *arguments: Any) -> T:
@@ -152,6 +159,7 @@ class RedisLink:
         if self._failures:
             self._away_seconds += monotonic() - self._away_since
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
+        self._is_closed = True
         self._client.close()
 
     def __str__(self) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
-from statistics import median
 from time import monotonic, sleep
 from typing import Any
 
-from tests.support.crawl import Crawl, crawl
+from tests.support.crawl import Crawl, Start, crawl
 from tests.support.redis_server import RedisServer
-from tests.support.site import Arrival, Site, robots
+from tests.support.site import Site, robots
 
 DELAY = 0.2
-LEAST = 0.19
+LEAST = DELAY - 0.001  # what rounding takes
 SLOW = robots(f"User-agent: *\nDisallow: /private\nCrawl-delay: {DELAY}\n")
 LINK = "scrapy_rep.stores.redis_link"
 MEMORY = {"REP_STORE": "memory"}
@@ -44,15 +43,14 @@ def wait_until(enough: Callable[[], bool]) -> None:
         sleep(0.005)
 
 
-def gaps(arrivals: list[Arrival]) -> list[float]:
-    """Seconds between arrivals.
+def gaps(starts: Iterable[Start]) -> list[float]:
+    """Seconds between the starts of all workers: the downloaders of one machine go by one clock."""
+    times = sorted(start.time for start in starts)
+    return [after - before for before, after in pairwise(times)]
 
-    When the machine stalls, a request arrives late and the next one on time: what a gap has over the
-    usual one is counted with the gap behind it.
-    """
-    raw = [after.time - before.time for before, after in pairwise(arrivals)]
-    usual = median(raw)
-    return [gap + max(before - usual, 0.0) for before, gap in pairwise([usual, *raw])]
+
+def starts_of(crawls: Iterable[Crawl], origin: str = "") -> list[Start]:
+    return [start for result in crawls for start in result.starts if start.url.startswith(origin)]
 
 
 def pages_of(site: Site, number: int) -> Callable[[int], list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from scrapy import Request, signals
@@ -132,6 +132,10 @@ class TimeTraveller(OneAfterAnother):
             module.time = lambda now=now: now() + self.jump
         return super().next()
 
+    def closed(self) -> None:
+        for module in CLOCKS:
+            module.time = time
+
 
 class Burst(Recorder):
     """Yields all its requests at once from a callback, so that nothing but the scheduler holds them."""
@@ -243,3 +247,6 @@ class AtTime(OneAfterAnother):
     def next(self) -> Any:
         self.passed += self.jump
         return super().next()
+
+    def closed(self) -> None:
+        crawl_delay.time = time

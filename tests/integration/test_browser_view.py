@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.protocol.page import without_viewer
-from tests.support.crawl import LOOPS, crawl
+from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, robots
 
 RULES = "User-agent: *\nDisallow: /a?x=<1>&y=2\nDisallow: /page\n"
@@ -33,13 +33,12 @@ def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Pa
     assert without_viewer(view).decode() == text
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_ours_a_browsers_view_of_robots_txt_is_obeyed(loop: str) -> None:
+def test_ours_a_browsers_view_of_robots_txt_is_obeyed() -> None:
     settings = {"DOWNLOADER_MIDDLEWARES": {"tests.integration.middlewares.Renders": 600}}
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         urls = [f"{site.origin}{path}" for path in ("/page", "/a?x=<1>&y=2", "/other")]
-        result = crawl(*urls, settings=settings, loop=loop)
+        result = crawl(*urls, settings=settings)
     assert result.urls == urls[2:]
     assert sorted(failure.line or 0 for failure in result.failures) == [2, 3]
     assert result.stats["rep/html_count"] == 0

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
-from threading import Thread
 from time import monotonic, sleep
 
 import pytest
@@ -15,7 +13,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, robots
 from tests.support.tls_proxy import TlsProxy
 
-from .fleet import LEAST, LINK, MEMORY, SLOW, gaps, pages_of, results, wait_until, workers
+from .fleet import LEAST, LINK, MEMORY, SLOW, gaps, pages_of, results, starts_of, wait_until, workers
 
 
 @pytest.fixture
@@ -30,19 +28,14 @@ def test_a_worker_that_is_killed_before_its_turn_wastes_a_turn_at_the_most(serve
         urls = pages_of(site, 12)
         settings = {"REP_REDIS_URL": server.url, **MEMORY}
         with workers(2, server, urls) as crawls:
-            dies = Thread(
-                target=crawl_until,
-                args=(lambda: any(one.path.startswith("/2/1") for one in site.log), *urls(2)),
-                kwargs={"settings": settings},
-            )
-            dies.start()
-            dies.join()
-            dead = monotonic()
-            results(crawls)
-        assert min(gaps(site.log)) >= LEAST
-        after = [arrival for arrival in site.log if arrival.time > dead]
+            killed = crawl_until(lambda: any("/2/1" in one.path for one in site.log), *urls(2), settings=settings)
+            found = results(crawls)
+    starts = starts_of(found)
+    assert min(gaps([*killed, *starts])) >= LEAST
+    after = [start for start in starts if start.time > killed[-1].time]
     assert len(after) > 8
-    assert max(two.time - one.time for one, two in pairwise(after)) < 1.0
+    # Its turn may be lost; one that nobody can take any more is passed over within seconds.
+    assert max(gaps(after)) < 4
 
 
 def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay(server: RedisServer) -> None:
@@ -56,14 +49,13 @@ def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay
             server.start()
             started = monotonic()
             found = results(crawls)
-        away = [arrival for arrival in site.log if killed + 0.1 < arrival.time < started]
-        for worker in range(2):
-            own = [arrival for arrival in away if arrival.path.startswith(f"/{worker}/")]
-            assert len(own) >= 2
-            assert min(gaps(own)) >= 2 * LEAST
-        settled = [arrival for arrival in site.log if arrival.time > started + 2.5]
-        assert len(settled) > 3
-        assert min(gaps(settled)) >= LEAST
+    for result in found:
+        own = [start for start in result.starts if killed + 0.5 < start.time < started]
+        assert len(own) >= 2
+        assert min(gaps(own)) >= 2 * LEAST
+    settled = [start for start in starts_of(found) if start.time > started + 2.5]
+    assert len(settled) > 3
+    assert min(gaps(settled)) >= LEAST
     for result in found:
         assert len(result.pages) == 16
         assert result.stats["rep/redis/away_count"] == 1
@@ -78,7 +70,7 @@ def test_a_worker_that_closes_sends_back_those_who_wait_for_turns(
     server: RedisServer, loop: str, tmp_path: Path
 ) -> None:
     with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.5\n"))
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.3\n"))
         requests = [{"url": f"{site.origin}/{number}", "dont_filter": False} for number in range(4)]
         settings = {"REP_REDIS_URL": server.url, "JOBDIR": str(tmp_path), **MEMORY}
         first = crawl(*requests, settings={**settings, "CLOSESPIDER_PAGECOUNT": 2}, loop=loop)  # with robots.txt
@@ -96,10 +88,10 @@ def test_without_redis_from_the_start_the_crawl_goes_on_alone() -> None:
         settings = {"REP_REDIS_URL": "redis://127.0.0.1:9", "REP_WORKERS": 2, **MEMORY}
         result = crawl(*urls, settings=settings)
         assert site.count("/robots.txt") == 1
-        assert min(gaps(site.log)) >= 2 * LEAST
+    assert min(gaps(result.starts)) >= 2 * LEAST
     assert (len(result.pages), len(result.failures)) == (4, 1)
     assert len(result.lines("WARNING", LINK)) == 1
-    assert result.stats["rep/redis/away_seconds"] > 1
+    assert result.stats["rep/redis/away_seconds"] > 0
 
 
 def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
@@ -110,8 +102,7 @@ def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
             wait_until(lambda: len(site.log) >= 3)
             server.client().execute_command("CLIENT", "PAUSE", "1500")
             (result,) = results(crawls)
-        assert min(gaps(site.log)) >= LEAST
-        assert max(after.time - before.time for before, after in pairwise(site.log)) < 0.9
+    assert min(gaps(result.starts)) >= LEAST
     assert len(result.pages) == 12
     assert result.stats["rep/rate_limiter/own_turn_count"] > 2
     assert len(result.lines("INFO", LINK)) == 1
@@ -177,7 +168,7 @@ def test_a_wrong_password_is_told_without_it(server: RedisServer) -> None:
     "url", ["redis://:s3cr3t@/0", "redis://:s3c/r3t@127.0.0.1", "http://s3cr3t", "redis://:s3cr3t@127.0.0.1?foo=1"]
 )
 def test_a_url_that_cannot_be_used_stops_the_start_and_is_not_shown(url: str) -> None:
-    result = crawl("http://127.0.0.1:9/", settings={"REP_REDIS_URL": url})
+    result = crawl("http://127.0.0.1:9/", settings={"REP_REDIS_URL": url}, apart=True)
     assert result.exit_code == 1
     told = result.stderr + str(result.log)
     assert "InvalidSettingError: REP_REDIS_URL: " in told
@@ -186,7 +177,7 @@ def test_a_url_that_cannot_be_used_stops_the_start_and_is_not_shown(url: str) ->
 
 def test_without_redis_py_a_crawl_runs_and_a_url_names_the_extra() -> None:
     with Site() as site:
-        without = {"spider": "tests.integration.without_redis:Recorder"}
+        without = {"spider": "tests.integration.without_redis:Recorder", "apart": True}
         assert len(crawl(f"{site.origin}/", **without).pages) == 1
         result = crawl(f"{site.origin}/", settings={"REP_REDIS_URL": "redis://127.0.0.1"}, **without)
     assert result.exit_code == 1

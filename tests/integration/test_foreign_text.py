@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.command import robots_command
-from tests.support.crawl import LOOPS, crawl
+from tests.support.crawl import crawl
 from tests.support.site import Site, robots
 
 RUDE = "\x1b]0;owned\x07\x9b31m\u202e\u2028"
@@ -16,11 +16,10 @@ RULES = f"User-agent: *\nDisallow: /*{RUDE}$\nDisallow: /page*{RUDE}\nDisallow: 
 URL = "/" + quote(RUDE, safe="];")
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_ours_a_crawl_shows_a_rule_without_what_a_terminal_would_obey(loop: str) -> None:
+def test_ours_a_crawl_shows_a_rule_without_what_a_terminal_would_obey() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
-        result = crawl(site.origin + URL, loop=loop)
+        result = crawl(site.origin + URL)
     (failure,) = result.failures
     assert failure.rule is not None
     assert failure.rule.isprintable()

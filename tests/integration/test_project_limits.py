@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.crawl import LOOPS, RECORDER, Crawl, crawl
+from tests.support.crawl import DOWNLOAD_HANDLERS, RECORDER, Crawl, crawl
 from tests.support.site import Answer, Site, robots
 
 LONG = "User-agent: *\n" + "# padding\n" * 30_000 + "Disallow: /page\n"
@@ -28,7 +28,7 @@ def crawl_pages(answer: Answer, settings: dict[str, Any], **kwargs: Any) -> tupl
     return result, outcomes
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", DOWNLOAD_HANDLERS)
 @pytest.mark.parametrize("answer", [robots(LONG), Answer(raw=STREAMED)])
 def test_ours_a_body_that_a_handler_of_the_project_stops_is_unreachable(loop: str, answer: Answer) -> None:
     result, outcomes = crawl_pages(answer, STOPS, loop=loop)
@@ -43,7 +43,7 @@ def test_ours_a_body_of_which_only_the_headers_came_is_unreachable() -> None:
     assert crawl_pages(robots(LONG), settings)[1] == ["unreachable", "unreachable"]
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", DOWNLOAD_HANDLERS)
 def test_ours_a_body_that_was_there_when_a_handler_stopped_it_counts(loop: str) -> None:
     assert crawl_pages(robots("User-agent: *\nDisallow: /page\n"), STOPS, loop=loop)[1] == ["rule", None]
 
@@ -52,7 +52,7 @@ def test_ours_a_missing_robots_txt_allows_everything_however_its_page_was_stoppe
     assert crawl_pages(Answer(404, LONG.encode()), STOPS)[1] == [None, None]
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", DOWNLOAD_HANDLERS)
 @pytest.mark.parametrize(
     "limit",
     [

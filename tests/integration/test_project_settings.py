@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy import Request
 
-from tests.support.crawl import LOOPS, crawl
+from tests.support.crawl import DOWNLOAD_HANDLERS, crawl
 from tests.support.site import Answer, Site, redirect, robots, sequence
 
 RULES = "User-agent: *\nDisallow: /private\n\nUser-agent: picky\nDisallow: /page\n"
@@ -44,7 +44,7 @@ def test_five_hops_and_a_second_attempt_are_made_whatever_the_project_sets(proje
     assert result.lines("ERROR") == []
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", DOWNLOAD_HANDLERS)
 def test_the_cookie_jar_neither_gives_to_robots_txt_nor_takes_from_it(loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(body=RULES.encode(), headers=[("Set-Cookie", "spy=1")]))
@@ -151,7 +151,7 @@ def test_a_hook_that_returns_no_request_allows_nothing_and_is_named() -> None:
     ]
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", DOWNLOAD_HANDLERS)
 def test_with_the_server_gone_a_second_run_replays_every_page_from_the_http_cache(
     loop: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

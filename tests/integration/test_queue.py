@@ -14,6 +14,8 @@ from tests.support.site import Answer, Site, hang, robots
 PAGES = [f"/page/{number}" for number in range(20)]
 SPIDERS = "tests.integration.queue_spiders"
 ALLOW = "User-agent: *\nAllow: /\n"
+APART = True
+"""In a process of its own: of a request that is cancelled Scrapy keeps the transfer until its time-out."""
 
 
 def pages(site: Site, origin: str | None = None) -> list[str]:
@@ -49,7 +51,7 @@ def test_a_crawl_that_closes_waits_for_no_robots_txt_and_a_job_goes_on(loop: str
         site.answer("/robots.txt", robots(ALLOW), healthy)
         requests = [{"url": origin + path, "dont_filter": False} for origin in site.origins for path in PAGES[:3]]
         settings = {"JOBDIR": str(tmp_path), "REP_TIMEOUT": 60.0, "REP_UNREACHABLE_WAIT": 120.0}
-        first = crawl(*requests, loop=loop, settings={**settings, "CLOSESPIDER_TIMEOUT": 2})
+        first = crawl(*requests, loop=loop, settings={**settings, "CLOSESPIDER_TIMEOUT": 2}, apart=APART)
         site.answer("/robots.txt", robots(ALLOW))
         second = crawl(*requests, loop=loop, settings=settings)
     assert first.reason == "closespider_timeout"
@@ -62,7 +64,7 @@ def test_a_crawl_with_another_scheduler_that_asked_first_waits_for_no_robots_txt
     with Site() as site:
         site.answer("/robots.txt", hang())
         settings = {"SCHEDULER": f"{SPIDERS}.AsksFirst", "REP_TIMEOUT": 40.0, "CLOSESPIDER_TIMEOUT": 1}
-        result = crawl(*(site.origin + path for path in PAGES[:3]), settings=settings, timeout=60.0)
+        result = crawl(*(site.origin + path for path in PAGES[:3]), settings=settings, timeout=60.0, apart=APART)
     assert result.seconds < 20  # of the 40 for which it hangs
 
 
@@ -119,7 +121,7 @@ def test_a_lazy_start_does_not_read_on_while_a_hundred_hosts_hang(pattern: str) 
         site.answer("/robots.txt", hang())
         result = crawl(
             *site.origins, spider=f"{SPIDERS}:Lazy", attributes={"pattern": pattern, "many": 20_000},
-            settings={"CLOSESPIDER_TIMEOUT": 4, "REP_TIMEOUT": 30.0}, timeout=60.0,
+            settings={"CLOSESPIDER_TIMEOUT": 4, "REP_TIMEOUT": 30.0}, timeout=60.0, apart=APART,
         )  # fmt: skip
     least = 1_000 if pattern == "needs_backout" else 5  # the other one reads a URL whenever nothing can go
     assert least <= result.stats["read"] <= 1_020  # REP_MAX_WAITING
@@ -189,7 +191,7 @@ def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spid
     with Site() as site:
         site.answer("/robots.txt", hang())
         requests = [{"url": site.origin + path, "dont_filter": False} for path in PAGES]
-        crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, loop=loop)
+        crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, loop=loop, apart=APART)
         site.answer("/robots.txt", robots(ALLOW))
         result = crawl(*requests, settings={**settings, **cache, **slow}, loop=loop)
     assert result.tracebacks == []

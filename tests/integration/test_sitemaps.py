@@ -326,7 +326,7 @@ def test_a_spider_that_is_told_nothing_in_its_start_warns(site: Site) -> None:
 def test_an_argument_that_cannot_be_stops_the_crawl_and_says_what_to_write(
     attributes: dict[str, Any], message: str
 ) -> None:
-    result = crawl(spider="tests.integration.sitemap_spiders:Ours", attributes=attributes)
+    result = crawl(spider="tests.integration.sitemap_spiders:Ours", attributes=attributes, apart=True)
     assert message in result.stderr
     assert result.exit_code == 1
 

@@ -24,7 +24,7 @@ BY_HAND: dict[str, Any] = {
 def closed_by(settings: dict[str, Any], loop: str = "asyncio") -> str:
     """The message with which a crawl under *settings* ends before its first request."""
     with Site() as site:
-        result = crawl(f"{site.origin}/page", settings=settings, loop=loop)
+        result = crawl(f"{site.origin}/page", settings=settings, loop=loop, apart=True)
         assert site.paths() == []
     assert result.exit_code == 1
     return result.stderr

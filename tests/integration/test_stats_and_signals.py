@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy import signals
 
-from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.crawl import DOWNLOAD_HANDLERS, LOOPS, Crawl, crawl
 from tests.support.site import Answer, Site, reset, robots
 
 BUILT_IN: dict[str, Any] = {"ADDONS": {}, "ROBOTSTXT_OBEY": True, "RETRY_ENABLED": False}
@@ -31,7 +31,7 @@ def one_after_another(settings: dict[str, Any], loop: str) -> dict[str, Any]:
         return of_robotstxt(crawl(*urls, spider=spider, settings=settings, loop=loop))
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", DOWNLOAD_HANDLERS)
 def test_the_stats_of_scrapys_own_middleware_keep_their_names_and_values(loop: str) -> None:
     ours = one_after_another(OURS, loop)
     assert ours == one_after_another(BUILT_IN, loop)
@@ -95,12 +95,11 @@ def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     assert total == "robots.txt of 3 more origins is unreachable"
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-def test_a_callback_can_await_the_robots_txt_of_a_url_with_obeying_off(loop: str) -> None:
+def test_a_callback_can_await_the_robots_txt_of_a_url_with_obeying_off() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /page\n"))
         spider = "tests.integration.spiders:AsksTheExtension"
-        result = crawl(f"{site.origin}/page", spider=spider, settings={"ROBOTSTXT_OBEY": False}, loop=loop)
+        result = crawl(f"{site.origin}/page", spider=spider, settings={"ROBOTSTXT_OBEY": False})
         assert site.paths() == ["/page", "/robots.txt"]
     asked = {key: value for key, value in result.stats.items() if key.startswith("asked/")}
     assert asked == {"asked/known": 0, "asked/access": "successful", "asked/allowed": 0, "asked/again": 1}

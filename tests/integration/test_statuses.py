@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.crawl import DOWNLOAD_HANDLERS, Crawl, crawl
 from tests.support.site import Answer, Site
 
 RULES = b"User-agent: *\nDisallow: /page\n"
@@ -18,7 +18,7 @@ def address(status: int) -> str:
     return f"127.0.{status // 100}.{status % 100 + 1}"
 
 
-@pytest.fixture(scope="module", params=LOOPS)
+@pytest.fixture(scope="module", params=DOWNLOAD_HANDLERS)
 def outcomes(request: pytest.FixtureRequest) -> Iterator[dict[int, str]]:
     with Site([address(status) for status in STATUSES]) as site:
         origins = dict(zip(STATUSES, site.origins))

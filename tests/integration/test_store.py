@@ -151,7 +151,7 @@ def test_a_page_waits_at_most_as_long_as_all_tries_take(store: Path, answer: Ans
         )
         assert site.count("/robots.txt") >= 3
     assert [failure.reason for failure in result.failures] == ["unreachable"]
-    assert result.failures[0].time < 3
+    assert result.failures[0].time < 15  # far from the time-outs of pages
 
 
 def test_max_age_shortens_the_life_within_its_bounds(store: Path) -> None:

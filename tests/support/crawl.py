@@ -1,4 +1,4 @@
-"""One real Scrapy crawl in a process of its own: a process holds one reactor."""
+"""One real Scrapy crawl, in the process of the tests, or in one of its own: a process holds one reactor."""
 
 from __future__ import annotations
 
@@ -10,20 +10,26 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 from scrapy.settings import default_settings
 
 from . import run_crawl
+from .crawl_here import can_run_here, run_here
 
 ADDON = {"ADDONS": {"scrapy_rep.Addon": 300}}
 
 LOOPS = ["asyncio", "twisted"]
 if hasattr(default_settings, "TWISTED_REACTOR_ENABLED"):
     LOOPS.append("reactorless")
+
+DOWNLOAD_HANDLERS = [LOOPS[0], LOOPS[-1]]
+"""Loops for what depends on the download handler: with a reactor there is one of Twisted, without it another."""
 
 RECORDER = "tests.support.run_crawl:Recorder"
 
@@ -62,6 +68,15 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Start:
+    """When the downloader decided to start a request, by the monotonic clock, and the delay of its slot then."""
+
+    url: str
+    time: float
+    delay: float
+
+
+@dataclass(frozen=True)
 class LogLine:
     level: str
     name: str
@@ -75,6 +90,7 @@ class Crawl:
 
     pages: list[Page]
     failures: list[Failure]
+    starts: list[Start]
     stats: dict[str, Any]
     log: list[LogLine]
     robots_parsed: list[str]
@@ -98,6 +114,11 @@ class Crawl:
     def lines(self, level: str, name: str = "") -> list[str]:
         return [line.message for line in self.log if line.level == level and line.name.startswith(name)]
 
+    def gaps(self, origin: str = "") -> list[float]:
+        """Seconds between the starts of requests, at one *origin* or at all of them."""
+        times = [start.time for start in self.starts if start.url.startswith(f"{origin}/" if origin else "http")]
+        return [after - before for before, after in pairwise(times)]
+
     def failure(self, url: str) -> Failure:
         (found,) = (failure for failure in self.failures if failure.url == url)
         return found
@@ -110,22 +131,42 @@ def crawl(
     spider: str = RECORDER,
     attributes: dict[str, Any] | None = None,
     interrupt_after: float | None = None,
+    interrupt_when: Callable[[], bool] | None = None,
     timeout: float = 60.0,
+    apart: bool = False,
 ) -> Crawl:
     """Crawl *requests* (URLs or arguments of `scrapy.Request`) with the add-on and *settings* on top.
 
     Without the add-on: ``settings={"ADDONS": {}}``. *spider* is ``package.module:Class``, *attributes* become
-    attributes of it. Ctrl-C is pressed once when the process is *interrupt_after* seconds old; after *timeout*
-    seconds more than that it is killed.
+    attributes of it. After *timeout* seconds it counts as one that does not end.
+
+    On the asyncio reactor it runs in this process, unless it is called from a thread, or has to be *apart*
+    because it changes modules for good, or is to be seen ending its process. The other loops have a process of
+    their own, and so has a crawl where Ctrl-C is pressed: once, *interrupt_when* says so, or when the process is
+    *interrupt_after* seconds old.
     """
     job = _job(requests, settings, loop, spider, attributes)
+    if interrupt_after is not None:
+        patience = monotonic() + interrupt_after
+        interrupt_when = partial(_is_over, patience)
+    if loop == "asyncio" and interrupt_when is None and not apart and can_run_here():
+        facts = run_here(job, timeout)
+        return _crawl(facts, int(facts["failed"]), facts["stderr"])
+    return _crawl(*_run_apart(job, interrupt_when, timeout))
+
+
+def _is_over(patience: float) -> bool:
+    return monotonic() > patience
+
+
+def _run_apart(
+    job: dict[str, Any], interrupt_when: Callable[[], bool] | None, timeout: float
+) -> tuple[dict[str, Any], int, str]:
     with tempfile.TemporaryDirectory() as folder:
         report, stderr = Path(folder, "report.json"), Path(folder, "stderr")
         with _running(job, report, stderr) as process:
-            if interrupt_after is not None:
-                process.join(interrupt_after)
-                if process.is_alive():
-                    os.kill(process.pid or 0, signal.SIGINT)
+            if interrupt_when is not None and _wait(interrupt_when, process):
+                os.kill(process.pid or 0, signal.SIGINT)
             process.join(timeout)
             ended = not process.is_alive()
             process.kill()
@@ -134,31 +175,43 @@ def crawl(
         facts = json.loads(report.read_text()) if report.exists() else {}
         told = stderr.read_text(errors="backslashreplace")
     assert ended, f"the crawl did not end:\n{told[-4_000:]}"
+    return facts, exit_code, told
+
+
+def _crawl(facts: dict[str, Any], exit_code: int, stderr: str) -> Crawl:
     return Crawl(
         [Page(**page) for page in facts.get("pages", [])],
         [Failure(**failure) for failure in facts.get("failures", [])],
+        [Start(**start) for start in facts.get("starts", [])],
         facts.get("stats", {}),
         [LogLine(**line) for line in facts.get("log", [])],
         facts.get("robots_parsed", []),
         facts.get("seconds", 0.0),
         exit_code,
-        told,
+        stderr,
     )
 
 
 def crawl_until(
     enough: Callable[[], bool], *requests: str, settings: dict[str, Any], spider: str = RECORDER
-) -> None:
-    """Crawl as `crawl` does and kill the process, as ``kill -9`` does, once it is *enough*."""
-    job = _job(requests, settings, spider=spider)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        _running(job, Path(folder, "report.json"), Path(folder, "stderr")) as process,
-    ):
-        while not enough() and process.is_alive():
-            sleep(0.01)
-        process.kill()
-        process.join()
+) -> list[Start]:
+    """Crawl as `crawl` does and kill the process, as ``kill -9`` does, once it is *enough*; what had started."""
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder, "journal")
+        journal.touch()
+        job = {**_job(requests, settings, spider=spider), "journal": str(journal)}
+        with _running(job, Path(folder, "report.json"), Path(folder, "stderr")) as process:
+            _wait(enough, process)
+            process.kill()
+            process.join()
+        return [Start(**json.loads(line)) for line in journal.read_text().splitlines()]
+
+
+def _wait(enough: Callable[[], bool], process: BaseProcess) -> bool:
+    """Until it is *enough*; whether the *process* still runs."""
+    while process.is_alive() and not enough():
+        sleep(0.01)
+    return process.is_alive()
 
 
 def _job(

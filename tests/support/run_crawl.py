@@ -10,24 +10,30 @@ import random
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from scrapy import Request, Spider, signals
-from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, CrawlerProcess
 from scrapy.exceptions import ScrapyDeprecationWarning
+from scrapy.settings import default_settings
 from scrapy.utils.misc import load_object
 
+_BASES = ("DOWNLOADER_MIDDLEWARES_BASE", "EXTENSIONS_BASE", "SPIDER_MIDDLEWARES_BASE")
 PRELOADED = [
+    "scrapy.core.downloader.handlers.datauri",
+    "scrapy.core.downloader.handlers.file",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.core.scheduler",
     "scrapy.core.scraper",
-    "scrapy.downloadermiddlewares.httpcompression",
-    "scrapy.extensions.feedexport",
     "scrapy.spiders.sitemap",
+    "scrapy.squeues",
     "scrapy_rep.addon",
+    "tldextract",
     "twisted.web.client",
+    *sorted({path.rpartition(".")[0] for base in _BASES for path in getattr(default_settings, base)}),
 ]
 """What most crawls import; none of it chooses a reactor."""
 
@@ -36,6 +42,10 @@ _LOOPS: dict[str, tuple[type, dict[str, Any]]] = {
     "twisted": (CrawlerProcess, {"TWISTED_REACTOR": None}),
     "reactorless": (AsyncCrawlerProcess, {"TWISTED_REACTOR_ENABLED": False}),
 }
+_WALL_CLOCK = 1e9
+_FROM_WALL_CLOCK = max(monotonic() - time() for _ in range(9))
+"""Makes a monotonic time of the wall-clock time that an older Scrapy notes; the largest was not interrupted."""
+
 _QUIET = {"TELNETCONSOLE_ENABLED": False, "MEMUSAGE_ENABLED": False, "LOG_LEVEL": "DEBUG"}
 
 
@@ -65,7 +75,7 @@ class Recorder(Spider):
                 "url": failure.request.url,
                 "type": type(error).__qualname__,
                 "message": str(error),
-                "cause": cause and (type(cause).__qualname__, str(cause)),
+                "cause": cause and [type(cause).__qualname__, str(cause)],
                 "tag": failure.request.meta.get("tag"),
                 "time": monotonic() - self.began,
                 **facts,
@@ -96,15 +106,11 @@ class Collector(logging.Handler):
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    facts: dict[str, Any] = {"pages": [], "failures": [], "robots_parsed": [], "seconds": 0.0}
     process_class, loop_settings = _LOOPS[job["loop"]]
     process = process_class({**_QUIET, **loop_settings, **job["settings"]})
     collector = Collector()
     logging.root.addHandler(collector)
-    module, _, name = job["spider"].partition(":")
-    crawler = process.create_crawler(load_object(f"{module}.{name}"))
-    listen(crawler, facts)
-    attributes = {**job["attributes"], "requests": job["requests"], "facts": facts}
+    crawler, facts, attributes = make_crawler(job, process)
     process.crawl(crawler, **attributes)
     process.start()
     facts["stats"] = plain_stats(crawler)
@@ -113,12 +119,30 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def listen(crawler: Any, facts: dict[str, Any]) -> None:
+def make_crawler(job: dict[str, Any], runner: Any = None) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """The crawler of *job*, the facts that it will fill, and the attributes of its spider."""
+    facts: dict[str, Any] = {"pages": [], "failures": [], "starts": [], "robots_parsed": [], "seconds": 0.0}
+    runner = runner or AsyncCrawlerRunner({**_QUIET, **job["settings"]})
+    module, _, name = job["spider"].partition(":")
+    crawler = runner.create_crawler(load_object(f"{module}.{name}"))
+    listen(crawler, facts, job.get("journal"))
+    return crawler, facts, {**job["attributes"], "requests": job["requests"], "facts": facts}
+
+
+def listen(crawler: Any, facts: dict[str, Any], journal: str | None = None) -> None:
+    """Gather *facts*; the starts of requests are written into the *journal*, too, at once: see `crawl_until`."""
     began = 0.0
+
+    def note(start: dict[str, Any]) -> None:
+        facts["starts"].append(start)
+        if journal:
+            with Path(journal).open("a") as file:
+                file.write(json.dumps(start) + "\n")
 
     def opened() -> None:
         nonlocal began
         began = monotonic()
+        note_starts(crawler.engine.downloader, note)
 
     def closed() -> None:
         facts["seconds"] = monotonic() - began
@@ -130,6 +154,19 @@ def listen(crawler: Any, facts: dict[str, Any]) -> None:
     crawler.signals.connect(closed, signal=signals.spider_closed, weak=False)
     if hasattr(signals, "robots_parsed"):
         crawler.signals.connect(parsed, signal=signals.robots_parsed, weak=False)
+
+
+def note_starts(downloader: Any, note: Callable[[dict[str, Any]], None]) -> None:
+    """Have noted when *downloader* starts which request: the time at which it decided that, by its own clock."""
+    download = downloader.handlers.download_request_async
+
+    def start(request: Request) -> Any:
+        slot = downloader.slots[request.meta["download_slot"]]
+        seen = slot.lastseen if slot.lastseen < _WALL_CLOCK else slot.lastseen + _FROM_WALL_CLOCK
+        note({"url": request.url, "time": seen, "delay": slot.delay})
+        return download(request)
+
+    downloader.handlers.download_request_async = start
 
 
 def refuse_deprecations() -> None:

@@ -32,12 +32,16 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server sends; ``delay`` seconds pass before. See the functions below for rude ones."""
+    """What the server sends: after ``delay`` seconds, and not before ``when`` it says so.
+
+    See the functions below for rude ones.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: Sequence[tuple[str, str]] = ()
     delay: float = 0.0
+    when: Callable[[], bool] | None = None
     length: int | None = None  # a Content-Length that may lie
     raw: bytes | None = None  # these octets and nothing else
     chunk: int = 65_536
@@ -238,6 +242,8 @@ class Site:
 
     async def _send(self, answer: Answer, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(answer.delay)
+        while answer.when and not answer.when():  # noqa: ASYNC110  # any condition of a test
+            await asyncio.sleep(0.01)
         if answer.hangs:
             await asyncio.sleep(3_600)
         if answer.resets:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from functools import partial
 from typing import Any
 
 import pytest
+from scrapy.utils.asyncio import call_later
+from twisted.internet.defer import Deferred
 
+from tests.support import crawl_here
 from tests.support.crawl import LOOPS, crawl
 from tests.support.run_crawl import Recorder
 from tests.support.site import Site, hang, reset
@@ -37,6 +41,19 @@ class Noisy(Recorder):
             yield request
 
 
+class LeavesTimer(Recorder):
+    async def start(self) -> Any:
+        call_later(30, print)
+        async for request in super().start():
+            yield request
+
+
+class LeavesError(Recorder):
+    def page(self, response: Any) -> None:
+        super().page(response)
+        Deferred().errback(ArithmeticError("nobody handles this"))
+
+
 class Refusing:
     def __init__(self) -> None:
         raise ValueError("will not start")
@@ -57,7 +74,10 @@ def test_a_crawl_reports_pages_and_failures_on_every_loop(loop: str) -> None:
         (f"{site.origin}/reset", "b", None)
     ]
     assert (result.exit_code, result.reason, result.stats["downloader/response_count"]) == (0, "finished", 2)
-    assert 0 < result.seconds < 5
+    assert 0 < result.seconds < 60
+    assert sorted(start.url for start in result.starts) == sorted(
+        f"{page}" for page in (pages[0]["url"], pages[1], failing["url"])
+    )
     assert "Spider opened" in result.lines("INFO", "scrapy.core.engine")
 
 
@@ -82,17 +102,40 @@ def test_a_crawl_that_dies_at_start_up_says_why(loop: str, settings: dict[str, A
     assert message in result.stderr
 
 
-def test_only_a_deprecation_that_scrapy_rep_causes_is_an_error() -> None:
-    result = plain_crawl("http://127.0.0.1:9/", spider=f"{HERE}:Deprecated")
+@pytest.mark.parametrize("apart", [False, True])
+def test_only_a_deprecation_that_scrapy_rep_causes_is_an_error(apart: bool) -> None:
+    result = plain_crawl("http://127.0.0.1:9/", spider=f"{HERE}:Deprecated", apart=apart)
     assert result.exit_code == 1
     assert "DeprecationWarning: old" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("spider", "complaint"), [("LeavesTimer", "left behind"), ("LeavesError", "nobody handled")]
+)
+def test_a_crawl_in_this_process_leaves_nothing(
+    spider: str, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl_here, "_PATIENCE", 0.2)
+    with Site() as site, pytest.raises(AssertionError, match=complaint):
+        plain_crawl(f"{site.origin}/", spider=f"{HERE}:{spider}")
+
+
+def test_a_crawl_in_this_process_changes_neither_logging_nor_warnings() -> None:
+    def state() -> tuple[Any, ...]:
+        loggers = [logging.getLogger(name) for name in ("", "scrapy", "twisted")]
+        return [(one.level, list(one.handlers)) for one in loggers], list(warnings.filters), warnings.showwarning
+
+    before = state()
+    with Site() as site:
+        plain_crawl(f"{site.origin}/")
+    assert state() == before
 
 
 def test_a_crawl_that_does_not_end_is_killed_and_shows_its_log() -> None:
     with Site() as site:
         site.answer("/", hang())
         with pytest.raises(AssertionError, match=r"(?s)did not end.*Spider opened"):
-            plain_crawl(f"{site.origin}/", timeout=3.0)
+            plain_crawl(f"{site.origin}/", timeout=10.0, apart=True)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -100,11 +143,11 @@ def test_a_crawl_can_be_interrupted(loop: str) -> None:
     with Site() as site:
         site.answer("/", hang())
         request = {"url": f"{site.origin}/", "meta": {"download_timeout": 4.0, "dont_retry": True}}
-        result = plain_crawl(request, f"{site.origin}/page", loop=loop, interrupt_after=2.0)
+        result = plain_crawl(request, f"{site.origin}/page", loop=loop, interrupt_when=lambda: len(site.log) == 2)
     assert (result.reason, result.exit_code, result.urls) == ("shutdown", 0, [f"{site.origin}/page"])
 
 
-def test_a_crawl_that_logs_much_ends_before_it_is_interrupted() -> None:
+def test_a_crawl_that_logs_much_ends() -> None:
     with Site() as site:
-        result = plain_crawl(f"{site.origin}/", spider=f"{HERE}:Noisy", interrupt_after=20.0)
+        result = plain_crawl(f"{site.origin}/", spider=f"{HERE}:Noisy", interrupt_when=lambda: False)
     assert (result.reason, len(result.pages)) == ("finished", 1)

@@ -1,0 +1,119 @@
+"""One real Scrapy crawl in the process of the tests, on the reactor of pytest-twisted; nothing of it stays."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+import pytest_twisted
+from scrapy.utils.log import DEFAULT_LOGGING
+from twisted.internet.defer import Deferred
+from twisted.python.log import PythonLoggingObserver
+
+from .run_crawl import Collector, make_crawler, plain_stats, refuse_deprecations
+
+_PATIENCE = 5.0
+"""Seconds until a timer, a task or a thread that is still there counts as left behind."""
+
+_NOBODY_HANDLED = ("Unhandled error in Deferred", "exception was never retrieved")
+_POOLS = ("PoolThread-twisted", "asyncio_")
+
+
+def can_run_here() -> bool:
+    """Whether pytest-twisted has a reactor for the caller: not in a thread, and not without pytest."""
+    has_reactor = pytest_twisted._instances.gr_twisted is not None
+    return has_reactor and threading.current_thread() is threading.main_thread()
+
+
+def run_here(job: dict[str, Any], timeout: float) -> dict[str, Any]:
+    """The facts of *job*, as `run_crawl.run` gathers them, with the traceback of a crawl that did not start."""
+    with _logging() as collector, _warnings():
+        crawling = asyncio.ensure_future(_run(job, collector, timeout))
+        facts: dict[str, Any] = pytest_twisted.blockon(Deferred.fromFuture(crawling))
+        gc.collect()  # an error that nobody handled is told when its Deferred or Future goes
+        facts["log"] = collector.lines
+    is_unhandled = any(text in line["message"] for line in collector.lines for text in _NOBODY_HANDLED)
+    assert not is_unhandled, f"nobody handled an error:\n{_told(collector)}"
+    return facts
+
+
+async def _run(job: dict[str, Any], collector: Collector, timeout: float) -> dict[str, Any]:
+    before = _alive()
+    crawler, facts, attributes = make_crawler(job)
+    crawling = asyncio.ensure_future(crawler.crawl_async(**attributes))
+    done, _ = await asyncio.wait([crawling], timeout=timeout)
+    if not done:
+        crawling.cancel()
+        raise AssertionError(f"the crawl did not end:\n{_told(collector)}")
+    error = crawling.exception()
+    facts["failed"] = error is not None
+    facts["stderr"] = "".join(traceback.format_exception(error)) if error else ""
+    facts["stats"] = plain_stats(crawler)
+    await _assert_nothing_left(before)
+    return facts
+
+
+def _told(collector: Collector) -> str:
+    """The end of the log."""
+    return "\n".join(line["message"] + line["traceback"] for line in collector.lines)[-4_000:]
+
+
+async def _assert_nothing_left(before: dict[int, Any]) -> None:
+    patience = monotonic() + _PATIENCE
+    while left := [thing for key, thing in _alive().items() if key not in before]:
+        assert monotonic() < patience, f"the crawl has left behind {left}"
+        await asyncio.sleep(0.01)
+
+
+def _alive() -> dict[int, Any]:
+    """The timers, tasks and threads that there are now, but for the one that asks."""
+    from twisted.internet import reactor  # noqa: PLC0415  # pytest-twisted has installed it
+
+    loop = asyncio.get_running_loop()
+    timers = [timer for timer in loop._scheduled if not timer.cancelled() and "_onTimer" not in repr(timer)]
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    threads = [thread for thread in threading.enumerate() if not thread.name.startswith(_POOLS)]
+    return {id(thing): thing for thing in [*timers, *reactor.getDelayedCalls(), *tasks, *threads]}
+
+
+@contextmanager
+def _logging() -> Iterator[Collector]:
+    """Log as a process that crawls does, while entered; what was set before comes back."""
+    collector, observer = Collector(), PythonLoggingObserver("twisted")
+    names = ["", *DEFAULT_LOGGING["loggers"]]
+    levels = {name: logging.getLogger(name).level for name in names}
+    logging.root.setLevel(logging.NOTSET)
+    for name, options in DEFAULT_LOGGING["loggers"].items():
+        logging.getLogger(name).setLevel(options["level"])
+    logging.root.addHandler(collector)
+    observer.start()
+    try:
+        yield collector
+    finally:
+        observer.stop()
+        logging.root.removeHandler(collector)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Warn as Python does by default, into the log; what scrapy_rep uses must not be deprecated."""
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", category)
+        refuse_deprecations()
+        logging.captureWarnings(True)
+        try:
+            yield
+        finally:
+            logging.captureWarnings(False)
