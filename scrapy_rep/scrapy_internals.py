@@ -32,6 +32,7 @@ TOUCHES: Final = {
     "downloader._get_slot": "makes a download slot before its first request; without it the first is not paced",
     "slot.active": "counts the requests in a download slot",
     "slot.concurrency": "tells how many may be transferred at once",
+    "slot.latercall": "ends a pause that is over, so that a turn is used when it says",
     "slot.queue": "tells whether a request waits inside",
     "slot.transferring": "tells whether a request has started",
     "slot.lastseen": "tells when the last request started, and is set when robots.txt has come",
@@ -46,7 +47,6 @@ TOUCHES: Final = {
 
 _START_CHECK: Final = 0.01  # seconds: how soon a start of the engine is noticed
 _LOOK_AGAIN: Final = 0.05  # seconds: how soon it is noticed that a request has started
-_CLOCK_NOISE: Final = 0.0005  # seconds: timers may fire so early
 
 
 class Engine:
@@ -153,8 +153,7 @@ class Downloader:
         jitter, longest_look = _jitter(slot), min(float(slot.delay), _LOOK_AGAIN)
         if slot.queue or any(request not in slot.transferring for request in handed_out):
             return max(float(slot.delay) * (1 + jitter) - since, longest_look)
-        left = float(slot.delay) * (1 - jitter) - since
-        return left if left > _CLOCK_NOISE else 0.0
+        return max(float(slot.delay) * (1 - jitter) - since, 0.0)
 
     def pacing(self, key: str) -> tuple[float, float]:
         """Delay of the download slot in seconds, and its jitter as a share of that."""
@@ -179,6 +178,16 @@ class Downloader:
         slot = self._slots.get(key)
         if slot is not None:
             slot.lastseen = _now(slot)
+
+    def end_pause(self, key: str) -> None:
+        """Let the download slot, whose delay has passed, start a request at once.
+
+        It may have a timer of its own for that, which rings a little later.
+        """
+        slot = self._slots.get(key)
+        if slot is not None and slot.latercall and not slot.queue and _now(slot) - slot.lastseen >= slot.delay:
+            slot.latercall.cancel()
+            slot.latercall = None
 
     def call_when_ended(self, ended: Callable[[Request], None]) -> None:
         """Call *ended* whenever a request has left the downloader, however it ended.

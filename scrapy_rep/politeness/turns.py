@@ -72,7 +72,7 @@ class SlotTurns:
         self._sharing = sharing
         self._held: _Held | None = None
         self._missed: int | None = None
-        self._waiters: deque[Deferred[bool]] = deque()
+        self._waiters: deque[Deferred[_Held | None]] = deque()
         self._queue_wants = False
         self._asking: Deferred[None] | None = None
         self._ask_at = 0.0
@@ -94,29 +94,38 @@ class SlotTurns:
     def use(self) -> bool:
         """Start a request in the turn in hand; False when there is none that may be used now."""
         self._drop_lapsed()
-        held, now = self._held, monotonic()
-        if held is None or held.starts_at > now:
+        held = self._held
+        if held is None or held.starts_at > monotonic():
             return False
-        self._held, self.last_start = None, now
+        self._held = None
+        self._start(held)
+        return True
+
+    def _start(self, held: _Held) -> None:
+        """A request starts now, in the turn *held*."""
+        self.last_start = monotonic()
+        self._sharing.downloader.end_pause(self._key)
         if held.number is None:
             self._sharing.stats.inc_value("rep/rate_limiter/own_turn_count")
         else:
             self._sharing.stats.inc_value("rep/rate_limiter/turn_count")
-            start(self._report(held.number, now))
-        return True
+            start(self._report(held.number, self.last_start))
 
     async def wait(self, *, first: bool) -> bool:
         """Wait for a turn, and use it; *first* come requests for robots.txt, on which others depend.
 
         False, and soon, when the crawl is closing.
         """
-        waiter: Deferred[bool] = Deferred()
+        waiter: Deferred[_Held | None] = Deferred()
         if first:
             self._waiters.appendleft(waiter)
         else:
             self._waiters.append(waiter)
         self._ask()
-        return await maybe_deferred_to_future(waiter)
+        held = await maybe_deferred_to_future(waiter)
+        if held is not None:
+            self._start(held)
+        return held is not None
 
     def give_back(self) -> None:
         """No request is left for the turn in hand."""
@@ -220,20 +229,18 @@ class SlotTurns:
             await sleep(min(left, CLOSING_CHECK))
 
     def _let_one_go(self) -> None:
-        while self._waiters:
+        """Hand the turn over; the request starts when its coroutine goes on, which is when it is reported."""
+        self._drop_lapsed()
+        while self._waiters and self._held is not None:
             waiter = self._waiters.popleft()
-            if waiter.called:  # it was cancelled
-                continue
-            if self.use():
-                waiter.callback(True)
-            else:
-                self._waiters.appendleft(waiter)
-            return
+            if not waiter.called:  # else it was cancelled
+                held, self._held, self.last_start = self._held, None, monotonic()
+                waiter.callback(held)
 
     def _dismiss(self) -> None:
         for waiter in self._waiters:
             if not waiter.called:
-                waiter.callback(False)
+                waiter.callback(None)
         self._waiters.clear()
 
     async def _report(self, number: int, at: float) -> None:

@@ -89,7 +89,7 @@ class RedisLink:
         except self._errors as error:
             self._lose(error)
             raise self._away() from None
-        except ValueError:  # of a connection that was closed under it
+        except Exception:  # of a connection that was closed under it
             if not self._is_closed:
                 raise
             raise self._away() from None

@@ -126,11 +126,11 @@ def test_a_robots_txt_from_scrapys_cache_is_no_turn(server: RedisServer, tmp_pat
     with Site() as site, server.client() as client:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\nCrawl-delay: 5\n"))
         crawl(f"{site.origin}/page", settings=settings)
-        assert client.keys("rep:turns:*")
+        assert client.hget("rep:turns:127.0.0.1", "last") is not None
         client.flushall()
         crawl(f"{site.origin}/page", settings=settings)
         assert site.paths() == ["/robots.txt"]
-        assert not client.keys("rep:turns:*")
+        assert client.hget("rep:turns:127.0.0.1", "last") is None
 
 
 def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up(server: RedisServer) -> None:

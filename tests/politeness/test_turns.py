@@ -53,7 +53,7 @@ class Bench:
         self.engine = SimpleNamespace(is_closing=False)
         self.has_turn = asyncio.Event()
         self.stats = StatsCollector(crawler_at_rest())
-        downloader: Any = SimpleNamespace(seconds_to_start=lambda *_: 0.0)
+        downloader: Any = SimpleNamespace(seconds_to_start=lambda *_: 0.0, end_pause=lambda _: None)
         limiter: Any = self.limiter
         engine: Any = self.engine
         self.turns = SlotTurns(
