@@ -184,15 +184,17 @@ def _candidates(
 ) -> list[Candidate]:
     """The rules *others* and the *folders*, the strongest first: the longest, then the first in *rules*.
 
-    Those that hold an octet that is not in *path* are left out, if one is given.
+    Those of *others* that hold an octet that is not in *path* are left out, if one is given.
     """
     if not others and not folders:
         return []
-    patterns = compared(others, canonical_octets=canonical_octets)
-    candidates = [
-        (-specificity(rule), place, pattern, rule)
-        for place, (pattern, rule) in enumerate(zip(patterns, others, strict=True))
-    ]
+    spelt: Iterable[tuple[bytes, bytes]] = zip(
+        compared(others, canonical_octets=canonical_octets), others, strict=True
+    )
+    if path is not None:
+        present = bytes({*path, *b"*$"})
+        spelt = (each for each in spelt if not each[0].translate(None, present))
+    candidates = [(-specificity(rule), place, pattern, rule) for place, (pattern, rule) in enumerate(spelt)]
     if folders:
         places = rules.places
         spellings = compared([folder for folder, _ in folders], canonical_octets=canonical_octets)
@@ -201,9 +203,6 @@ def _candidates(
             (-specificity(folder), places[rule], pattern, rule)
             for pattern, (folder, rule) in zip(spellings, folders, strict=True)
         ]
-    if path is not None:
-        present = bytes({*path, *b"*$"})
-        candidates = [candidate for candidate in candidates if not candidate[2].translate(None, present)]
     candidates.sort()
     return candidates
 
