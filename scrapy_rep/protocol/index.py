@@ -27,7 +27,6 @@ from .rules import Rules
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
 _OF_ESCAPES: Final = b"0123456789ABCDEFabcdef"
-_ALL_OCTETS: Final = bytes(range(256))
 _FEW: Final = 32  # patterns, or literals, that are looked at one by one
 _MANY: Final = 256  # patterns of which no path of an honest site needs as many
 _END: Final = 4  # octets at the end of a literal by which many are told apart
@@ -47,35 +46,41 @@ def first_best(rules: Rules, path: bytes, *, canonical_octets: bool) -> bytes | 
     if rules.has_patterns:
         prefixes = [rule for rule in prefixes if is_plain(rule)]
         starts = (b"",) if path[1:2].translate(None, COMMON) else (path[:2], *_OTHER_STARTS)
-        others = [
-            rule for rule in dict.fromkeys(paths) if rule.startswith(starts) and rule.translate(None, COMMON)
-        ]
+        others = [rule for rule in paths if rule.startswith(starts) and rule.translate(None, COMMON)]
         others = _without_octets(COMMON.translate(None, path), others)
     folders = _folders_of(rules, path) if path.endswith(b"/") else []
     best = max(prefixes, key=len) if prefixes else None
-    if not others and not folders:
-        return best
-    present = bytes({*path, *b"*$"}) if len(others) > _FEW else _ALL_OCTETS
-    return _strongest(rules, best, _candidates(rules, others, folders, present, canonical_octets), path)
+    candidates = _candidates(rules, others, folders, path if len(others) > _FEW else None, canonical_octets)
+    return _strongest(rules, best, candidates, path, {})
 
 
 class RuleIndex:
     """The rules for one crawler; `best` finds the one that decides about a path."""
 
-    __slots__ = ("_by_literal", "_heads", "_literals", "_parents", "_plain", "_prefixes", "_rules")
+    __slots__ = (
+        "_by_literal",
+        "_has_patterns",
+        "_heads",
+        "_literals",
+        "_parents",
+        "_pieces",
+        "_plain",
+        "_prefixes",
+        "_rules",
+    )
 
     def __init__(self, rules: Rules, *, canonical_octets: bool) -> None:
         self._rules = rules
         paths = rules.paths
         others: list[bytes] = []
         if rules.has_patterns:
-            others = [path for path in paths if path.translate(None, COMMON) and not is_plain(path)]
+            others = [path for path in dict.fromkeys(paths) if path.translate(None, COMMON) and not is_plain(path)]
         prefixes = _Prefixes({*paths}.difference(others))
         self._plain, self._parents = prefixes.keys, prefixes.parents
         heads: dict[bytes, list[Candidate]] = {}
         literals: dict[bytes, list[Candidate]] = {}
         folders = rules.folders_of_index_pages()
-        for candidate in _candidates(rules, others, folders, _ALL_OCTETS, canonical_octets):
+        for candidate in _candidates(rules, others, folders, None, canonical_octets):
             pieces = pieces_of(candidate[2])
             if len(pieces[0]) > 1:
                 heads.setdefault(pieces[0], []).append(candidate)
@@ -85,6 +90,8 @@ class RuleIndex:
         self._prefixes = _Prefixes(heads)
         self._literals = _Literals(literals) if literals else None
         self._by_literal = literals
+        self._has_patterns = bool(heads or literals)
+        self._pieces: dict[bytes, tuple[bytes, ...]] = {}
 
     def best(self, path: bytes) -> bytes | None:
         """The path of the rule that decides about *path*, or None when none matches."""
@@ -93,6 +100,8 @@ class RuleIndex:
         while place >= 0 and not path.startswith(self._plain[place]):
             place = self._parents[place]
         best = self._plain[place] if place >= 0 else None
+        if not self._has_patterns:
+            return best
         candidates: list[Candidate] = []
         if self._literals:
             for literal in self._literals.within(path):
@@ -102,8 +111,9 @@ class RuleIndex:
                 candidates += self._heads[head]
         if not candidates:
             return best
-        candidates.sort()
-        return _strongest(self._rules, best, candidates, path)
+        if len(candidates) > 1:
+            candidates.sort()
+        return _strongest(self._rules, best, candidates, path, self._pieces)
 
 
 class _Prefixes:
@@ -154,6 +164,8 @@ class _Literals:
 def _without_octets(absent: bytes, rules: list[bytes]) -> list[bytes]:
     """*rules* without those that hold an octet *absent* from a path; an escape may stand for another one."""
     absent_from_escapes = absent.translate(None, _OF_ESCAPES)
+    if len(rules) > _FEW:
+        rules = [*dict.fromkeys(rules)]
     return [
         rule
         for rule in rules
@@ -168,33 +180,52 @@ def _folders_of(rules: Rules, path: bytes) -> list[Folder]:
 
 
 def _candidates(
-    rules: Rules, others: list[bytes], folders: list[Folder], present: bytes, canonical_octets: bool
+    rules: Rules, others: list[bytes], folders: list[Folder], path: bytes | None, canonical_octets: bool
 ) -> list[Candidate]:
     """The rules *others* and the *folders*, the strongest first: the longest, then the first in *rules*.
 
-    Those that hold an octet that is not *present* are left out.
+    Those of *others* that hold an octet that is not in *path* are left out, if one is given.
     """
-    spelt = [(rule, rule) for rule in dict.fromkeys(others)] + folders
-    patterns = compared([spelling for spelling, _ in spelt], canonical_octets=canonical_octets)
-    candidates = [
-        (-specificity(spelling), place, pattern, rule)
-        for place, ((spelling, rule), pattern) in enumerate(zip(spelt, patterns, strict=True))
-        if not pattern.translate(None, present)
-    ]
+    if not others and not folders:
+        return []
+    spelt: Iterable[tuple[bytes, bytes]] = zip(
+        compared(others, canonical_octets=canonical_octets), others, strict=True
+    )
+    if path is not None:
+        present = bytes({*path, *b"*$"})
+        spelt = (each for each in spelt if not each[0].translate(None, present))
+    candidates = [(-specificity(rule), place, pattern, rule) for place, (pattern, rule) in enumerate(spelt)]
     if folders:
         places = rules.places
+        spellings = compared([folder for folder, _ in folders], canonical_octets=canonical_octets)
         candidates = [(length, places[rule], pattern, rule) for length, _, pattern, rule in candidates]
+        candidates += [
+            (-specificity(folder), places[rule], pattern, rule)
+            for pattern, (folder, rule) in zip(spellings, folders, strict=True)
+        ]
     candidates.sort()
     return candidates
 
 
-def _strongest(rules: Rules, best: bytes | None, candidates: list[Candidate], path: bytes) -> bytes | None:
-    """The strongest of *best*, a plain prefix of *path*, and the first of the *candidates* that matches."""
+def _strongest(
+    rules: Rules,
+    best: bytes | None,
+    candidates: list[Candidate],
+    path: bytes,
+    known: dict[bytes, tuple[bytes, ...]],
+) -> bytes | None:
+    """The strongest of *best*, a plain prefix of *path*, and the first of the *candidates* that matches.
+
+    *known* keeps the pieces of the patterns that were tried.
+    """
     length = -1 if best is None else len(best)
     for negative, _, pattern, rule in _possible(candidates, path) if len(candidates) > _MANY else candidates:
         if -negative < length:
             return best
-        if matches(pieces_of(pattern), pattern.endswith(b"$"), path):
+        pieces = known.get(pattern)
+        if pieces is None:
+            pieces = known[pattern] = tuple(pieces_of(pattern))
+        if matches(pieces, pattern.endswith(b"$"), path):
             return best if -negative == length and best is not None and rules.precedes(best, rule) else rule
     return best
 
