@@ -136,7 +136,7 @@ def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> 
         good, slow, last = site.origins
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"), good)
         site.answer("/robots.txt", hang(), slow)
-        settings = ("-s", "REP_TIMEOUT=1", "-s", "CONCURRENT_REQUESTS=1")
+        settings = ("-s", "REP_TIMEOUT=20", "-s", "CONCURRENT_REQUESTS=1")
         with scrapy_process("robots", "survey", *site.origins, *settings, folder=tmp_path) as process:
             until = monotonic() + 30
             while not site.count("/robots.txt", slow) and monotonic() < until:

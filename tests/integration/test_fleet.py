@@ -122,15 +122,16 @@ def test_slow_hosts_with_many_pages_do_not_slow_a_fast_one(server: RedisServer) 
 
 
 def test_a_robots_txt_from_scrapys_cache_is_no_turn(server: RedisServer, tmp_path: Path) -> None:
+    turns = "rep:turns:127.0.0.1"  # its "last" is the last start of the fleet
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "REP_REDIS_URL": server.url, **MEMORY}
     with Site() as site, server.client() as client:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\nCrawl-delay: 5\n"))
         crawl(f"{site.origin}/page", settings=settings)
-        assert client.hget("rep:turns:127.0.0.1", "last") is not None
+        assert client.hexists(turns, "last")
         client.flushall()
         crawl(f"{site.origin}/page", settings=settings)
         assert site.paths() == ["/robots.txt"]
-        assert client.hget("rep:turns:127.0.0.1", "last") is None
+        assert not client.hexists(turns, "last")
 
 
 def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up(server: RedisServer) -> None:

@@ -57,6 +57,7 @@ async def _run(job: dict[str, Any], collector: Collector, timeout: float) -> dic
     facts["failed"] = error is not None
     facts["stderr"] = "".join(traceback.format_exception(error)) if error else ""
     facts["stats"] = plain_stats(crawler)
+    _cut_off_downloads(before)
     await _assert_nothing_left(before)
     return facts
 
@@ -64,6 +65,13 @@ async def _run(job: dict[str, Any], collector: Collector, timeout: float) -> dic
 def _told(collector: Collector) -> str:
     """The end of the log."""
     return "\n".join(line["message"] + line["traceback"] for line in collector.lines)[-4_000:]
+
+
+def _cut_off_downloads(before: dict[int, Any]) -> None:
+    """A crawl that closes does not wait for robots.txt; Scrapy has no way to end that download, a process has."""
+    for task in asyncio.all_tasks():
+        if id(task) not in before and "Downloader._wait_for_download" in repr(task):
+            task.cancel()
 
 
 async def _assert_nothing_left(before: dict[int, Any]) -> None:

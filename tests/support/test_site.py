@@ -89,7 +89,7 @@ def test_a_delay_passes_before_the_answer() -> None:
         site.answer("/late", Answer(delay=0.3))
         began = monotonic()
         ask(site.origin, "/late")
-        assert 0.3 <= monotonic() - began < 2
+        assert monotonic() - began >= 0.3
 
 
 def test_a_reset_is_a_reset() -> None:
@@ -160,7 +160,7 @@ def test_closing_waits_for_nobody_and_leaves_nothing(tls: bool) -> None:
         silent = socket.create_connection(clients[0].getpeername())
         sleep(0.2)
         began = monotonic()
-    assert monotonic() - began < 1
+    assert monotonic() - began < 30  # what hangs hangs for an hour
     site.close()
     for client in (*clients, silent):
         client.close()
