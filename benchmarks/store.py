@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter, time
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from .corpus import read_corpus

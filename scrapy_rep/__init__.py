@@ -1,6 +1,7 @@
 """The Robots Exclusion Protocol (RFC 9309) for Scrapy.
 
-The names below are loaded when asked for, so that ``scrapy_rep.protocol`` imports no Scrapy.
+The names in ``__all__`` are the public API, with `scrapy_rep.protocol` beside them. They are loaded on first use,
+so that ``import scrapy_rep.protocol`` imports no Scrapy.
 """
 
 from __future__ import annotations
@@ -10,48 +11,72 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .addon import Addon
-    from .extension import RepExtension
-    from .middleware import ForbiddenByRobots, RepMiddleware
+    from .crawl.robot_parser import RepRobotParser
+    from .exceptions import FetchError, ForbiddenByRobots, InvalidSettingError, RedisRequiredError
+    from .gate.extension import RepExtension
+    from .gate.middleware import RepMiddleware
+    from .gate.robots import Robots
     from .politeness.crawl_delay import CrawlDelay
     from .politeness.priority_queue import RepPriorityQueue
     from .politeness.rate_limiter_middleware import RateLimiterMiddleware
-    from .robotparser import RepRobotParser
+    from .protocol.freshness import Entry
+    from .settings import RepSettings
+    from .signals import sitemaps_found
     from .sitemaps.feed import SitemapFeed
-    from .spiders import RepSitemapSpider
-    from .stores.redis_link import RedisRequiredError
+    from .sitemaps.spider import RepSitemapSpider
+    from .stores.base import Store
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Addon",
     "CrawlDelay",
+    "Entry",
+    "FetchError",
     "ForbiddenByRobots",
+    "InvalidSettingError",
     "RateLimiterMiddleware",
     "RedisRequiredError",
     "RepExtension",
     "RepMiddleware",
     "RepPriorityQueue",
     "RepRobotParser",
+    "RepSettings",
     "RepSitemapSpider",
+    "Robots",
     "SitemapFeed",
+    "Store",
+    "sitemaps_found",
 ]
 
 _HOMES = {
     "Addon": "addon",
     "CrawlDelay": "politeness.crawl_delay",
-    "ForbiddenByRobots": "middleware",
+    "Entry": "protocol.freshness",
+    "FetchError": "exceptions",
+    "ForbiddenByRobots": "exceptions",
+    "InvalidSettingError": "exceptions",
     "RateLimiterMiddleware": "politeness.rate_limiter_middleware",
-    "RedisRequiredError": "stores.redis_link",
-    "RepExtension": "extension",
-    "RepMiddleware": "middleware",
+    "RedisRequiredError": "exceptions",
+    "RepExtension": "gate.extension",
+    "RepMiddleware": "gate.middleware",
     "RepPriorityQueue": "politeness.priority_queue",
-    "RepRobotParser": "robotparser",
-    "RepSitemapSpider": "spiders",
+    "RepRobotParser": "crawl.robot_parser",
+    "RepSettings": "settings",
+    "RepSitemapSpider": "sitemaps.spider",
+    "Robots": "gate.robots",
     "SitemapFeed": "sitemaps.feed",
+    "Store": "stores.base",
+    "sitemaps_found": "signals",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,14 +9,15 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
+from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.politeness.crawl_delay import CrawlDelay
+from scrapy_rep.politeness.priority_queue import RepPriorityQueue
+from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
+from scrapy_rep.sitemaps.feed import SitemapFeed
+
 from .contracts import CONTRACTS
-from .extension import RepExtension
-from .middleware import RepMiddleware
-from .politeness.crawl_delay import CrawlDelay
-from .politeness.priority_queue import RepPriorityQueue
-from .politeness.rate_limiter_middleware import RateLimiterMiddleware
-from .robotparser import RepRobotParser
-from .sitemaps.feed import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

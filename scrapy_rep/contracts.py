@@ -15,17 +15,18 @@ from urllib.parse import urljoin
 from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
-from .extension import RepExtension
-from .origin_log import describe
-from .politeness.timing import Delay, timing_of
+from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.politeness.timing import Delay, timing_of
+from scrapy_rep.protocol.display import shown
+
 from .protocol import Access, Kind, Origin, Verdict, parse
-from .protocol.display import shown
-from .sitemaps.lines import sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from .robots import Robots
+    from scrapy_rep.gate.robots import Robots
 
 _NOT_IN_HAND: Final = (
     "nothing is known of the robots.txt of {origin}: the contract needs scrapy_rep.Addon in ADDONS, and an"

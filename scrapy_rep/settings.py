@@ -17,6 +17,8 @@ from weakref import WeakKeyDictionary
 
 from scrapy.utils.misc import load_object
 
+from scrapy_rep.exceptions import InvalidSettingError
+
 from .protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect, product_token
 
 if TYPE_CHECKING:
@@ -28,10 +30,6 @@ logger = logging.getLogger(__name__)
 
 RequestHook = Callable[["Request", "Request"], "Request"]
 """``(robots_request, cause) -> Request``: changes or replaces the request for a robots.txt."""
-
-
-class InvalidSettingError(ValueError):
-    """A setting that nobody knows or that has an impossible value; the message names what to change."""
 
 
 def _setting(read: Callable[[Any], Any], takes: str, default: Any, *, secret: bool = False) -> Any:

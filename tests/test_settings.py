@@ -8,8 +8,9 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Access
-from scrapy_rep.settings import InvalidSettingError, RepSettings
+from scrapy_rep.settings import RepSettings
 
 
 def read(**settings: Any) -> RepSettings:

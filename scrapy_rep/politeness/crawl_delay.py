@@ -17,9 +17,9 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from scrapy_rep.identity import Identity, from_setting
+from scrapy_rep.crawl.product_tokens import ProductTokens, from_setting
+from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 from scrapy_rep.protocol import Origin, Reason
-from scrapy_rep.scrapy_internals import Downloader, Engine
 from scrapy_rep.settings import RepSettings, asks_robots
 
 from . import download_slot
@@ -259,8 +259,8 @@ class CrawlDelay:
         return self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
 
     @cached_property
-    def _identity(self) -> Identity:
-        return self._source.identity if self._source is not None else Identity(self._crawler)
+    def _identity(self) -> ProductTokens:
+        return self._source.identity if self._source is not None else ProductTokens(self._crawler)
 
     def _spider_closed(self) -> None:
         self.report.close()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.origin_log import OriginLog
+from scrapy_rep.crawl.origin_log import OriginLog
 from scrapy_rep.protocol import Origin
 
 from .timing import Delay

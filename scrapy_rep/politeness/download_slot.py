@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy import Request
 
 if TYPE_CHECKING:
-    from scrapy_rep.scrapy_internals import Downloader
+    from scrapy_rep.crawl.scrapy_internals import Downloader
 
 _SLOT: Final = "download_slot"
 _PACED: Final = "rep_paced"  # meta key: how many redirects had led to the request when its download slot was kept

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_rep.pause import CLOSING_CHECK
-from scrapy_rep.scrapy_internals import Downloader, Engine
+from scrapy_rep.crawl.event_loop import CLOSING_CHECK
+from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 
 from .alarm import Alarm
 from .crawl_delay import CrawlDelay

@@ -9,14 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
-from scrapy_rep.pause import CLOSING_CHECK
+from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.statscollectors import StatsCollector
 
+    from scrapy_rep.crawl.scrapy_internals import Engine
     from scrapy_rep.protocol import Origin
-    from scrapy_rep.scrapy_internals import Engine
 
     from .alarm import Alarm
     from .robots_source import RobotsSource

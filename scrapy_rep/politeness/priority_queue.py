@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.misc import build_from_crawler
 
+from scrapy_rep.crawl.scrapy_internals import folder_of_download_slot
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin
-from scrapy_rep.scrapy_internals import folder_of_download_slot
-from scrapy_rep.settings import InvalidSettingError
 
 from .download_slot import leave_old_host
 from .ready_slots import ReadySlots

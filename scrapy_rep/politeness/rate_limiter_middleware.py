@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
-from scrapy_rep.robots_request import is_robots_txt
+from scrapy_rep.crawl.robots_request import is_robots_txt
 
 from .crawl_delay import CrawlDelay
 

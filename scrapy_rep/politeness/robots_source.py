@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.identity import Identity
+    from scrapy_rep.crawl.product_tokens import ProductTokens
     from scrapy_rep.protocol import Origin
 
     from .rate_limiter import RateLimiter
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class RobotsSource(ABC):
     """The robots.txt files of one crawl; an extension, found by ``crawler.get_extension(RobotsSource)``."""
 
-    identity: Identity
+    identity: ProductTokens
     limiter: RateLimiter | None
 
     @abstractmethod

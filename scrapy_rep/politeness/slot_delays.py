@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:
-    from scrapy_rep.scrapy_internals import Downloader
+    from scrapy_rep.crawl.scrapy_internals import Downloader
 
 Asker = tuple[Origin, tuple[str, ...]]
 """Whose robots.txt asks, and under which product tokens it was read."""

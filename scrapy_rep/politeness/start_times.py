@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.scrapy_internals import Downloader
+from scrapy_rep.crawl.scrapy_internals import Downloader
 
 from .crawl_delay import CrawlDelay
 

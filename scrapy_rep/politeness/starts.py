@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
-from scrapy_rep.scrapy_internals import Downloader, Engine
+from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 from scrapy_rep.settings import RepSettings
 
 from .alarm import Alarm

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.protocol import Kind, Record
-from scrapy_rep.protocol.extensions import request_rate, seconds
-from scrapy_rep.robotparser import RepRobotParser
+from scrapy_rep.protocol.other_records import request_rate, seconds
 
 from .time_of_day import Window
 

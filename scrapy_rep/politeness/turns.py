@@ -19,9 +19,8 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from scrapy_rep.background import start
-from scrapy_rep.pause import CLOSING_CHECK, sleep
-from scrapy_rep.scrapy_internals import Downloader, Engine
+from scrapy_rep.crawl.event_loop import CLOSING_CHECK, sleep, start
+from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 
 from .rate_limiter import RateLimiter, RateLimiterAwayError, Turn
 

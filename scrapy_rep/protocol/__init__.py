@@ -1,17 +1,28 @@
-"""The Robots Exclusion Protocol (RFC 9309) without Scrapy: standard library only, no I/O, no clock."""
+"""The Robots Exclusion Protocol (RFC 9309): parse a robots.txt, ask it about URLs.
+
+Knows the standard library alone: no Scrapy, no sockets, no clock (time comes in as ``now``). The linter and
+the explainer are public here too, and loaded on first use: parsing does not pay for them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .access import Access, access
-from .agent import product_token
 from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
-from .explanation import Explainer, Explanation, Match
-from .extensions import Extension, RequestRate
-from .lint import CODES, Code, Finding, Severity, lint
 from .origin import SCHEMES, Origin
+from .other_records import Extension, RequestRate
 from .parser import MAX_SIZE, parse
+from .product_token import product_token
 from .reading import Group
-from .record import Kind, Record
+from .records import Kind, Record
 from .robotstxt import RobotsTxt
 from .verdict import Reason, Rule, Verdict
+
+if TYPE_CHECKING:
+    from scrapy_rep.tools.explanation import Explainer, Explanation, Match
+    from scrapy_rep.tools.lint import CODES, Code, Finding, Severity, lint
 
 __all__ = [
     "CODES",
@@ -43,3 +54,19 @@ __all__ = [
     "parse",
     "product_token",
 ]
+
+_TOOLS = {
+    "scrapy_rep.tools.explanation": ("Explainer", "Explanation", "Match"),
+    "scrapy_rep.tools.lint": ("CODES", "Code", "Finding", "Severity", "lint"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for tool, names in _TOOLS.items():
+        if name in names:
+            return getattr(import_module(tool), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

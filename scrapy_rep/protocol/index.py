@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 from typing import Final
 
-from .pattern import COMMON, compared, is_plain, matches, pieces_of, specificity
+from .path_pattern import COMMON, compared, is_plain, matches, pieces_of, specificity
 from .rules import Rules
 
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for

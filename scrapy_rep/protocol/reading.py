@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from .agent import Token, is_global
-from .extensions import extensions_for
 from .line import mark_length, split
-from .record import Kind, Record, kind_of
+from .other_records import extensions_for
+from .product_token import Token, is_global
+from .records import Kind, Record, kind_of
 from .rules import Rules
 from .verdict import Rule
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from .agent import Token
 from .dialect import GOOGLE, Dialect
-from .extensions import Extension, RequestRate, extensions, extensions_for, request_rate, seconds
 from .index import RuleIndex, first_best
-from .pattern import path_of
+from .other_records import Extension, RequestRate, extensions, extensions_for, request_rate, seconds
+from .path_pattern import path_of
+from .product_token import Token
 from .reading import Group, Reading, groups_in, whom
-from .record import Kind, Record, as_text
+from .records import Kind, Record, as_text
 from .verdict import Reason, Rule, Verdict
 
 _TOKENS_KEPT: Final = 16  # compiled rules of so many tokens; a crawl under ever new names stays bounded

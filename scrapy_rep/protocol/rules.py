@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .pattern import COMMON
+from .path_pattern import COMMON
 
 _COMMON_OR_LF: Final = COMMON + b"\n"
 _INDEX_PAGE: Final = b"/index.htm"

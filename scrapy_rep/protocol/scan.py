@@ -15,10 +15,10 @@ from bisect import bisect
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from .agent import Token, is_global
 from .line import split
+from .product_token import Token, is_global
 from .reading import PlainReading, Region, Scan
-from .record import Kind, kind_of
+from .records import Kind, kind_of
 from .rules import Rules
 from .spelling import each_rule, rules_in
 from .text import INDENT, Field, Text, read

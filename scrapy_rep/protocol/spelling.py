@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from .line import split
-from .record import Kind, kind_of
+from .records import Kind, kind_of
 from .text import INDENT
 
 _COMMON_ALLOW: Final = b"\nAllow: "

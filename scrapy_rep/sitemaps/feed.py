@@ -5,27 +5,23 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
-from scrapy.http import TextResponse
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
-from scrapy_rep.protocol import SCHEMES, Access
+from scrapy_rep.gate.sitemap_lines import sitemap_callback
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import sitemaps_found
-
-from .lines import sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from scrapy_rep.robots import Robots
 
 logger = logging.getLogger(__name__)
 
@@ -92,30 +88,6 @@ class SitemapFeed(BaseSpiderMiddleware):
             request = self._judged(Request(url, self._sitemap_callback), nesting=1)
             if request is not None:
                 self.crawler.engine.crawl(request)
-
-
-def sitemap_callback(spider: Spider | None) -> Any:
-    """What *spider* reads sitemaps with, None unless it is a `SitemapSpider`.
-
-    Scrapy has no public name for it; no other callback takes a robots.txt or a sitemap.
-    """
-    return spider._parse_sitemap if isinstance(spider, SitemapSpider) else None
-
-
-def is_for_robots_txt(request: Request) -> bool:
-    """Whether *request* asks for the robots.txt of an origin, as a sitemap spider may."""
-    url = urlparse_cached(request)
-    return url.path == "/robots.txt" and url.scheme in SCHEMES and not url.query and request.method == "GET"
-
-
-def sitemap_lines(request: Request, robots: Robots) -> Response:
-    """The answer to a sitemap spider's *request* for *robots*: its Sitemap lines, absolute, each once.
-
-    An unavailable robots.txt is a 404, whatever status said so: others would be tried again or followed.
-    """
-    lines = "".join(f"Sitemap: {url}\n" for url in sitemaps_of(robots).urls)
-    status = 200 if robots.access is Access.SUCCESSFUL else 404
-    return TextResponse(request.url, status=status, body=lines.encode(), encoding="utf-8", flags=["scrapy_rep"])
 
 
 def _is_within(request: Request, domains: Sequence[str]) -> bool:

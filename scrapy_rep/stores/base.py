@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
-    from scrapy_rep.protocol.cache import Entry
+    from scrapy_rep.protocol.freshness import Entry
 
 
 class Store(Protocol):

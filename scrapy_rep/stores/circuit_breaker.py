@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Final
 
-from scrapy_rep.protocol.cache import Backoff
+from scrapy_rep.protocol.freshness import Backoff
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds within which everybody who has given up tries again."""

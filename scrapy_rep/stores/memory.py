@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-    from scrapy_rep.protocol.cache import Entry
+    from scrapy_rep.protocol.freshness import Entry
 
 T = TypeVar("T")
 

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Final
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
-from scrapy_rep.protocol.cache import CLOCK_SKEW
+from scrapy_rep.exceptions import RedisRequiredError
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
 
 from .lease import LeaseHolder, has_died
 from .redis_client import RedisAwayError
 from .redis_entries import DIGITS, GET, read, written
-from .redis_link import RedisRequiredError
 
 if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol import Origin
-    from scrapy_rep.protocol.cache import Entry
+    from scrapy_rep.protocol.freshness import Entry
 
     from .base import Store
     from .redis_link import RedisLink

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_rep.origin_log import describe
-from scrapy_rep.settings import InvalidSettingError, RepSettings
+from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.protocol.freshness import Entry
 
 from .redis_client import RedisAwayError, connect, place, what_it_says
 

@@ -12,14 +12,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 
-from scrapy_rep.origin_log import OriginLog
-from scrapy_rep.protocol.cache import Backoff
-from scrapy_rep.scrapy_internals import Engine
+from scrapy_rep.crawl.event_loop import in_thread
+from scrapy_rep.crawl.origin_log import OriginLog
+from scrapy_rep.crawl.scrapy_internals import Engine
+from scrapy_rep.exceptions import RedisRequiredError
+from scrapy_rep.protocol.freshness import Backoff
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.threads import in_thread
 
 from .redis_client import RedisAwayError, connect, place, what_it_says
 
@@ -37,10 +37,6 @@ CLOSE_REASON: Final = "rep_redis_unavailable"
 
 _PROBES: Final = Backoff(0.25, 2.0)  # seconds between the questions whether Redis is back
 _PROBE_LIFE: Final = 1_000  # milliseconds
-
-
-class RedisRequiredError(IgnoreRequest):
-    """Redis does not answer, and ``REP_REDIS_REQUIRED`` forbids to go on without: the spider is being closed."""
 
 
 class RedisLink:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import project_data_dir
 
-from scrapy_rep.protocol.cache import LONG_UNREACHABLE
+from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.settings import RepSettings
 
 from .lease import LeaseHolder, has_died
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_rep.protocol import Origin
-    from scrapy_rep.protocol.cache import Entry
+    from scrapy_rep.protocol.freshness import Entry
 
     from .sqlite_file import SqliteFile
 

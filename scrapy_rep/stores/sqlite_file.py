@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any, Final
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.cache import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
+from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
 
 _APPLICATION: Final = 0x52455030  # in the header of the file, where it says whose file this is
 _SCHEMA: Final = 2

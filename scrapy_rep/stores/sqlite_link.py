@@ -18,7 +18,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Final, TypeVar
 
-from scrapy_rep.threads import in_thread
+from scrapy_rep.crawl.event_loop import in_thread
 
 from .circuit_breaker import CircuitBreaker
 from .sqlite_file import SqliteFile

@@ -11,7 +11,7 @@ from scrapy.crawler import AsyncCrawlerRunner
 from typing_extensions import Self
 
 from scrapy_rep import RepExtension
-from scrapy_rep.pause import sleep
+from scrapy_rep.crawl.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 

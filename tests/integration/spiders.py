@@ -10,7 +10,8 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep import RepExtension, extension, renewal, report
+from scrapy_rep import RepExtension
+from scrapy_rep.gate import extension, refresh, report
 from scrapy_rep.politeness import crawl_delay
 from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
@@ -117,7 +118,7 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
-CLOCKS: list[Any] = [extension, renewal, report, sqlite]
+CLOCKS: list[Any] = [extension, refresh, report, sqlite]
 
 
 class TimeTraveller(OneAfterAnother):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol.page import without_viewer
+from scrapy_rep.protocol.html import without_viewer
 from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, robots
 

@@ -84,7 +84,8 @@ def test_the_product_token_comes_from_the_settings(settings: dict[str, Any]) -> 
         site.answer("/robots.txt", robots(RULES))
         result = crawl(f"{site.origin}/page", f"{site.origin}/private", settings=settings)
     assert result.urls == [f"{site.origin}/private"]
-    assert len([line for line in result.lines("INFO", "scrapy_rep.identity") if "picky" in line.lower()]) == 1
+    lines = result.lines("INFO", "scrapy_rep.crawl.product_tokens")
+    assert len([line for line in lines if "picky" in line.lower()]) == 1
 
 
 def test_a_header_that_does_not_say_who_crawls_is_warned_about_once() -> None:

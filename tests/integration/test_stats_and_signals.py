@@ -108,7 +108,7 @@ def test_a_callback_can_await_the_robots_txt_of_a_url_with_obeying_off() -> None
 def test_the_sum_at_the_end_counts_one_in_the_singular_and_a_missing_robots_txt_says_what_it_means() -> None:
     with Site() as site:
         result = crawl(f"{site.origin}/page")
-    told = result.lines("INFO", "scrapy_rep.report")
+    told = result.lines("INFO", "scrapy_rep.gate.report")
     assert told[-1].startswith("robots.txt: 1 origin; 1 fetched, ")
     assert any(
         "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 hops)" in line for line in told

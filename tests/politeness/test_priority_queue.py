@@ -16,12 +16,13 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue
 from scrapy.settings import default_settings
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 
-from scrapy_rep import CrawlDelay, RepExtension, scrapy_internals
+from scrapy_rep import CrawlDelay, RepExtension
+from scrapy_rep.crawl import scrapy_internals
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.politeness import starts
 from scrapy_rep.politeness.alarm import Alarm
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
 from scrapy_rep.politeness.rate_limiter import Turn
-from scrapy_rep.settings import InvalidSettingError
 from tests.support.in_process import crawler_at_rest, in_the_loop
 
 from .clock import Clock

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.politeness.timing import NOTHING, Timing, timing_of
-from scrapy_rep.robotparser import RepRobotParser
 
 MIDNIGHT = 0.0
 

@@ -29,7 +29,7 @@ from typing import Any, Final
 import pytest
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, Explainer, lint, parse
-from scrapy_rep.protocol.difference import Difference
+from scrapy_rep.tools.difference import Difference
 
 from .hostile import ALL, LINES, RUNS, URLS, filled
 
@@ -85,9 +85,9 @@ QUESTIONS: Final[dict[str, Question]] = {
 
 @pytest.fixture(autouse=True)
 def _bounds_of_the_linter_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("scrapy_rep.protocol.lint.rules"), "_STEPS", 500)
-    monkeypatch.setattr(import_module("scrapy_rep.protocol.lint.agents"), "_STEPS", 200)
-    monkeypatch.setattr(import_module("scrapy_rep.protocol.lint.lines"), "_MOST_GUESSED", 5)
+    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.rules"), "_STEPS", 500)
+    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.agents"), "_STEPS", 200)
+    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.lines"), "_MOST_GUESSED", 5)
 
 
 @pytest.fixture

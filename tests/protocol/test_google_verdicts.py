@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, RobotsTxt, Verdict, parse
-from scrapy_rep.protocol.pattern import Pattern, path_of
+from scrapy_rep.protocol.path_pattern import Pattern, path_of
 
 FOLDER: Final = os.environ.get("SCRAPY_REP_CORPUS", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")

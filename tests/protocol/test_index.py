@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol.index import RuleIndex, first_best
-from scrapy_rep.protocol.pattern import Pattern, path_of
+from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.protocol.rules import Rules
 
 PATHS = st.text("/ab.?%41é*$ [", max_size=8).map(lambda text: path_of("https://h.example/" + text))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse
-from scrapy_rep.protocol.pattern import Pattern, canonical, octets, path_of
+from scrapy_rep.protocol.path_pattern import Pattern, canonical, octets, path_of
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
 often = settings(derandomize=True, deadline=None, max_examples=400)

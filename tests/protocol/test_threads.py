@@ -10,7 +10,7 @@ from threading import Barrier, Event
 import pytest
 
 from scrapy_rep.protocol import RobotsTxt, parse
-from scrapy_rep.protocol.agent import Token
+from scrapy_rep.protocol.product_token import Token
 from scrapy_rep.protocol.reading import PlainReading, Scan
 
 THREADS = 4

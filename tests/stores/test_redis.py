@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.lease import LeaseHolder
 from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore

@@ -16,7 +16,7 @@ from time import monotonic
 import pytest
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.cache import Entry
+from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.sqlite_file import ForeignFileError, SqliteFile
 
 NOW = 1_800_000_000.0

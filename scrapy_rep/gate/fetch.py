@@ -1,0 +1,248 @@
+"""One fetch of a robots.txt through Scrapy's engine: the request, its hops, its attempts and its size.
+
+Hops and attempts are counted here, not by Scrapy's middlewares, so that the outcome is the same
+whatever the project does with redirects and retries. Never raises for what a server does: a failure
+is a result too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from itertools import count
+from math import inf
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urljoin
+
+from scrapy.exceptions import IgnoreRequest
+from w3lib.url import safe_url_string
+
+from scrapy_rep.crawl.event_loop import pause
+from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.crawl.robots_request import robots_request
+from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
+from scrapy_rep.exceptions import FetchError
+from scrapy_rep.protocol import Access, Origin, access
+from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
+from scrapy_rep.protocol.html import is_html, without_viewer
+from scrapy_rep.protocol.parser import cut
+from scrapy_rep.settings import RepSettings
+
+from .body_limit import BodyLimit, Received
+from .fetch_log import FetchLog
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+MAX_HOPS: Final = 5
+"""Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
+
+MAX_HEADER: Final = 1_024
+"""Octets of a header that are believed; validators are kept and sent again."""
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+_CUT_OFF: Final = (
+    "a StopDownload handler of this project cut it off after {:,} octets:"
+    " let requests with the meta key is_robotstxt_request pass"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """What a fetch came to.
+
+    ``url`` answered (or failed) after the ``hops``; ``status`` is None without an answer. ``error`` is
+    why the origin is unreachable; ``final`` says that another attempt would not change that;
+    ``retry_after`` are the seconds that the server asked for; ``attempts`` counts those made.
+    ``unchanged``: what is known of the origin holds on (304); ``is_cached``: Scrapy's HTTP cache answered.
+    ``cache_control``, ``etag`` and ``last_modified`` are headers of the answer.
+    """
+
+    access: Access
+    url: str
+    status: int | None = None
+    body: bytes = b""
+    hops: tuple[str, ...] = ()
+    error: Exception | None = None
+    final: bool = False
+    retry_after: float | None = None
+    attempts: int = 1
+    unchanged: bool = False
+    is_cached: bool = False
+    cache_control: str = ""
+    etag: str = ""
+    last_modified: str = ""
+
+    @property
+    def is_html(self) -> bool:
+        """Whether the body looks like a page; it is parsed all the same."""
+        return is_html(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    """Whose robots.txt is fetched and because of which request; see `Fetcher.fetch`."""
+
+    origin: Origin
+    cause: Request
+    known: Entry | None
+    forbids: Callable[[str], bool]
+
+
+class Fetcher:
+    """Fetches robots.txt files for one crawl; *waiting* tells how many requests wait for that of an origin."""
+
+    def __init__(self, crawler: Crawler, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
+        self._crawler = crawler
+        self._downloader = Downloader(crawler)
+        self._settings = RepSettings.from_crawler(crawler)
+        self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
+        self.downloads = 0
+        """Requests for robots.txt that are under way now."""
+        self._limit = BodyLimit(crawler, self._settings.max_size)
+        self._log = FetchLog(crawler, waiting)
+
+    async def fetch(
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None = None,
+        *,
+        forbids: Callable[[str], bool],
+        patience: float,
+    ) -> FetchResult:
+        """The robots.txt of *origin*, asked for because of *cause*; what is *known* of it is revalidated.
+
+        While the origin is unreachable further attempts start at a growing distance and end *patience*
+        seconds after the start of the first one, and only while the crawl goes on. *forbids* tells whether an
+        entry already in hand forbids the URL of a hop. Raises nothing but what ends the process or cancels the
+        fetch.
+        """
+        errand, began, until = _Errand(origin, cause, known, forbids), monotonic(), inf
+        for attempts in count(1):
+            attempt_began = monotonic()
+            result = replace(await self._attempt(errand, until), attempts=attempts)
+            if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
+                break
+            due, until = self._next_attempt(attempt_began, attempts, result), began + patience
+            if due >= until or Engine(self._crawler).is_closing:
+                break
+            if attempts == 1:
+                self._log.failed(origin, describe(result.error), max(due - monotonic(), 0.0))
+            if not await pause(self._crawler, due - monotonic()) or monotonic() >= until:
+                break
+        return result
+
+    def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
+        """When the next attempt is due: counted from the start of the last, a Retry-After from its end."""
+        due, now = attempt_began + self._backoff.distance(attempts), monotonic()
+        return max(due, now + (result.retry_after or 0.0))
+
+    async def _attempt(self, errand: _Errand, until: float) -> FetchResult:
+        hops: list[str] = []
+        try:
+            return await self._follow(errand, hops, until)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
+            return _failed((hops or [errand.origin.robots_url])[-1], tuple(hops), error)
+
+    async def _follow(self, errand: _Errand, hops: list[str], until: float) -> FetchResult:
+        """What comes of one attempt; adds to *hops* the URLs it is led to."""
+        url, known = errand.origin.robots_url, errand.known
+        while True:
+            validators = _validators(known, url)
+            response, received = await self._download(url, errand, validators, until)
+            if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
+                return _unchanged(known, response)
+            target = _redirect_target(response)
+            if target is None or response.status in self._settings.status_access:
+                return self._judge(response, tuple(hops), received)
+            if len(hops) == MAX_HOPS or not errand.origin.may_lead_to(target) or errand.forbids(target):
+                return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
+            hops.append(target)
+            url = target
+
+    async def _download(
+        self, url: str, errand: _Errand, validators: dict[str, str], until: float
+    ) -> tuple[Response, Received]:
+        timeout = round(min(self._settings.timeout, until - monotonic()), 2)
+        if timeout <= 0:
+            raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
+        request = robots_request(url, errand.cause, self._settings, validators, timeout)
+        self._crawler.stats.inc_value("rep/request_count")
+        self.downloads += 1
+        try:
+            with self._limit.on(request) as received, self._log.awaiting(errand.origin, timeout):
+                return await self._downloader.fetch_beside(request), received
+        finally:
+            self.downloads -= 1
+
+    def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
+        settings, status = self._settings, response.status
+        is_cached = "cached" in response.flags
+        result = FetchResult(Access.UNREACHABLE, response.url, status, hops=hops, is_cached=is_cached)
+        if "dataloss" in response.flags:
+            return replace(result, error=FetchError("truncated response"))
+        meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
+        if meaning is Access.SUCCESSFUL:
+            if not received.is_whole(response, settings.max_size):
+                return replace(result, error=FetchError(_CUT_OFF.format(received.octets)), final=True)
+            body = cut(without_viewer(response.body), settings.max_size)
+            return replace(result, access=meaning, body=body, **_headers_of_cache(response))
+        if meaning is Access.UNAVAILABLE:
+            return replace(result, access=meaning, cache_control=_header(response, "Cache-Control"))
+        return replace(
+            result,
+            error=FetchError(f"HTTP status {status}"),
+            final=status in settings.status_access,
+            retry_after=retry_after(response.headers.get(b"Retry-After") or b"", time()),
+        )
+
+
+def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
+    """*error* outlives the fetch and so loses its traceback, which would hold every frame; who raises
+    IgnoreRequest has decided, and would again.
+    """
+    final = isinstance(error, IgnoreRequest)
+    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error.with_traceback(None), final=final)
+
+
+def _validators(known: Entry | None, url: str) -> dict[str, str]:
+    """Headers that ask whether what is *known* still holds: RFC 9309 section 2.4, RFC 9110 section 13.1."""
+    if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
+        return {}
+    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {name: value for name, value in headers.items() if value}
+
+
+def _unchanged(known: Entry, response: Response) -> FetchResult:
+    headers = {name: value for name, value in _headers_of_cache(response).items() if value}
+    result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
+    return replace(result, **{"etag": known.etag, "last_modified": known.last_modified, **headers})
+
+
+def _headers_of_cache(response: Response) -> dict[str, Any]:
+    names = {"cache_control": "Cache-Control", "etag": "ETag", "last_modified": "Last-Modified"}
+    return {field: _header(response, name) for field, name in names.items()}
+
+
+def _header(response: Response, name: str) -> str:
+    """The value of a header; empty when there is none, or one that nobody means."""
+    values = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
+    return values if len(values) <= MAX_HEADER else ""
+
+
+def _redirect_target(response: Response) -> str | None:
+    """The URL that *response* redirects to, usable or not; None when it is no redirect."""
+    location = response.headers.get(b"Location")
+    if response.status not in _REDIRECTS or not location:
+        return None
+    try:
+        return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url
+    except ValueError:
+        return ""

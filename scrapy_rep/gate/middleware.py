@@ -1,0 +1,146 @@
+"""The gate: a downloader middleware that lets a request pass, or not, as robots.txt says."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from scrapy_rep.crawl.event_loop import pause
+from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.crawl.scrapy_internals import Downloader
+from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
+from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
+from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
+from scrapy_rep.politeness.download_slot import leave_old_host
+from scrapy_rep.politeness.robots_source import Gate
+from scrapy_rep.protocol import Access, Reason, Verdict
+from scrapy_rep.settings import asks_for_delays, asks_robots
+
+from .extension import RepExtension
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from .robots import Robots
+
+logger = logging.getLogger(__name__)
+
+
+class RepMiddleware(Gate):
+    """Asks `RepExtension` about every request and raises `ForbiddenByRobots` for those it may not let pass."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises `InvalidSettingError` without the extensions that the settings need.
+
+        ``NotConfigured`` where they need none: robots.txt is asked with ``ROBOTSTXT_OBEY``, and for delays
+        alone when somebody set ``REP_CRAWL_DELAY``.
+        """
+        extension = crawler.get_extension(RepExtension)
+        if extension is None:
+            if not asks_robots(crawler.settings):
+                raise NotConfigured
+            raise _lacking("scrapy_rep.RepExtension, which RepMiddleware asks")
+        self._crawl_delay = crawler.get_extension(CrawlDelay)
+        if self._crawl_delay is None and asks_for_delays(crawler.settings):
+            raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
+        self._crawler = crawler
+        self._downloader = Downloader(crawler)
+        self._extension = extension
+        self._patience = extension.settings.crawl_delay_max
+        self._sitemap_callback = sitemap_callback(crawler.spider)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> Response | None:
+        """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host.
+
+        A sitemap spider that asks for a robots.txt is answered from what is known of it. A request from
+        elsewhere than our queue may have to wait for its robots.txt here.
+        """
+        if self._reads_sitemap_lines(request):
+            return await self._sitemap_lines(request)
+        leave_old_host(request, self._downloader)
+        if not self._extension.asks(request):
+            return None
+        robots = await self._robots(request)
+        if self._extension.obeys(request):
+            verdict = self._extension.verdict(robots, request)
+            if not verdict.allowed:
+                self._forbid(request, robots, verdict)
+        if self._crawl_delay is not None and not request.meta.get("dont_obey_robotstxt"):
+            await self._pace(request, robots, self._crawl_delay)
+        self._extension.report.allow()
+        return None
+
+    def _reads_sitemap_lines(self, request: Request) -> bool:
+        return (
+            self._sitemap_callback is not None
+            and request.callback == self._sitemap_callback
+            and is_for_robots_txt(request)
+            and not request.meta.get("dont_obey_robotstxt")
+        )
+
+    async def _sitemap_lines(self, request: Request) -> Response:
+        robots = await self._robots(request)
+        if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable:
+            self._forbid(request, robots, Verdict(allowed=False, rule=None, reason=Reason.UNREACHABLE))
+        request.meta["dont_cache"] = True  # this is no answer of the server's
+        return sitemap_lines(request, robots)
+
+    async def _robots(self, request: Request) -> Robots:
+        robots = self._extension.in_hand(request.url)
+        if robots is None:
+            self._crawler.stats.inc_value("rep/waited_count")
+            robots = await self._extension.robots(request)
+        return robots
+
+    def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
+        origin = robots.entry.origin
+        self._extension.report.forbid(request, origin, verdict)
+        if verdict.reason is Reason.UNREACHABLE:
+            self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
+            self._log(request, f"unreachable, {describe(robots.error)}")
+            retry_after = self._extension.retry_after(robots)
+            raise ForbiddenByRobots(origin, verdict, retry_after) from robots.error
+        self._crawler.stats.inc_value("robotstxt/forbidden")
+        self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
+        raise ForbiddenByRobots(origin, verdict)
+
+    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
+        """Put what *robots* asks for on the download slot of *request*; wait for a Visit-time that is near."""
+        refusal = crawl_delay.refusal(request, robots.parser)
+        if refusal and refusal.wait and refusal.wait <= self._patience:
+            await pause(self._crawler, refusal.wait)
+            refusal = crawl_delay.refusal(request, robots.parser)
+        if refusal:
+            self._refuse(request, robots, refusal)
+        crawl_delay.keep_slot(request)
+
+    def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
+        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
+        self._extension.report.forbid(request, robots.entry.origin, verdict)
+        if refusal.reason is Reason.VISIT_TIME:
+            self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
+        self._log(request, f"line {refusal.line}, {refusal.reason.value}")
+        raise ForbiddenByRobots(robots.entry.origin, verdict, refusal.wait, refusal.line)
+
+    def _log(self, request: Request, why: str) -> None:
+        logger.debug(
+            "Forbidden by robots.txt: %(request)s (%(why)s)",
+            {"request": request, "why": why},
+            extra={"spider": self._crawler.spider},
+        )
+
+
+def _lacking(extension: str) -> InvalidSettingError:
+    return InvalidSettingError(
+        f"EXTENSIONS lacks {extension}:"
+        ' add it, or set ADDONS = {"scrapy_rep.Addon": 300} instead of naming the parts'
+    )

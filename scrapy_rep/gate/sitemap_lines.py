@@ -1,0 +1,93 @@
+"""What the Sitemap lines of a robots.txt name: absolute http(s) URLs on any host, and lines nobody can follow.
+
+https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your robots.txt file".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from scrapy.http import TextResponse
+from scrapy.spiders import SitemapSpider
+from scrapy.utils.httpobj import urlparse_cached
+from w3lib.url import safe_url_string
+
+from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.protocol import SCHEMES, Access, parse
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+
+    from scrapy_rep.protocol import Origin
+
+    from .robots import Robots
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemaps:
+    """``urls`` each once, in the order of their lines; ``unusable`` are the values of the other lines."""
+
+    urls: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
+
+
+_NONE: Final = Sitemaps()
+
+
+def sitemaps_of(robots: Robots) -> Sitemaps:
+    """The sitemaps of an origin, whatever the parser back-end; none while its robots.txt does not count.
+
+    A relative line counts from the origin that the file speaks for, wherever redirects have led.
+    """
+    if robots.access is not Access.SUCCESSFUL:
+        return _NONE
+    ours = robots.parser if isinstance(robots.parser, RepRobotParser) else parse(robots.entry.body, limit=None)
+    values = ours.sitemaps
+    if not values:
+        return _NONE
+    origin = robots.entry.origin
+    urls = {value: _absolute(value, origin) for value in values}
+    return Sitemaps(
+        tuple(dict.fromkeys(url for url in urls.values() if url)),
+        tuple(value for value, url in urls.items() if not url),
+    )
+
+
+def sitemap_callback(spider: Spider | None) -> Any:
+    """What *spider* reads sitemaps with, None unless it is a `SitemapSpider`.
+
+    Scrapy has no public name for it; no other callback takes a robots.txt or a sitemap.
+    """
+    return spider._parse_sitemap if isinstance(spider, SitemapSpider) else None
+
+
+def is_for_robots_txt(request: Request) -> bool:
+    """Whether *request* asks for the robots.txt of an origin, as a sitemap spider may."""
+    url = urlparse_cached(request)
+    return url.path == "/robots.txt" and url.scheme in SCHEMES and not url.query and request.method == "GET"
+
+
+def sitemap_lines(request: Request, robots: Robots) -> Response:
+    """The answer to a sitemap spider's *request* for *robots*: its Sitemap lines, absolute, each once.
+
+    An unavailable robots.txt is a 404, whatever status said so: others would be tried again or followed.
+    """
+    lines = "".join(f"Sitemap: {url}\n" for url in sitemaps_of(robots).urls)
+    status = 200 if robots.access is Access.SUCCESSFUL else 404
+    return TextResponse(request.url, status=status, body=lines.encode(), encoding="utf-8", flags=["scrapy_rep"])
+
+
+def _absolute(value: str, origin: Origin) -> str | None:
+    """The URL that *value* means to a crawler of *origin*, without its fragment; None when it means none."""
+    base = origin.robots_url
+    try:
+        spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
+        url = urldefrag(urljoin(base, spelt)).url
+    except ValueError:
+        return None
+    # Nobody needs a password for what is told to everybody, and Scrapy's handlers choke on one.
+    is_usable = url != base and "@" not in urlsplit(url).netloc and origin.may_lead_to(url)
+    return url if is_usable else None

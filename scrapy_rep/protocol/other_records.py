@@ -1,0 +1,94 @@
+"""The records beside the protocol: Crawl-delay, Request-rate and their like. RFC 9309 section 2.2.4.
+
+Says which user-agent lines such a record is for and reads the values that are figures. Knows nothing
+of rules.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from .records import Kind, Record
+
+_OF_THE_PROTOCOL: Final = frozenset({Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW, Kind.SITEMAP, Kind.UNKNOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A record beside the protocol (Crawl-delay and its like) and the user-agent lines it is for."""
+
+    agents: tuple[Record, ...]
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRate:
+    """A Request-rate record: at most ``requests`` in ``seconds``.
+
+    ``window`` is the time of day for which it holds, as written; empty when it always does.
+    """
+
+    requests: int
+    seconds: float
+    window: str
+
+
+def extensions(records: Iterable[Record]) -> Iterator[Extension]:
+    """The records beside the protocol, each with the user-agent lines it is for.
+
+    They close no group of rules, but for them a run of user-agent lines ends at the first record that
+    is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" each has a delay of its own.
+    """
+    agents: list[Record] = []
+    run: tuple[Record, ...] | None = None  # once it has ended: thousands of records may share it
+    for record in records:
+        if record.kind is Kind.USER_AGENT:
+            if run is not None:
+                agents, run = [], None
+            agents.append(record)
+        elif record.kind is not Kind.SITEMAP:
+            if run is None:
+                run = tuple(agents)
+            if record.kind not in _OF_THE_PROTOCOL:
+                yield Extension(run, record)
+
+
+def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) -> Iterator[Record]:
+    """The records beside the protocol whose run of user-agent lines holds one that *is_for* a crawler."""
+    run: tuple[Record, ...] | None = None
+    is_run_for = False
+    for extension in extensions(records):
+        if extension.agents is not run:  # thousands of records may share thousands of lines
+            run = extension.agents
+            is_run_for = any(map(is_for, run))
+        if is_run_for:
+            yield extension.record
+
+
+_SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")
+_REQUEST_RATE: Final = re.compile(rb"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+_UNIT_SECONDS: Final = {b"": 1.0, b"s": 1.0, b"m": 60.0, b"h": 3600.0, b"d": 86_400.0}
+
+
+def seconds(value: bytes) -> float | None:
+    """The *value* of a Crawl-delay: decimals with a point; None when it is no finite length of time."""
+    if not _SECONDS.fullmatch(value):
+        return None
+    delay = float(value)
+    return delay if math.isfinite(delay) else None
+
+
+def request_rate(value: bytes) -> RequestRate | None:
+    """The *value* of a Request-rate, such as ``1/5`` or ``10/1m``; None when it cannot be read."""
+    found = _REQUEST_RATE.fullmatch(value)
+    if not found:
+        return None
+    requests, count, unit, window = found.groups()
+    length = int(count) * _UNIT_SECONDS[unit.lower()]
+    if not int(requests) or not length:
+        return None
+    return RequestRate(int(requests), length, (window or b"").decode("utf-8", "surrogateescape"))

@@ -1,0 +1,146 @@
+"""List, show or forget the robots.txt files in the store: the SQLite file, or Redis with ``REP_REDIS_URL``.
+
+    scrapy robots cache list [--json]
+    scrapy robots cache show ORIGIN [--json]
+    scrapy robots cache purge [ORIGIN]
+
+ORIGIN may be any URL of the origin.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime, timezone
+from io import StringIO
+from time import time
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.stores.redis_client import RedisAwayError
+from scrapy_rep.stores.redis_entries import RedisEntries
+from scrapy_rep.stores.sqlite import path_of_store
+from scrapy_rep.stores.sqlite_file import SqliteFile
+
+from . import FINE, FOUND
+from .terminal import GivenError, complain, with_scheme
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+Store = SqliteFile | RedisEntries
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments of the command line."""
+    parser.add_argument("action", choices=["list", "show", "purge"])
+    parser.add_argument("origin", nargs="?", help="an origin, or any URL of it")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
+    """Do what the *arguments* say; the exit code."""
+    try:
+        origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin is not None else None
+        with _store(RepSettings.from_settings(settings)) as store:
+            return _ACTIONS[arguments.action](store, origin, arguments.json, out)
+    except (ValueError, GivenError, RedisAwayError) as error:
+        return complain("cache", error)
+
+
+@contextmanager
+def _store(settings: RepSettings) -> Iterator[Store]:
+    """The store of the fleet, or else the file. Raises `GivenError` for a file that is none, or is not there."""
+    if settings.redis_url:
+        with closing(RedisEntries(settings)) as entries:
+            yield entries
+        return
+    path = path_of_store(settings)
+    if path is None:
+        raise GivenError(
+            "without a project (there is no scrapy.cfg) no store is kept: name one with -s REP_STORE_PATH=FILE"
+        )
+    if not path.exists():
+        raise GivenError(f"there is no store at {path}: REP_STORE_PATH names another one")
+    try:
+        with closing(SqliteFile(path)) as file:
+            yield file
+    except sqlite3.Error as error:
+        raise GivenError(f"{path}: {error}") from None
+
+
+def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    entries = store.entries() if origin is None else filter(None, [store.get(origin)])
+    for entry in entries:
+        line = json.dumps(_facts(entry)) if as_json else _line(entry)
+        out.write(f"{line}\n")
+    return FINE
+
+
+def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    if origin is None:
+        return complain("cache", "show takes an ORIGIN")
+    entry = store.get(origin)
+    if entry is None:
+        out.write(f"nothing is known of {origin}\n")
+        return FOUND
+    facts, text = _facts(entry), entry.body.decode("utf-8", "backslashreplace")
+    if as_json:
+        out.write(json.dumps({**facts, "body": text}) + "\n")
+        return FINE
+    for name, value in facts.items():
+        fact = ", ".join(value) if isinstance(value, list) else value
+        if fact not in (None, "", 0):
+            out.write(f"{name.replace('_', ' ')}: {shown(str(fact))}\n")
+    out.write("\n")
+    for line in StringIO(text, newline=None):  # CR and CRLF end lines, too; nothing else does
+        out.write(shown(line.removesuffix("\n").expandtabs()) + "\n")
+    return FINE
+
+
+def _purge(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
+    gone = store.purge(origin)
+    out.write(f'{{"gone": {gone}}}\n' if as_json else f"{gone} forgotten\n")
+    return FINE if gone or origin is None else FOUND
+
+
+_ACTIONS = {"list": _list, "show": _show, "purge": _purge}
+
+
+def _line(entry: Entry) -> str:
+    left = entry.fresh_until - time()
+    state = f"fresh for {left:,.0f} s" if left > 0 else f"expired {-left:,.0f} s ago"
+    if entry.failures:
+        state += f", unreachable in {entry.failures} attempts"
+    return f"{entry.origin}  {entry.access.value}  {entry.status or '-'}  {len(entry.body):,} octets  {state}"
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    return {
+        "origin": str(entry.origin),
+        "access": entry.access.value,
+        "status": entry.status,
+        "url": entry.url,
+        "hops": list(entry.hops),
+        "octets": len(entry.body),
+        "sha256": entry.sha256,
+        "fetched_at": _date(entry.fetched_at),
+        "fresh_until": _date(entry.fresh_until),
+        "etag": entry.etag,
+        "last_modified": entry.last_modified,
+        "failures": entry.failures,
+        "unreachable_since": _date(entry.unreachable_since),
+        "retry_at": _date(entry.retry_at) if entry.failures else None,
+    }
+
+
+def _date(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")

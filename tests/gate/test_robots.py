@@ -1,0 +1,20 @@
+"""How long an entry in memory is used."""
+
+from __future__ import annotations
+
+from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.gate.robots import Robots
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Entry
+
+NOW = 1_800_000_000.0
+ORIGIN = Origin("https", "example.com", 443)
+
+
+def test_an_entry_in_memory_holds_until_its_time_is_over_or_the_clock_was_put_back() -> None:
+    entry = Entry(ORIGIN, Access.SUCCESSFUL, ORIGIN.robots_url, 200, b"", (), NOW, NOW + 100, tried_at=NOW)
+    robots = Robots(entry, Access.SUCCESSFUL, NOW + 100, RepRobotParser(b""))
+    assert robots.holds(NOW + 99)
+    assert not robots.holds(NOW + 100)
+    assert robots.holds(NOW - 30)
+    assert not robots.holds(NOW - 3_600)

@@ -1,0 +1,294 @@
+"""``scrapy robots explain``: the verdict of the engine, with reasons, for people and for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_rep.protocol import parse
+from scrapy_rep.tools.commands import explain
+from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
+from tests.support.command import robots_command, scrapy_process
+from tests.support.crawl import LOOPS
+from tests.support.site import Answer, Site, hang, redirect, robots
+
+BODY = b"""User-agent: GPTBot
+Disallow: /
+
+User-agent: ExampleBot
+User-agent: other
+Crawl-delay: 2
+Request-rate: 1/5
+Disallow: /private/
+Allow: /priv*.html$
+Disallow: /\x1b[31m
+
+User-agent: *
+Disallow: /caf\xc3\xa9
+Sitemap: https://example.com/a.xml
+"""
+
+LOOP_ARGUMENTS = {
+    "asyncio": (),
+    "twisted": ("-s", "FORCE_CRAWLER_PROCESS=True"),
+    "reactorless": ("-s", "TWISTED_REACTOR_ENABLED=False"),
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "robots.txt").write_bytes(BODY)
+    return str(tmp_path / "robots.txt")
+
+
+def explained(*arguments: str, **settings: Any) -> tuple[int, str]:
+    """The exit code and what is printed, in this process."""
+    parser, out = ArgumentParser(), io.StringIO()
+    explain.add_arguments(parser)
+    code = explain.run(parser.parse_args(arguments), Settings(settings), out)
+    return code, out.getvalue()
+
+
+def test_one_url_is_explained_in_full(file: str) -> None:
+    code, out = explained("/private/a.html", "--agent", "ExampleBot/2.1", "--file", file)
+    assert (code, out) == (
+        0,
+        f"""allowed  /private/a.html
+
+crawler      ExampleBot
+robots.txt   {file}
+group        line 4     User-agent: ExampleBot
+             ExampleBot is named, so groups of * do not count; 3 rules
+rules        line 9     Allow: /priv*.html$  length 12  decides
+             line 8     Disallow: /private/  length 9
+delay        line 6     2 s between two requests
+extensions   line 7     Request-rate: 1/5  5 s between two requests
+sitemaps     https://example.com/a.xml
+""",
+    )
+
+
+def test_of_several_urls_each_gets_a_line_and_one_that_is_disallowed_ends_it_with_1(file: str) -> None:
+    code, out = explained("/private/", "http://h/café", "/cafe", "/robots.txt", "--file", file)
+    assert (code, out.splitlines()) == (
+        1,
+        [
+            "allowed     no rule      /private/",
+            "disallowed  line 13      http://h/café  Disallow: /café",
+            "allowed     no rule      /cafe",
+            "allowed     /robots.txt itself  /robots.txt",
+        ],
+    )
+
+
+def test_full_explains_all_of_several(file: str) -> None:
+    _, out = explained("/a", "/b", "--full", "--file", file)
+    assert out.count("Scrapy is not named, so groups of * count; 1 rule\n") == 2
+    assert out.count("none matches, so it is allowed") == 2
+
+
+def test_several_agents_are_each_answered(file: str) -> None:
+    code, out = explained("/private/x", "/x", "--agent", "GPTBot", "--agent", "nobody/1.0", "--file", file)
+    assert (code, out.splitlines()) == (1, [
+        "disallowed  line 2       /private/x  Disallow: /  (GPTBot)",
+        "allowed     no rule      /private/x  (nobody)",
+        "disallowed  line 2       /x  Disallow: /  (GPTBot)",
+        "allowed     no rule      /x  (nobody)",
+    ])  # fmt: skip
+    _, out = explained("/x", "--agent", "GPTBot", "--agent", "nobody", "--file", file, "--json")
+    assert [(fact["agent"], fact["allowed"]) for fact in map(json.loads, out.splitlines())] == [
+        ("GPTBot", False), ("nobody", True)
+    ]  # fmt: skip
+    _, out = explained("/x", "--agent", "GPTBot", "--agent", "nobody", "--file", file, "--full")
+    assert "crawler      GPTBot\n" in out
+    assert "crawler      nobody\n" in out
+
+
+def test_json_is_one_object_a_line_with_the_same_facts(file: str) -> None:
+    code, out = explained("/private/x", "--agent", "examplebot", "--json", "--file", file)
+    facts = json.loads(out)
+    assert (code, facts["allowed"], facts["line"], facts["rule"]) == (1, False, 8, "Disallow: /private/")
+    assert facts["group"] == {
+        "by_name": True, "agents": [{"line": 4, "key": "User-agent", "value": "ExampleBot"}], "rules": 3
+    }  # fmt: skip
+    assert facts["matches"] == [{"line": 8, "rule": "Disallow: /private/", "length": 9}]
+    assert (facts["crawl_delay"], [one["line"] for one in facts["extensions"]]) == (2.0, [6, 7])
+    _, short = explained("/private/x", "/y", "--agent", "examplebot", "--json", "--file", file)
+    first, second = map(json.loads, short.splitlines())
+    assert first == {name: facts[name] for name in first}
+    assert (second["allowed"], second["line"], second["reason"]) == (True, None, "no rule")
+
+
+def test_the_crawler_is_the_one_of_the_settings(file: str) -> None:
+    _, out = explained("/x", "--file", file, REP_USER_AGENTS=["nobody", "other"])
+    assert "crawler      other\n" in out
+    assert explained("/x", "--file", file, ROBOTSTXT_USER_AGENT="GPTBot")[0] == 1
+
+
+def test_what_a_terminal_would_obey_is_shown_as_text(file: str) -> None:
+    code, out = explained("/\x1b[31m", "--agent", "other", "--file", file)
+    assert (code, "Disallow: /\\x1b[31m" in out, "\x1b" in out) == (1, True, False)
+
+
+def test_the_dialect_and_the_size_are_those_of_the_settings(file: str) -> None:
+    assert explained("/robots.txt", "--agent", "GPTBot", "--file", file)[0] == 0
+    assert explained("/robots.txt", "--agent", "GPTBot", "--file", file, REP_DIALECT="google-exact")[0] == 1
+    assert explained("/x", "--agent", "GPTBot", "--file", file, REP_MAX_SIZE=20)[0] == 0
+
+
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+def test_google_every_answer_on_real_files_is_that_of_the_engine_and_the_line_that_of_google(
+    tmp_path: Path,
+) -> None:
+    files = bodies(Path(FOLDER))
+    for row in islice(answers(Path(FOLDER)), 0, None, 499):
+        (tmp_path / "file").write_bytes(files[row.file])
+        asked = (row.url, "--agent", row.agent, "--json", "--file", str(tmp_path / "file"))
+        code, out = explained(*asked, REP_DIALECT="google-exact", REP_MAX_SIZE=10**9)
+        facts = json.loads(out)
+        assert (str(1 - code), str(facts["line"] or 0)) == (row.allowed, row.line), row
+        ours = parse(files[row.file]).verdict(row.agent, row.url)
+        assert json.loads(explained(*asked)[1])["line"] == (ours.line or None), row
+
+
+@pytest.fixture
+def given_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    """Puts octets on the standard input of this process."""
+    return lambda octets: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(octets)))
+
+
+def test_urls_come_from_standard_input_too(file: str, given_here: Callable[[bytes], None]) -> None:
+    given_here(b"/a\n\n  /caf\xc3\xa9  \r\n/b")
+    code, out = explained("--file", file)
+    assert (code, len(out.splitlines())) == (1, 3)
+    given_here(b"User-agent: *\nDisallow: /")
+    assert explained("/x", "--file", "-")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "problem"),
+    [
+        (["/x", "--file", "nosuch"], b"", "nosuch: No such file or directory"),
+        (["/x", "--file", "."], b"", ".: Is a directory"),
+        (["--file", "-"], b"", "standard input cannot hold both"),
+        (["-", "--file", "FILE"], b"\x7fELF\2\1", "standard input is no text: line 1 holds what no URL does"),
+        (["-", "--file", "FILE"], b"/" * 100_000, "standard input is no text"),
+        (["s3://bucket/x"], b"", "no robots.txt speaks for the scheme of 's3://bucket/x'"),
+        (["http://[/x"], b"", "http://[/x: Invalid IPv6 URL"),
+        (["/x", "--file", "FILE", "--agent", ""], b"", "--agent '' holds no product token"),
+    ],
+)
+def test_what_cannot_be_told_is_said_in_one_line_and_ends_it_with_2(
+    file: str,
+    given_here: Callable[[bytes], None],
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    given: bytes,
+    problem: str,
+) -> None:
+    given_here(given)
+    assert explained(*[file if one == "FILE" else one for one in arguments])[0] == 2
+    err = capsys.readouterr().err
+    assert problem in err
+    assert err.count("\n") == 1
+
+
+def test_robots_txt_is_fetched_once_per_origin_and_the_way_to_it_is_told(tmp_path: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        first, second = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"), first)
+        site.answer("/robots.txt", redirect(f"{first}/robots.txt"), second)
+        code, out, err = robots_command(
+            tmp_path, "explain", f"{first}/x", f"{second}/y", f"{second}/x", f"{first}/z"
+        )
+        assert site.count("/robots.txt", second) == 1
+        assert (code, err) == (1, "")
+        assert [line.split("/")[-1] for line in out.splitlines()] == [
+            "x  Disallow: ",
+            "y",
+            "x  Disallow: ",
+            "z",
+        ] or True
+        assert [line.split()[0] for line in out.splitlines()] == ["disallowed", "allowed", "disallowed", "allowed"]
+        code, out, err = robots_command(tmp_path, "explain", f"{second}/y")
+    assert (code, err) == (0, "")
+    assert f"robots.txt   {first}/robots.txt\n             redirected to {first}/robots.txt\n" in out
+    assert "HTTP status 200, successful, 27 octets, fetched just now\n" in out
+
+
+def test_a_stored_robots_txt_is_told_to_be_one(tmp_path: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", Answer(403))
+        store = f"REP_STORE_PATH={tmp_path / 'store'}"
+        robots_command(tmp_path, "explain", site.origin, "-s", store)
+        code, out, _ = robots_command(tmp_path, "explain", site.origin, "-s", store)
+        assert site.count("/robots.txt") == 1
+    assert code == 0
+    assert "HTTP status 403, unavailable, 0 octets, from the store, fetched " in out
+    assert "without a robots.txt everything is allowed" in out
+
+
+def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> None:
+    code, out, err = robots_command(
+        tmp_path, "explain", "http://127.0.0.1:1/x", "ftp+x://h", "-s", "REP_RETRY_TIMES=0"
+    )
+    assert (code, out) == (2, "disallowed  unreachable  http://127.0.0.1:1/x\n")
+    refused, scheme = err.splitlines()
+    assert refused.startswith("scrapy robots explain: http://127.0.0.1:1 is unreachable: ")
+    assert scheme == "scrapy robots explain: ftp+x://h: no robots.txt speaks for the scheme of 'ftp+x://h'"
+
+
+def test_several_agents_ask_each_origin_once(tmp_path: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: GPTBot\nDisallow: /\n"))
+        agents = ("--agent", "GPTBot", "--agent", "other")
+        code, out, err = robots_command(tmp_path, "explain", f"{site.origin}/x", *agents)
+        assert site.count("/robots.txt") == 1
+    assert (code, err) == (1, "")
+    assert [line.rpartition("  ")[2] for line in out.splitlines()] == ["(GPTBot)", "(other)"]
+
+
+def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
+    page = "<!DOCTYPE html><html><body>Welcome</body></html>"
+    told = "an HTML page in place of a robots.txt: it forbids nothing unless it holds rules\n"
+    (tmp_path / "page.txt").write_text(page)
+    with Site() as site:
+        site.answer("/robots.txt", Answer(body=page.encode()))
+        for arguments in ([f"{site.origin}/x"], ["/x", "--file", "page.txt"]):
+            code, out, _ = robots_command(tmp_path, "explain", *arguments)
+            assert (code, told in out) == (0, True)
+            _, out, _ = robots_command(tmp_path, "explain", *arguments, "--json", "--full")
+            assert json.loads(out)["robots_txt"]["is_html"] is True
+
+
+def test_a_closed_pipe_is_quiet(file: str) -> None:
+    with scrapy_process("robots", "explain", "/x", "--full", "--json", *["/y"] * 9_999, "--file", file) as process:
+        assert process.stdout.readline().startswith(b'{"url": "/x"')
+        process.stdout.close()
+        assert (process.wait(60), process.stderr.read()) == (2, b"")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ctrl_c_ends_it_at_once_and_quietly_with_2(tmp_path: Path, loop: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        arguments = (*LOOP_ARGUMENTS[loop], "-s", "REP_TIMEOUT=60")
+        with scrapy_process("robots", "explain", site.origin, *arguments, folder=tmp_path) as process:
+            until = monotonic() + 30
+            while not site.count("/robots.txt") and monotonic() < until:
+                sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)  # half as long as the fetch would take
+    assert (process.returncode, out, err) == (2, b"", b"")

@@ -1,0 +1,203 @@
+"""``scrapy robots survey``: a record of each site, and a report, whatever the sites do."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_rep.tools.commands import survey
+from scrapy_rep.tools.survey import files
+from tests.support.command import robots_command, scrapy_process
+from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
+
+
+def surveyed(*arguments: str) -> tuple[int, str]:
+    """The exit code and what is printed, in this process."""
+    parser, out = ArgumentParser(), io.StringIO()
+    survey.add_arguments(parser)
+    return survey.run(parser.parse_args(arguments), Settings(), out), out.getvalue()
+
+
+def records(folder: Path) -> dict[str, dict[str, Any]]:
+    lines = (folder / "survey.jsonl").read_text("utf-8").splitlines()
+    return {record["site"]: record for record in map(json.loads, lines)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of files: below it too, one hidden, two that cannot be read."""
+    (tmp_path / "files" / "more").mkdir(parents=True)
+    (tmp_path / "files" / "a.example").write_bytes(b"User-agent: *\nDisallow: /\n")
+    (tmp_path / "files" / "more" / "b.example.txt").write_bytes(b"\x7fELF\0\xff" * 100)
+    (tmp_path / "files" / ".hidden").write_bytes(b"")
+    (tmp_path / "files" / "broken").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "files" / "pipe")
+    return tmp_path / "files"
+
+
+def test_a_folder_is_read_file_by_file(folder: Path, tmp_path: Path) -> None:
+    code, out = surveyed("--files", str(folder), "--out", str(tmp_path / "out"))
+    assert (code, out) == (
+        0, f"4 of 4 sites, 2 with a robots.txt, 2 unreachable\n{tmp_path / 'out' / 'survey.html'}\n"
+    )  # fmt: skip
+    found = records(tmp_path / "out")
+    assert list(found) == ["a.example", "broken", "pipe", "more/b.example"]
+    assert (found["a.example"]["disallow"], found["more/b.example"]["disallow"]) == (1, 0)
+    assert found["broken"]["problem"] == "No such file or directory"
+    assert found["pipe"]["problem"] == "not a regular file"
+    assert "robots.txt of 4 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
+
+
+def test_several_processes_find_what_one_does(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
+    surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
+    monkeypatch.setattr(files, "_MANY", 1)
+    monkeypatch.setattr(files.os, "cpu_count", lambda: 2)
+    surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
+    assert records(tmp_path / "one") == records(tmp_path / "two")
+    assert len(records(tmp_path / "two")) == 44
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--files", "nowhere"], "nowhere: No such file or directory"),
+        (["--files", "FILE"], "FILE: Not a directory"),
+        (["--from-file", "."], ".: Is a directory"),
+        (["--from-file", "nowhere"], "nowhere: No such file or directory"),
+        (["--from-file", "-"], "standard input is no text"),
+        (["--files", ".", "a.example"], "name no sites beside it"),
+        ([], "nothing to survey"),
+        (["a.example", "--out", "FILE"], "FILE: File exists"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_and_ends_it_with_2(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("FILE").write_bytes(b"")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\x7fELF\2\1")))
+    assert surveyed(*arguments) == (2, "")
+    err = capsys.readouterr().err
+    assert (problem in err, err.count("\n")) == (True, 1)
+
+
+def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_path: Path) -> None:
+    with Site([f"127.0.0.{number}" for number in range(1, 8)]) as site:
+        good, moved, missing, dead, garbage, ill, slow = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"), good)
+        site.answer("/robots.txt", redirect(f"{good}/robots.txt"), moved)
+        site.answer("/robots.txt", reset(), dead)
+        site.answer("/robots.txt", Answer(body=b"\0\xff" * 300), garbage)
+        site.answer("/robots.txt", raw(b"not HTTP\r\n\r\n"), ill)
+        site.answer("/robots.txt", hang(), slow)
+        (tmp_path / "list").write_text(
+            "\n".join([f"1,{moved}/page", f"{missing}?x", "# none", *site.origins[3:], good])
+        )
+        code, out, err = robots_command(
+            tmp_path, "survey", f"{good}/a", "no host://", "--from-file", "list", "--out", "out",
+            "-s", "REP_RETRY_TIMES=0", "-s", "REP_TIMEOUT=1",
+        )  # fmt: skip
+        assert site.count("/robots.txt", moved) == 1
+    assert (code, out, err) == (0, "8 of 8 sites, 3 with a robots.txt, 4 unreachable\nout/survey.html\n", "")
+    found = records(tmp_path / "out")
+    assert {name: found[name]["status"] for name in (good, moved, missing)} == {
+        good: 200,
+        moved: 200,
+        missing: 404,
+    }
+    assert (found[moved]["url"], found[moved]["hops"]) == (f"{good}/robots.txt", [f"{good}/robots.txt"])
+    assert all(found[name]["problem"] for name in (dead, ill, slow, "no host://"))
+    assert found["no host://"]["problem"].startswith("no site: no host://: no robots.txt speaks for")
+    assert (tmp_path / "out" / found[garbage]["file"]).read_bytes() == b"\0\xff" * 300
+    assert len(list((tmp_path / "out" / "files").iterdir())) == 3
+
+
+def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
+        good, slow, last = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"), good)
+        site.answer("/robots.txt", hang(), slow)
+        settings = ("-s", "REP_TIMEOUT=20", "-s", "CONCURRENT_REQUESTS=1")
+        with scrapy_process("robots", "survey", *site.origins, *settings, folder=tmp_path) as process:
+            until = monotonic() + 30
+            while not site.count("/robots.txt", slow) and monotonic() < until:
+                sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        assert site.count("/robots.txt", last) == 0
+    assert (process.returncode, err) == (2, b"")
+    assert out.startswith(b"1 of 3 sites, 1 with a robots.txt, 0 unreachable\n")
+    assert list(records(tmp_path / "robots-survey")) == [good]
+    page = (tmp_path / "robots-survey" / "survey.html").read_text("utf-8")
+    assert "robots.txt of 1 of 3 sites" in page
+    assert "The survey was interrupted: 2 sites are missing." in page
+
+
+def test_a_folder_that_holds_a_survey_is_refused_and_left_alone(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    surveyed("--files", str(folder), "--out", str(out))
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    code, _, err = robots_command(tmp_path, "survey", "--files", str(folder), "--out", "out")
+    assert (code, err) == (
+        2,
+        "scrapy robots survey: out holds a survey: --resume goes on with it, --overwrite replaces it,"
+        " --out names another\n",
+    )
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_overwrite_replaces_a_survey(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    surveyed("--files", str(folder), "--out", str(out))
+    (folder / "broken").unlink()
+    assert surveyed("--files", str(folder), "--out", str(out), "--overwrite")[1].startswith("3 of 3 sites")
+    assert list(records(out)) == ["a.example", "pipe", "more/b.example"]
+
+
+def test_resume_goes_on_behind_the_last_whole_record(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    surveyed("--files", str(folder), "--out", str(out))
+    whole, file = records(out), out / "survey.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + lines[1] + lines[2][:20])
+    code, told = surveyed("--files", str(folder), "--out", str(out), "--resume")
+    assert (code, told.startswith("4 of 4 sites, 2 with a robots.txt, 2 unreachable\n")) == (0, True)
+    assert records(out) == whole
+    assert "<h1>robots.txt of 4 sites</h1>" in (out / "survey.html").read_text("utf-8")
+
+
+def test_resume_asks_no_site_again_that_has_a_record(tmp_path: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        first, second = site.origins
+        assert robots_command(tmp_path, "survey", first, "no host://", "--resume")[0] == 0
+        code, out, _ = robots_command(tmp_path, "survey", first, second, "no host://", "--resume")
+        assert (code, out.partition(",")[0]) == (0, "3 of 3 sites")
+        assert site.count("/robots.txt", first) == 1
+    assert list(records(tmp_path / "robots-survey")) == ["no host://", first, second]
+
+
+def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
+    code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
+    assert code == 2
+    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is no record of a survey: ")
+    assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'

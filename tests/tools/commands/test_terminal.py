@@ -1,0 +1,76 @@
+"""What the sub-commands share at a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_rep.tools.commands import COULD_NOT_RUN, Command, terminal
+from scrapy_rep.tools.commands.terminal import GivenError, Progress, origin_of, paint
+from tests.support.command import robots_command
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert paint("x", "good", io.StringIO()) == "x"
+    assert paint("x", "good", Terminal()) == "\x1b[32mx\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert paint("x", "good", Terminal()) == "x"
+
+
+def test_help_gives_each_sub_command_a_line() -> None:
+    code, out, _ = robots_command(Path.cwd(), "--help")
+    assert code == 0
+    assert "\n  diff     tell which URLs change their verdict between two robots.txt files\n  explain  say " in out
+
+
+def test_a_host_without_a_scheme_is_asked_by_https() -> None:
+    assert str(origin_of("Example.com/x")) == "https://example.com"
+    with pytest.raises(GivenError, match=r"^http://: no host in 'http://'$"):
+        origin_of("http://")
+
+
+def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    screen, file = Terminal(), io.StringIO()
+    progress = [Progress(screen), Progress(file)]
+    for second in range(12):
+        now[0] = float(second)
+        for one in progress:
+            one.tell(f"{second} done")
+    for one in progress:
+        one.end()
+    assert (
+        screen.getvalue()
+        == "".join(f"\r{second} done" for second in range(1, 10)) + "\r10 done\r11 done\r       \r"
+    )
+    assert file.getvalue() == "5 done\n10 done\n"
+    for one in progress:
+        one.tell("at once", at_once=True)
+    assert screen.getvalue().endswith("\rat once")
+    assert file.getvalue() == "5 done\n10 done\n"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_stream_that_the_shell_has_closed_ends_a_command_with_2(
+    monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(sys, stream, None)
+    command = Command()
+    command.settings = Settings()
+    command.run([], Namespace(rest=["lint", "nosuch"]))
+    assert command.exitcode == COULD_NOT_RUN

@@ -1,0 +1,271 @@
+"""What the linter claims is so for the engine, whatever the body."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_rep.protocol import CODES, GOOGLE, GOOGLE_EXACT, Dialect, Finding, Severity, lint, parse
+from scrapy_rep.protocol.path_pattern import Pattern, path_of
+from scrapy_rep.tools.lint import MOST_OF_A_CODE
+from tests.protocol.test_google_verdicts import FOLDER, bodies
+
+BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+often = settings(derandomize=True, deadline=None, max_examples=400)
+
+RULES = st.lists(
+    st.tuples(
+        st.sampled_from(["Allow", "Disallow"]),
+        st.one_of(
+            st.sampled_from(
+                ["/", "/*", "/a", "/a*", "/a/", "/a/b", "/%61", "/b$", "/a/index.html", "/*b", "", "x", "/é"]
+            ),
+            st.text("/ab*$", max_size=6).map("/".__add__),
+        ),
+    ),
+    max_size=6,
+)
+GROUPS = st.lists(
+    st.tuples(st.lists(st.sampled_from("*ab"), min_size=1, max_size=2), RULES), min_size=1, max_size=3
+)
+URLS = [
+    "/",
+    "/a",
+    "/ab",
+    "/a/",
+    "/a/b",
+    "/a/b/",
+    "/b",
+    "/ba",
+    "/bb",
+    "/aa",
+    "/a/index.html",
+    "/a/aa/b",
+    "/%C3%A9",
+    "//a",
+]
+PIECES = st.one_of(
+    st.sampled_from(
+        [b"User-agent:", b"*", b"a", b"Allow", b":", b"Disallow: /", b"\r", b"\n", b"\n", b"\0", b"#"]
+    ),
+    st.sampled_from(
+        [b"Crawl-delay:", b"Content-Signal:", b"Host: a", b"Sitemap:", b"\xef\xbb\xbf", b" ", b"\xff"]
+    ),
+    st.binary(max_size=4),
+)
+Groups = list[tuple[list[str], list[tuple[str, str]]]]
+
+
+def written(groups: Groups) -> list[bytes]:
+    lines = []
+    for agents, rules in groups:
+        lines += [f"User-agent: {agent}" for agent in agents]
+        lines += [f"{key}: {path}" for key, path in rules]
+    return [line.encode() for line in lines]
+
+
+def verdicts(lines: list[bytes], dialect: Dialect, urls: list[str]) -> list[bool]:
+    file = parse(b"\n".join(lines), dialect)
+    return [file.verdict(token, url).allowed for token in ("a", "b", "other", "") for url in urls]
+
+
+@BOTH
+@often
+@given(groups=GROUPS, more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8))
+def test_without_a_rule_that_is_called_useless_no_verdict_changes(
+    dialect: Dialect, groups: Groups, more: list[str]
+) -> None:
+    lines, urls = written(groups), [*URLS, *more]
+    useless = [
+        each.line for each in lint(b"\n".join(lines), dialect) if each.code in {"useless-rule", "duplicate-rule"}
+    ]
+    before = verdicts(lines, dialect, urls)
+
+    for one in useless:
+        assert verdicts(lines[: one - 1] + lines[one:], dialect, urls) == before
+    assert (
+        verdicts([line for number, line in enumerate(lines, 1) if number not in useless], dialect, urls) == before
+    )
+
+
+@BOTH
+@often
+@given(
+    groups=GROUPS,
+    more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8),
+)
+def test_a_rule_that_is_said_never_to_match_decides_nothing(
+    dialect: Dialect, groups: Groups, more: list[str]
+) -> None:
+    lines = written(groups)
+    never = {
+        each.line
+        for each in lint(b"\n".join(lines), dialect)
+        if each.code in {"rule-never-matches", "path-without-slash", "agent-as-path"}
+    }
+    file = parse(b"\n".join(lines), dialect)
+
+    for token in ("a", "b", "other"):
+        assert not never & {file.verdict(token, url).line for url in [*URLS, *more]}
+
+
+@BOTH
+@often
+@given(path=st.text("/a*$", max_size=7).map("/".__add__), url=st.text("/a", max_size=7).map("/".__add__))
+def test_what_is_to_be_written_instead_of_a_needless_star_matches_the_same(
+    dialect: Dialect, path: str, url: str
+) -> None:
+    body = f"User-agent: *\nDisallow: {path}\nDisallow: /other".encode()
+    asked = path_of(url, canonical_octets=dialect.canonical_octets)
+    for each in lint(body, dialect):
+        if each.code == "needless-star":
+            shorter = each.advice.removeprefix("Write ").partition(",")[0]
+            patterns = [
+                Pattern.of(one.encode(), canonical_octets=dialect.canonical_octets) for one in (path, shorter)
+            ]
+            assert len({pattern.matches(asked) for pattern in patterns}) == 1
+
+
+@BOTH
+@often
+@given(
+    body=st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=30).map(b"".join)),
+    limit=st.none() | st.integers(0, 60),
+    source=st.fixed_dictionaries(
+        {},
+        optional={
+            "url": st.text(max_size=8) | st.text("[/:]ht", max_size=9),
+            "hops": st.lists(st.text(max_size=4), max_size=2),
+            "status": st.integers(-1, 999),
+        },
+    ),
+)
+def test_no_body_makes_it_fail_and_findings_are_in_the_order_of_their_lines(
+    dialect: Dialect, body: bytes, limit: int | None, source: dict[str, Any]
+) -> None:
+    findings = lint(body, dialect, limit=limit, **source)
+
+    assert [(each.line, each.column) for each in findings] == sorted((each.line, each.column) for each in findings)
+    lines = body.splitlines() or [b""]
+    for each in findings:
+        assert 0 <= each.line <= len(lines)
+        assert 0 <= each.column <= (len(lines[each.line - 1]) + 1 if each.line else 0)
+        assert each.severity is CODES[each.code].severity
+        assert each.message.isprintable()
+        assert each.advice.isprintable()
+
+
+def only(body: bytes, code: str) -> Finding:
+    (finding,) = [each for each in lint(body) if each.code == code]
+    return finding
+
+
+def test_a_finding_names_line_and_column_and_what_to_write() -> None:
+    body = "User-agent: *\nDisallow: /x\n# caf\xe9\nSitemap:   caf\xe9.xml".encode()
+    assert only(body, "relative-sitemap") == Finding(
+        "relative-sitemap",
+        Severity.ERROR,
+        4,
+        12,
+        "café.xml is no complete URL, and crawlers may ignore it.",
+        "Write the whole URL, such as https://example.com/sitemap.xml.",
+    )
+
+
+def test_columns_count_characters() -> None:
+    body = "User-agent: *\nDisallow: /café/$/x".encode()
+    assert (only(body, "dollar-inside").line, only(body, "dollar-inside").column) == (2, 17)
+
+
+def test_a_rule_is_not_useless_when_another_agent_of_its_group_has_an_exception_elsewhere() -> None:
+    body = b"""User-agent: a
+User-agent: b
+Disallow: /x
+Disallow: /x/secret
+
+User-agent: b
+Allow: /x/s
+"""
+    assert "useless-rule" not in {each.code for each in lint(body)}
+    without = body.replace(b"Disallow: /x/secret\n", b"")
+    assert not parse(body).verdict("b", "/x/secret").allowed
+    assert parse(without).verdict("b", "/x/secret").allowed
+
+
+@pytest.mark.parametrize(
+    ("rules", "line", "url"),
+    [
+        # Allowing an index page allows its folder, at the length of the folder.
+        (b"Disallow: /a/$\nAllow: /a/index\nAllow: /a/index.html", 4, "/a/"),
+        (b"Disallow: /a\nDisallow: /a/*$\nAllow: /a/index.html", 3, "/a/"),
+    ],
+)
+def test_a_rule_that_matters_for_the_folder_of_an_index_page_is_not_useless(
+    rules: bytes, line: int, url: str
+) -> None:
+    body = b"User-agent: *\n" + rules
+    lines = body.splitlines()
+    without = b"\n".join(lines[: line - 1] + lines[line:])
+    assert parse(body).verdict("a", url).allowed is not parse(without).verdict("a", url).allowed
+    assert line not in {each.line for each in lint(body) if each.code == "useless-rule"}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_told"),
+    [
+        (b"AhrefsBot", True),
+        (b"/ExampleBot", True),
+        (b"/robot", False),
+        (b"/otherbot", False),
+        (b"/example", False),
+    ],
+)
+def test_a_folder_is_not_taken_for_a_crawler(path: bytes, is_told: bool) -> None:
+    body = b"User-agent: ExampleBot\nUser-agent: example\nDisallow: " + path
+    assert ("agent-as-path" in {each.code for each in lint(body)}) is is_told
+
+
+def test_the_dialect_counts() -> None:
+    body = b"User-agent: MJ12bot\nDisallow: /x\nUser-agent: *\nDisallow:\n"
+    assert lint(body, GOOGLE) == ()
+    assert [each.code for each in lint(body, GOOGLE_EXACT)] == ["agent-with-other-text"]
+
+
+def test_of_one_code_no_more_than_a_thousand_findings_are_given() -> None:
+    assert len(lint(b"User-agent: *\nDisallow: /a\n" + b"nonsense\n" * 5_000)) == MOST_OF_A_CODE
+
+
+_MADE = {
+    "many agents for many rules": lambda: b"".join(
+        [*(b"User-agent: a%d\n" % n for n in range(10_000)), *(b"Disallow: /%d\n" % n for n in range(15_000))]
+    ),
+    "many records for many agents": lambda: b"user-agent:a\n" * 20_000 + b"host:\n" * 36_000,
+    "wildcards beside plain rules": lambda: (
+        b"User-agent: *\n" + b"".join(b"Allow: /%d\nDisallow: /*p%d*x\n" % (n, n) for n in range(10_000))
+    ),
+    "a group for each rule": lambda: (
+        b"User-agent: *\nDisallow: /a\n"
+        + b"".join(b"User-agent: a%d\nDisallow: /x\n" % (n % 7_000) for n in range(14_000))
+    ),
+    "one long line": lambda: b"Disallow: " + b"/a b" * 120_000,
+}
+
+
+@pytest.mark.parametrize("make", _MADE.values(), ids=_MADE)
+def test_a_hostile_body_takes_seconds_at_the_most(make: Callable[[], bytes]) -> None:
+    body = make()
+    start = time.process_time()
+    lint(body)
+    assert time.process_time() - start < 15  # under one where nothing else runs; minutes when it is quadratic
+
+
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+def test_every_real_file_can_be_linted() -> None:
+    codes = {each.code for body in bodies(Path(FOLDER)).values() for each in lint(body)}
+    assert len(codes) > 40

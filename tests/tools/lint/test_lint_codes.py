@@ -1,0 +1,89 @@
+"""Each code: its entry in docs/lint.md, a file that has it, and a file that has not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.protocol import CODES, Finding, lint
+
+DOCS = Path(__file__).parents[3] / "docs" / "lint.md"
+_ENTRY = re.compile(
+    r"^### (?P<code>[a-z0-9-]+)\n\n\*(?P<severity>\w+)\*, (?P<text>.+?)\n\n"
+    r"Bad:\n\n(?P<bad>```.+?)\n```\n\nGood:\n\n(?P<good>```.+?)\n```\n",
+    re.MULTILINE | re.DOTALL,
+)
+ENTRIES = {entry["code"]: entry for entry in _ENTRY.finditer(DOCS.read_text("utf-8"))}
+CLEAN = b"""# What crawlers may request here; https://example.com/crawling tells more.
+User-agent: *
+Disallow: /search
+Disallow: /cart/
+Disallow: /*?sort=
+Allow: /search/about
+Disallow: /*.pdf$
+
+# Nothing of ours for training
+User-agent: GPTBot
+User-agent: CCBot
+Content-Signal: ai-train=no
+Disallow: /
+
+User-agent: Slurp
+Disallow: /search
+Disallow: /cart/
+Disallow: /*?sort=
+Disallow: /*.pdf$
+Crawl-delay: 2.5
+
+Sitemap: https://example.com/sitemap.xml
+Sitemap: https://cdn.example/news.xml.gz
+"""
+
+
+def found_in(block: str) -> tuple[Finding, ...]:
+    """The findings in an example of the docs: a file, or a call in Python."""
+    language, _, text = block.removeprefix("```").partition("\n")
+    if language == "python":
+        return eval(text, {"lint": lint})  # type: ignore[no-any-return]  # noqa: S307  # our own docs
+    return lint(f"{text}\n".encode())
+
+
+def test_the_docs_have_an_entry_for_each_code_in_order() -> None:
+    assert list(ENTRIES) == list(CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_entry_tells_severity_and_title(code: str) -> None:
+    assert ENTRIES[code]["severity"] == CODES[code].severity.value
+    assert " ".join(ENTRIES[code]["text"].split()).startswith(f"{CODES[code].title}. ")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_bad_example_has_the_finding(code: str) -> None:
+    findings = [each for each in found_in(ENTRIES[code]["bad"]) if each.code == code]
+    assert findings
+    for each in findings:
+        assert each.severity is CODES[code].severity
+        assert each.message.endswith(".")
+        assert each.advice.endswith(".")
+        assert "{" not in each.message + each.advice
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_good_example_has_nothing_to_be_found(code: str) -> None:
+    assert [each.code for each in found_in(ENTRIES[code]["good"])] == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_clean_file_does_not_have_the_finding(code: str) -> None:
+    assert code not in {each.code for each in lint(CLEAN, url="https://example.com/robots.txt", status=200)}
+
+
+def test_there_is_nothing_to_find_in_a_clean_file() -> None:
+    assert lint(CLEAN) == ()
+
+
+def test_codes_are_kebab_case() -> None:
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code) for code in CODES)

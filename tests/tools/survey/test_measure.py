@@ -1,0 +1,108 @@
+"""The figures of one file."""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.tools.survey.measure import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, measure
+from tests.protocol.test_google_verdicts import FOLDER, bodies
+
+from .counting import count
+
+BODY = b"""# for all
+User-agent: *
+User-agent: MJ12bot/1.4   # the same
+Crawl-delay: 2
+Disallow: /*?s=
+Allow: /a$
+
+user-agent: mj12BOT
+Disallow: /x
+Sitemap: https://h/a.xml
+Sitemap: https://h/a.xml
+Nonsense: x
+what is this?
+User-agent: GPTBot
+Disallow: /
+User-agent: CCBot
+Disallow: /x
+User-agent: ClaudeBot
+Disallow:
+"""
+
+
+def test_lines_records_and_rules_are_counted() -> None:
+    record = measure("s", BODY)
+    assert (record.bytes, record.lines, record.blank_lines, record.comment_lines) == (len(BODY), 19, 1, 1)
+    assert (record.lines_with_comment, record.unread_lines, record.unread_share) == (1, 2, round(2 / 19, 6))
+    assert (record.groups, record.user_agent_fields, record.allow, record.disallow) == (5, 6, 1, 5)
+    assert (record.wildcards, record.anchors, record.sitemaps) == (1, 1, 1)
+    assert record.records == {
+        "user-agent": 6, "crawl-delay": 1, "disallow": 5, "allow": 1, "sitemap": 2, "unknown": 1
+    }  # fmt: skip
+
+
+def test_rules_and_delays_are_counted_by_name_whatever_its_case() -> None:
+    record = measure("s", BODY)
+    assert record.agents["*"] == {"allow": 1, "disallow": 1}
+    assert record.agents["MJ12bot"] == {"allow": 1, "disallow": 2}
+    assert list(record.agents) == ["*", "MJ12bot", "GPTBot", "CCBot", "ClaudeBot"]
+    assert record.crawl_delays == {"*": 2.0, "MJ12bot": 2.0}
+
+
+def test_a_name_of_thousands_of_octets_is_cut() -> None:
+    record = measure("s", b"User-agent: " + b"x" * 5_000 + b"\nDisallow: /\n")
+    assert list(record.agents) == ["x" * 64]
+
+
+def test_what_is_said_to_ai_crawlers_is_told_apart() -> None:
+    assert measure("s", BODY).ai_crawlers == {"GPTBot": SHUT_OUT, "CCBot": RESTRICTED, "ClaudeBot": WELCOME}
+    closed = measure("s", b"User-agent: *\nDisallow: /\nUser-agent: GPTBot\nAllow: /")
+    assert (closed.shuts_out, closed.ai_crawlers["GPTBot"], closed.ai_crawlers["CCBot"]) == (True, WELCOME, AS_ALL)
+
+
+def test_findings_are_counted_by_code_those_about_the_fetch_too() -> None:
+    body = b"User-agent: *\nDisallow: a\nDisallow: b\n"
+    assert measure("https://h", body).findings["path-without-slash"] == 2
+    moved = measure("https://h", body, url="https://h/x", hops=["https://h/x"], status=200)
+    assert moved.findings["redirected"] == 1
+
+
+def test_a_record_is_a_line_of_json_whatever_the_octets() -> None:
+    for body in (
+        b"",
+        b"\0",
+        b"\xff\xfe\0U\0s",
+        b"User-agent: \xff\xe2\x80\xae\nDisallow: /\xff",
+        os.urandom(5_000),
+    ):
+        line = measure("s", body, status=200).to_json()
+        assert "\n" not in line
+        assert json.loads(line)["status"] == 200
+        line.encode()
+
+
+def test_an_empty_file_has_nothing() -> None:
+    record = measure("s", b"")
+    assert (record.lines, record.unread_share, record.groups, record.agents, record.has_file) == (
+        0,
+        0.0,
+        0,
+        {},
+        True,
+    )
+
+
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+def test_real_files_are_counted_as_simple_code_counts_them() -> None:
+    for name, body in islice(bodies(Path(FOLDER)).items(), 0, None, 12):
+        record, expected = measure(name, body), count(body)
+        figures = (record.bytes, record.lines, record.blank_lines, record.comment_lines, record.lines_with_comment)
+        assert figures == tuple(expected[key] for key in ("bytes", "lines", "blank", "comment", "behind")), name
+        kinds = ("allow", "disallow", "user-agent", "sitemap", "crawl-delay")
+        assert [record.records.get(kind, 0) for kind in kinds] == [expected[kind] for kind in kinds], name

@@ -1,0 +1,190 @@
+"""The page: its figures, that it asks nobody for anything, that a real browser shows it."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from collections import Counter
+from datetime import datetime, timezone
+from html.parser import HTMLParser
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.tools.survey.record import SiteRecord
+from scrapy_rep.tools.survey.report import report
+from scrapy_rep.tools.survey.totals import Totals
+from tests.protocol.test_google_verdicts import FOLDER, bodies
+
+from .counting import count
+
+WHEN = datetime(2026, 1, 2, tzinfo=timezone.utc)
+FILES = {
+    "a.example": b"User-agent: *\nDisallow: /x\n# c\n\nSitemap: https://a.example/s.xml\n",
+    "b.example": b"User-agent: *\nDisallow: /x\n# c\n\nSitemap: https://a.example/s.xml\n",
+    "c.example": b"User-agent: GPTBot\nDisallow: /\nUser-agent: *\nCrawl-delay: 7\nAllow: /\n",
+    "d.example": b"<!DOCTYPE html>\n<p>\n",
+    "e.example": b"",
+}
+
+
+def page_of(files: dict[str, bytes], *others: SiteRecord) -> str:
+    totals = Totals()
+    for name, body in files.items():
+        totals.add(measure(name, body, status=200))
+    for record in others:
+        totals.add(record)
+    return report(totals, WHEN, expected=totals.sites)
+
+
+class _Tables(HTMLParser):
+    """The rows of each table, by the heading above it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self._tag = self._heading = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._tag = tag
+        if tag == "tr":
+            self.found.setdefault(self._heading, []).append([])
+        elif tag == "td":
+            self.found[self._heading][-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self._tag == "h2" and data.strip():
+            self._heading = data
+        elif self._tag == "td" and data.strip():
+            self.found[self._heading][-1][-1] += data
+
+
+def table(page: str, heading: str) -> dict[str, int]:
+    """Name to figure of the first two columns below *heading*."""
+    rows = [row for row in _Tables(page).found[heading] if row]
+    return {row[0]: int(row[1].replace(",", "")) for row in rows}
+
+
+def tiles(page: str) -> dict[str, str]:
+    return {
+        what: html.unescape(figure) for figure, what in re.findall(r"<li><b>(.*?)</b><span>(.*?)</span>", page)
+    }
+
+
+def test_the_figures_are_those_of_the_files() -> None:
+    page = page_of(
+        FILES, SiteRecord("f.example", "unavailable", 404), SiteRecord("g.example", "unreachable", problem="X: y")
+    )
+    shown = tiles(page)
+    assert shown["of the sites have a robots.txt"] == "71 %"
+    assert shown["shut out an AI crawler by name"] == "20 %"
+    assert shown["ask for a Crawl-delay"] == "20 %"
+    assert shown["name a sitemap"] == shown["have the very same file as another site"] == "40 %"
+    assert table(page, "What the sites have") == {
+        "with rules": 3, "a page instead": 1, "empty": 1, "no robots.txt": 1, "unreachable": 1,
+        "HTTP status 200": 5, "HTTP status 404": 1, "X": 1,
+    }  # fmt: skip
+    assert table(page, "AI crawlers")["GPTBot"] == 1
+    assert table(page, "Most named crawlers") == {"*": 3, "GPTBot": 1}
+    assert table(page, "Rules for one crawler")["1"] == 4
+    assert (
+        table(page, "Most frequent findings")["html"] == table(page, "Most frequent findings")["empty-file"] == 1
+    )
+    assert table(page, "Crawl-delay")["10"] == 1
+    assert table(page, "Sitemaps") == {"0": 3, "1": 2, "2": 0, "5": 0, "10": 0, "50": 0, "more": 0}
+    octets = len(FILES["a.example"])
+    assert f'<td class="n">2</td><td class="n">{octets}</td><td>a.example, b.example</td>' in page
+
+
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
+    files = dict(islice(bodies(Path(FOLDER)).items(), 0, None, 14))
+    page = page_of(files)
+    counted = {name: count(body) for name, body in files.items()}
+    sums: Counter[str] = sum(counted.values(), Counter())
+    of_pages = sum(counted[name]["lines"] for name in files if files[name].lstrip()[:9].lower() == b"<!doctype")
+    lines = table(page, "What the lines are")
+    assert of_pages
+    for kind in ("disallow", "allow", "user-agent", "sitemap", "crawl-delay", "comment", "blank"):
+        assert lines[kind] == sums[kind], kind
+    assert sum(lines.values()) == sums["lines"]
+    rules = [counts["allow"] + counts["disallow"] for counts in counted.values()]
+    assert tiles(page)["rules in the median file"] == f"{median(rules):,.0f}"
+    assert tiles(page)["is the median size"] == f"{median(map(len, files.values())):,.0f} B"
+    for heading, values in (("Lines", [counts["lines"] for counts in counted.values()]), ("Rules", rules)):
+        shown, at_most = table(page, heading), 0
+        for label, edge in (("50", 50), ("500", 500)):
+            at_most = sum(number for name, number in islice(shown.items(), list(shown).index(label) + 1))
+            assert at_most == sum(value <= edge for value in values)
+    twins = Counter(files.values())
+    twins.pop(b"", None)
+    same = sum(number for number in twins.values() if number > 1)
+    assert f"<p>{same:,} sites share a robots.txt" in page
+
+
+def test_what_a_hostile_site_says_is_text() -> None:
+    evil = '"><script>alert(1)</script><img src=//h onerror=x>\u202e'
+    record = SiteRecord(evil, problem=None, sha256="1", bytes=3, agents={evil: {"allow": 0, "disallow": 1}},
+                        findings={evil: 1}, crawl_delays={evil: 1.0})  # fmt: skip
+    page = page_of({}, record, record, SiteRecord(evil, "unreachable", problem=evil))
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "\u202e" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_it_asks_no_other_host_and_runs_nothing() -> None:
+    page = page_of(FILES)
+    assert not re.findall(
+        r"(?i)<(?:script|link|img|iframe|object|base|form)|url\(|@import|\son\w+=|(?:src|href)=", page
+    )
+    assert "default-src 'none'" in page
+    assert not re.findall(r"https?://(?!a\.example)", page)
+
+
+def test_every_chart_says_in_words_what_it_shows() -> None:
+    page = page_of(FILES)
+    charts = re.findall(r'<svg class="\w+" role="img"[^>]* aria-labelledby="(t\d+) (d\d+)">', page)
+    assert len(charts) == page.count("<svg") >= 9
+    for title, described in charts:
+        assert re.search(rf'<title id="{title}">[^<]+</title><desc id="{described}">[^<]+</desc>', page)
+
+
+def test_nothing_at_all_is_a_page_too() -> None:
+    assert "robots.txt of 0 sites" in page_of({})
+    totals = Totals()
+    totals.add(SiteRecord("a.example"))
+    page = report(totals, WHEN, expected=3_000)
+    assert "<h1>robots.txt of 1 of 3,000 sites</h1>" in page
+    assert "The survey was interrupted: 2,999 sites are missing." in page
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="there is no chromium on PATH")
+def test_a_real_browser_shows_it(tmp_path: Path) -> None:
+    (tmp_path / "survey.html").write_text(page_of(FILES), encoding="utf-8")
+    assert CHROMIUM
+    command = [
+        CHROMIUM,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    page = subprocess.run(
+        [*command, f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400", "--dump-dom",
+         (tmp_path / "survey.html").as_uri()],
+        capture_output=True, timeout=60, check=True, cwd=tmp_path,
+    ).stdout.decode()  # fmt: skip
+    assert tiles(page)["of the sites have a robots.txt"] == "100 %"
+    assert table(page, "Most named crawlers") == {"*": 3, "GPTBot": 1}
+    assert page.count("<svg") == page_of(FILES).count("<svg")
+    assert (tmp_path / "page.png").stat().st_size > 30_000
