@@ -69,7 +69,7 @@ class RobotsContract(Contract):
         """Raises ``ContractFail`` when robots.txt says something else, or could not be had."""
         origin = Origin.from_url(response.url)
         extension = self._crawler.get_extension(RepExtension)
-        robots = extension and extension.in_hand(response.url)
+        robots = extension and extension.cached_robots(response.url)
         if robots is None:
             raise ContractFail(_NOT_IN_HAND.format(origin=origin))
         if robots.access is Access.UNREACHABLE:

@@ -1,4 +1,4 @@
-"""The exceptions that users meet."""
+"""The exceptions that the package raises for its users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .protocol import Origin, Reason, Rule, Verdict
 
 
 class InvalidSettingError(ValueError):
-    """A setting with a value that cannot be used, or an unknown ``REP_*`` name; the message says what to write."""
+    """A setting has a value that cannot be used, or an unknown ``REP_*`` name; the message says what to change."""
 
 
 class FetchError(Exception):
@@ -16,16 +16,17 @@ class FetchError(Exception):
 
 
 class RedisRequiredError(IgnoreRequest):
-    """Redis is away, and ``REP_REDIS_REQUIRED`` is set: no request may start without it."""
+    """Redis does not answer, and ``REP_REDIS_REQUIRED`` is set: no request may start without it."""
 
 
 class ForbiddenByRobots(IgnoreRequest):
-    """A request that robots.txt does not allow, or that nobody can say it allows.
+    """A request that robots.txt forbids, or whose robots.txt is unreachable.
 
-    ``origin`` is whose robots.txt decided; ``reason`` says why: a rule (``rule`` and its ``line``, None
-    and 0 from a parser back-end other than ours), an origin that is unreachable, a Crawl-delay that is
-    too long, or a Visit-time that is not now. ``retry_after`` are the seconds until the next attempt on an
-    unreachable origin, whose failure is ``__cause__``, or until the Visit-time; None otherwise.
+    ``origin`` is the origin whose robots.txt decided. ``reason`` is a `Reason`: a rule (``rule`` and its ``line``;
+    None and 0 with a parser back-end other than `RepRobotParser`), an unreachable origin, a Crawl-delay that is
+    too long, or a Visit-time that has not begun. ``retry_after`` is the number of seconds until an unreachable
+    origin is fetched again, or until the Visit-time begins; None otherwise. ``__cause__`` is the failure of an
+    unreachable origin.
     """
 
     def __init__(

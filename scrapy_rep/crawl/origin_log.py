@@ -1,4 +1,4 @@
-"""Messages that come once per origin: the first ten, then one sum at the end of the crawl; and errors in them."""
+"""Log lines that come once per origin: the first ten of a kind, then one line that counts the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLURAL: Final = re.compile(r"(%d more \w+)s\b")
 
 
 class OriginLog:
-    """One kind of message about origins; *summary* says the rest in one line, of ``%d more origins``."""
+    """One kind of log line about origins. *summary* counts the lines that were not logged."""
 
     def __init__(self, logger: logging.Logger, level: int, summary: str) -> None:
         self._logger = logger
@@ -22,13 +22,13 @@ class OriginLog:
         self._seen = 0
 
     def add(self, message: str, *args: object) -> None:
-        """Log *message*, or only count it when ten of its kind were logged."""
+        """Log *message*, or only count it once ten of its kind have been logged."""
         self._seen += 1
         if self._seen <= _SHOWN:
             self._logger.log(self._level, message, *args)
 
     def close(self) -> None:
-        """Log how many messages were counted and not shown."""
+        """Log how many lines were counted and not logged."""
         if self._seen > _SHOWN:
             rest = self._seen - _SHOWN
             summary = self._summary if rest > 1 else _PLURAL.sub(r"\1", self._summary)
@@ -36,5 +36,5 @@ class OriginLog:
 
 
 def describe(error: Exception | None) -> str:
-    """One line about *error*."""
+    """*error* on one line, safe to print."""
     return shown(" ".join(f"{type(error).__name__}: {error}".split()))

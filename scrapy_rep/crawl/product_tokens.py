@@ -1,8 +1,9 @@
-"""Under which product tokens a request asks robots.txt: the crawler's name, from settings or header."""
+"""The product tokens of a crawl: the names under which robots.txt is asked, from settings or the User-Agent."""
 
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.python import to_unicode
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_HEADERS_KEPT: Final = 256  # of a spider that takes a new User-Agent header for every request
+_MAX_HEADERS: Final = 256  # for a spider that sends a new User-Agent with every request
 
 
 class ProductTokens:
@@ -27,75 +28,83 @@ class ProductTokens:
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
         self._crawler = crawler
-        self._of_settings = _header_of_settings(crawler.settings)
-        self._settled = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
+        self._configured = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
-        self._told: set[str] = set()
-        self._tell_settled()
+        self._logged: set[str] = set()
+        self._log_configured()
 
     def tokens(self, request: Request) -> tuple[str, ...]:
-        """The tokens of *request*, most specific first.
+        """The product tokens of *request*, the most specific first.
 
-        ``REP_USER_AGENTS``, else ``ROBOTSTXT_USER_AGENT``, else the User-Agent header that will be sent.
+        They come from ``REP_USER_AGENTS``, else from ``ROBOTSTXT_USER_AGENT``, else from the User-Agent header
+        that is sent.
         """
-        if self._settled:
-            return self._settled
-        header = (request.headers.get(b"User-Agent") if request.headers else None) or self._default_header()
+        if self._configured:
+            return self._configured
+        header = (request.headers.get(b"User-Agent") if request.headers else None) or self._default_header
         tokens = self._by_header.get(header)
         if tokens is None:
-            if len(self._by_header) >= _HEADERS_KEPT:
+            if len(self._by_header) >= _MAX_HEADERS:
                 self._by_header.clear()
             tokens = self._by_header[header] = (product_token(header),)
-            self._tell_header(tokens[0], header)
+            self._log_header(tokens[0], header)
         return tokens
 
+    @cached_property
     def _default_header(self) -> bytes:
-        """The header that Scrapy's middlewares will set, in their order."""
-        default, last = self._of_settings
+        """The header that Scrapy's middlewares set, in their order."""
+        default, last = _header_of_settings(self._crawler.settings)
         return default or _octets(getattr(self._crawler.spider, "user_agent", None)) or last
 
-    def _tell_settled(self) -> None:
+    def _log_configured(self) -> None:
         header = to_unicode(self._crawler.settings.get("ROBOTSTXT_USER_AGENT") or "", errors="backslashreplace")
-        if "mozilla" in map(str.lower, self._settled):
+        if "mozilla" in map(str.lower, self._configured):
             self._warn(
-                "mozilla", "The product token that the settings give is Mozilla, which does not say who crawls."
+                "mozilla", "The product token in the settings is Mozilla, which does not identify your crawler."
             )
-        elif self._settled and not RepSettings.from_crawler(self._crawler).user_agents and not is_name(header):
-            self._warn("name", f"ROBOTSTXT_USER_AGENT = {header!r}: of it only {self._settled[0]} counts.")
-        self._tell_tokens(self._settled)
+        elif self._configured and not RepSettings.from_crawler(self._crawler).user_agents and not is_name(header):
+            self._warn(
+                "name", f"ROBOTSTXT_USER_AGENT = {header!r}: only {self._configured[0]} is used as product token."
+            )
+        self._log_tokens(self._configured)
 
-    def _tell_header(self, token: str, header: bytes) -> None:
+    def _log_header(self, token: str, header: bytes) -> None:
         shown = to_unicode(header, errors="backslashreplace")
         if not token:
-            self._warn("nameless", f"The User-Agent {shown!r} holds no product token: only groups of * apply.")
+            self._warn(
+                "nameless", f"The User-Agent {shown!r} contains no product token: only the groups for * apply."
+            )
         elif token.lower() == "mozilla":
-            self._warn("mozilla", f"The User-Agent {shown!r} does not say who crawls; its token is Mozilla.")
+            self._warn(
+                "mozilla",
+                f"The product token of the User-Agent {shown!r} is Mozilla, which does not identify your crawler.",
+            )
         if token:
-            self._tell_tokens((token,))
+            self._log_tokens((token,))
 
     def _warn(self, topic: str, problem: str) -> None:
-        if topic not in self._told:
-            self._told.add(topic)
-            logger.warning("%s Set REP_USER_AGENTS or ROBOTSTXT_USER_AGENT to a name of your own.", problem)
+        if topic not in self._logged:
+            self._logged.add(topic)
+            logger.warning("%s Set REP_USER_AGENTS or ROBOTSTXT_USER_AGENT to the name of your crawler.", problem)
 
-    def _tell_tokens(self, tokens: tuple[str, ...]) -> None:
-        if tokens and "token" not in self._told:
-            self._told.add("token")
-            logger.info("Product token in robots.txt: %s", ", ".join(tokens))
+    def _log_tokens(self, tokens: tuple[str, ...]) -> None:
+        if tokens and "token" not in self._logged:
+            self._logged.add("token")
+            logger.info("Product token for robots.txt: %s", ", ".join(tokens))
 
 
 def tokens_of(settings: BaseSettings) -> tuple[str, ...]:
-    """The tokens, most specific first, of a request that has no User-Agent header of its own.
+    """The product tokens, the most specific first, of a request without a User-Agent header of its own.
 
     Raises `InvalidSettingError`.
     """
     default, last = _header_of_settings(settings)
-    settled = RepSettings.from_settings(settings).user_agents or from_setting(settings)
-    return settled or (product_token(default or last),)
+    configured = RepSettings.from_settings(settings).user_agents or from_setting(settings)
+    return configured or (product_token(default or last),)
 
 
 def _header_of_settings(settings: BaseSettings) -> tuple[bytes, bytes]:
-    """What ``DEFAULT_REQUEST_HEADERS`` and ``USER_AGENT`` say."""
+    """The User-Agent in ``DEFAULT_REQUEST_HEADERS``, and the one in ``USER_AGENT``."""
     headers = settings.getdict("DEFAULT_REQUEST_HEADERS")
     default = next((value for name, value in headers.items() if name.lower() == "user-agent"), None)
     return _octets(default), _octets(settings.get("USER_AGENT"))
@@ -106,7 +115,7 @@ def _octets(header: Any) -> bytes:
 
 
 def from_setting(settings: BaseSettings) -> tuple[str, ...]:
-    """The token in ``ROBOTSTXT_USER_AGENT``, if that is set; raises `InvalidSettingError` when it holds none."""
+    """The product token in ``ROBOTSTXT_USER_AGENT``, if that is set; raises `InvalidSettingError` without one."""
     header = settings.get("ROBOTSTXT_USER_AGENT")
     if not header:
         return ()

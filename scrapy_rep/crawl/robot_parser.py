@@ -1,6 +1,6 @@
 """The rule engine as a parser back-end: ``ROBOTSTXT_PARSER = "scrapy_rep.RepRobotParser"``.
 
-Works in Scrapy's own middleware too, where only the rules change.
+It also works in Scrapy's own middleware; only the rules change there.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class RepRobotParser(RobotParser):
-    """One robots.txt; ``robotstxt`` is what it says.
+    """The parser of one robots.txt; ``robotstxt`` is the parsed file.
 
-    A *user_agent* may be a User-Agent header or a product token. ``REP_USER_AGENTS`` beats it.
+    A *user_agent* is a User-Agent header or a product token. ``REP_USER_AGENTS`` overrides it.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class RepRobotParser(RobotParser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler | None, robotstxt_body: bytes) -> Self:
-        """Scrapy's way to build a parser back-end; without a *crawler* the defaults hold."""
+        """Build the parser as Scrapy does; without a *crawler* the default settings apply."""
         if crawler is None:
             return cls(robotstxt_body)
         settings = RepSettings.from_crawler(crawler)
@@ -48,18 +48,18 @@ class RepRobotParser(RobotParser):
         return self.robotstxt.verdict(self.addressed(tokens), url)
 
     def addressed(self, tokens: Sequence[str]) -> str:
-        """The first of *tokens* that has a group, else the last."""
+        """The first of *tokens* that a group names, else the last one."""
         if len(tokens) == 1:
             return tokens[0]
         return next((token for token in tokens if self.robotstxt.has_group(token)), tokens[-1])
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
-        """Seconds between two requests that robots.txt asks *user_agent* for, or None."""
+        """The Crawl-delay for *user_agent* in seconds, or None."""
         return self.robotstxt.crawl_delay(self.addressed(self._tokens(user_agent)))
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The values of the Sitemap lines, in order."""
+        """The values of the Sitemap lines, in file order."""
         return self.robotstxt.sitemaps
 
     def _tokens(self, user_agent: str | bytes) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""The request for a robots.txt: what it inherits from the request that caused it, what it must not do."""
+"""The request for a robots.txt: what it inherits from the request that caused it, what others skip."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from scrapy_rep.settings import RepSettings
 
 PRIORITY: Final = 1_000
-"""As that of Scrapy's own middleware: before every page."""
+"""The priority that Scrapy's own middleware uses: before every page."""
 
 _OURS: Final[dict[str, Any]] = {
     "dont_obey_robotstxt": True,
     "is_robotstxt_request": True,
-    # Redirects and retries are counted by us; see fetch.py.
+    # The fetcher follows redirects and retries itself, see `scrapy_rep.gate.fetch`.
     "dont_redirect": True,
     "dont_retry": True,
-    # robots.txt speaks for a site that the spider asked for, wherever it is kept.
+    # The spider requested the site; a redirect may keep its robots.txt elsewhere.
     "allow_offsite": True,
     "dont_merge_cookies": True,
     "autothrottle_dont_adjust_delay": True,
-    # A truncated response is flagged instead of raising, and judged by us.
+    # A truncated response is flagged instead of raising; the fetcher handles it.
     "download_fail_on_dataloss": False,
 }
 _INHERITED: Final = ("download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive")
@@ -33,17 +33,18 @@ _INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
 
 
 def is_robots_txt(request: Request) -> bool:
-    """Whether *request* is for a robots.txt, wherever redirects have led it, or for what may be one."""
+    """Whether *request* is for a robots.txt: ours, also after redirects, or one that a spider makes."""
     return bool(request.meta.get("is_robotstxt_request")) or urlparse_cached(request).path == "/robots.txt"
 
 
 def robots_request(
     url: str, cause: Request, settings: RepSettings, headers: dict[str, Any], timeout: float
 ) -> Request:
-    """The request for the robots.txt at *url*, asked for because of *cause*, with *headers* beside inherited ones.
+    """Build the request for the robots.txt at *url*, caused by *cause*; *headers* are added to inherited ones.
 
-    An answer may take *timeout* seconds. No ``dont_cache``: a replay from Scrapy's HTTP cache must find its
-    robots.txt. ``REP_REQUEST_HOOK`` has the last word; raises ``TypeError`` when it returns no `scrapy.Request`.
+    It times out after *timeout* seconds. It sets no ``dont_cache``: a replay from Scrapy's HTTP cache must find
+    its robots.txt. ``REP_REQUEST_HOOK`` may replace it; raises ``TypeError`` if the hook returns no
+    `scrapy.Request`.
     """
     request = Request(
         url,
@@ -62,7 +63,7 @@ def robots_request(
 
 
 def _inherited_meta(cause: Request) -> dict[str, Any]:
-    # A proxy that Scrapy chose by the scheme of the URL is chosen anew for this one.
+    # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
     keys = _INHERITED if "_scheme_proxy" in cause.meta else _INHERITED + _INHERITED_PROXY
     return {key: cause.meta[key] for key in keys if key in cause.meta}
 

@@ -1,4 +1,4 @@
-"""How much of a robots.txt is downloaded: as much as counts, whatever limits the project has for its pages."""
+"""How much of a robots.txt is downloaded: ``REP_MAX_SIZE``, whatever limits the project has for its pages."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 MAX_INFLATION: Final = 32
-"""A body may be so many times ``REP_MAX_SIZE`` after decompression; one that is larger is a bomb."""
+"""A decompressed body may be this many times ``REP_MAX_SIZE``; a larger one is treated as a bomb."""
 
-_META: Final = "rep_received"  # meta key of our requests: what has been received, shared by their copies
+_META: Final = "rep_received"  # meta key of our requests: the `Received` that all copies of one share
 _STOPPED: Final = "download_stopped"  # Scrapy's flag
-_HONEST: Final = default_settings.DOWNLOAD_MAXSIZE
+_SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
 
 
 @dataclass(slots=True)
 class Received:
-    """The ``octets`` of one body so far, as they came over the wire."""
+    """How many ``octets`` of one body have come over the wire so far."""
 
     octets: int = 0
 
     def is_whole(self, response: Response, limit: int) -> bool:
-        """Whether nobody but us, at the *limit*, stopped the body of *response* before its end."""
+        """Whether the body of *response* is complete up to *limit* octets: no other component cut it off."""
         if _STOPPED not in response.flags or self.octets > limit:
             return True
         length = response.headers.get(b"Content-Length") or b""
@@ -39,7 +39,7 @@ class Received:
 
 
 class BodyLimit:
-    """Ends downloads at *limit* octets and keeps what came; bounds what decompression makes of it."""
+    """Stops downloads at *limit* octets and keeps what was received; bounds the size after decompression."""
 
     def __init__(self, crawler: Crawler, limit: int) -> None:
         self._crawler = crawler
@@ -52,7 +52,7 @@ class BodyLimit:
 
     @contextmanager
     def on(self, request: Request) -> Iterator[Received]:
-        """While entered, the body of *request* is limited."""
+        """Limit the body of *request* inside the ``with`` block."""
         received = request.meta[_META] = Received()
         request.meta["download_maxsize"] = MAX_INFLATION * self._limit
         # Connected only while needed: any listener costs Scrapy a call per chunk of every page.
@@ -69,12 +69,12 @@ class BodyLimit:
                     self._crawler.signals.disconnect(listener, signal=signal)
 
     def _reached_downloader(self, request: Request) -> None:
-        """Lift the limits of the project, which would abort an honest large file by its Content-Length."""
+        """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""
         if _META in request.meta:
-            request.meta["download_maxsize"] = _HONEST
+            request.meta["download_maxsize"] = _SCRAPY_MAXSIZE
 
     def _bytes_received(self, data: bytes, request: Request) -> None:
-        """Stop at the limit. From here on the meta key is read only by the middleware that decompresses."""
+        """Stop at the limit. From now on only the middleware that decompresses reads ``download_maxsize``."""
         received = request.meta.get(_META)
         if received is None:
             return

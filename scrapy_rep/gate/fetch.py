@@ -1,8 +1,7 @@
-"""One fetch of a robots.txt through Scrapy's engine: the request, its hops, its attempts and its size.
+"""One fetch of a robots.txt through Scrapy's engine: the request, its redirects, its attempts and its size.
 
-Hops and attempts are counted here, not by Scrapy's middlewares, so that the outcome is the same
-whatever the project does with redirects and retries. Never raises for what a server does: a failure
-is a result too.
+Redirects and attempts are counted here, not by Scrapy's middlewares, so that the outcome does not depend on what
+the project does with redirects and retries. Nothing a server does raises: a failure is a result too.
 """
 
 from __future__ import annotations
@@ -42,26 +41,26 @@ MAX_HOPS: Final = 5
 """Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
 
 MAX_HEADER: Final = 1_024
-"""Octets of a header that are believed; validators are kept and sent again."""
+"""Octets; a longer header value is ignored. Validators are stored and sent again."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
-_CUT_OFF: Final = (
+_STOPPED_EARLY: Final = (
     "a StopDownload handler of this project cut it off after {:,} octets:"
-    " let requests with the meta key is_robotstxt_request pass"
+    " it must let requests with the meta key is_robotstxt_request pass"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:
-    """What a fetch came to.
+    """The outcome of a fetch.
 
-    ``url`` answered (or failed) after the ``hops``; ``status`` is None without an answer. ``error`` is
-    why the origin is unreachable; ``final`` says that another attempt would not change that;
-    ``retry_after`` are the seconds that the server asked for; ``attempts`` counts those made.
-    ``unchanged``: what is known of the origin holds on (304); ``is_cached``: Scrapy's HTTP cache answered.
-    ``cache_control``, ``etag`` and ``last_modified`` are headers of the answer.
+    ``url`` answered or failed, after redirects through ``hops``; ``status`` is None without an answer. ``error``
+    says why the origin is unreachable, ``final`` that another attempt would not change it; ``retry_after`` is the
+    number of seconds that the server asked for; ``attempts`` counts the attempts made. ``unchanged``: the server
+    answered 304, and the known entry stays valid. ``is_cached``: Scrapy's HTTP cache answered. ``cache_control``,
+    ``etag`` and ``last_modified`` are headers of the answer.
     """
 
     access: Access
@@ -81,13 +80,13 @@ class FetchResult:
 
     @property
     def is_html(self) -> bool:
-        """Whether the body looks like a page; it is parsed all the same."""
+        """Whether the body looks like an HTML page; it is parsed all the same."""
         return is_html(self.body)
 
 
 @dataclass(frozen=True, slots=True)
-class _Errand:
-    """Whose robots.txt is fetched and because of which request; see `Fetcher.fetch`."""
+class _Task:
+    """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`."""
 
     origin: Origin
     cause: Request
@@ -96,7 +95,7 @@ class _Errand:
 
 
 class Fetcher:
-    """Fetches robots.txt files for one crawl; *waiting* tells how many requests wait for that of an origin."""
+    """Fetches robots.txt files for one crawl; *waiting* counts the requests that wait for an origin."""
 
     def __init__(self, crawler: Crawler, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
         self._crawler = crawler
@@ -104,7 +103,7 @@ class Fetcher:
         self._settings = RepSettings.from_crawler(crawler)
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
         self.downloads = 0
-        """Requests for robots.txt that are under way now."""
+        """Number of robots.txt requests in flight."""
         self._limit = BodyLimit(crawler, self._settings.max_size)
         self._log = FetchLog(crawler, waiting)
 
@@ -115,22 +114,22 @@ class Fetcher:
         known: Entry | None = None,
         *,
         forbids: Callable[[str], bool],
-        patience: float,
+        retry_for: float,
     ) -> FetchResult:
-        """The robots.txt of *origin*, asked for because of *cause*; what is *known* of it is revalidated.
+        """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
 
-        While the origin is unreachable further attempts start at a growing distance and end *patience*
-        seconds after the start of the first one, and only while the crawl goes on. *forbids* tells whether an
-        entry already in hand forbids the URL of a hop. Raises nothing but what ends the process or cancels the
-        fetch.
+        While the origin is unreachable, further attempts follow at growing intervals. The last one ends
+        *retry_for* seconds after the start of the first; none starts once the crawl is closing. *forbids* says
+        whether a cached robots.txt forbids the URL of a redirect. Raises only what ends the process or cancels
+        the fetch.
         """
-        errand, began, until = _Errand(origin, cause, known, forbids), monotonic(), inf
+        task, began, until = _Task(origin, cause, known, forbids), monotonic(), inf
         for attempts in count(1):
             attempt_began = monotonic()
-            result = replace(await self._attempt(errand, until), attempts=attempts)
+            result = replace(await self._attempt(task, until), attempts=attempts)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
-            due, until = self._next_attempt(attempt_began, attempts, result), began + patience
+            due, until = self._next_attempt(attempt_began, attempts, result), began + retry_for
             if due >= until or Engine(self._crawler).is_closing:
                 break
             if attempts == 1:
@@ -140,44 +139,44 @@ class Fetcher:
         return result
 
     def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
-        """When the next attempt is due: counted from the start of the last, a Retry-After from its end."""
+        """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
         due, now = attempt_began + self._backoff.distance(attempts), monotonic()
         return max(due, now + (result.retry_after or 0.0))
 
-    async def _attempt(self, errand: _Errand, until: float) -> FetchResult:
+    async def _attempt(self, task: _Task, until: float) -> FetchResult:
         hops: list[str] = []
         try:
-            return await self._follow(errand, hops, until)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it does not mean "allowed"
-            return _failed((hops or [errand.origin.robots_url])[-1], tuple(hops), error)
+            return await self._follow(task, hops, until)
+        except Exception as error:  # noqa: BLE001  # no failure means "allowed"
+            return _failed((hops or [task.origin.robots_url])[-1], tuple(hops), error)
 
-    async def _follow(self, errand: _Errand, hops: list[str], until: float) -> FetchResult:
-        """What comes of one attempt; adds to *hops* the URLs it is led to."""
-        url, known = errand.origin.robots_url, errand.known
+    async def _follow(self, task: _Task, hops: list[str], until: float) -> FetchResult:
+        """Make one attempt; append the URLs it is redirected to to *hops*."""
+        url, known = task.origin.robots_url, task.known
         while True:
             validators = _validators(known, url)
-            response, received = await self._download(url, errand, validators, until)
+            response, received = await self._download(url, task, validators, until)
             if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
                 return _unchanged(known, response)
             target = _redirect_target(response)
             if target is None or response.status in self._settings.status_access:
                 return self._judge(response, tuple(hops), received)
-            if len(hops) == MAX_HOPS or not errand.origin.may_lead_to(target) or errand.forbids(target):
+            if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
                 return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
             hops.append(target)
             url = target
 
     async def _download(
-        self, url: str, errand: _Errand, validators: dict[str, str], until: float
+        self, url: str, task: _Task, validators: dict[str, str], until: float
     ) -> tuple[Response, Received]:
         timeout = round(min(self._settings.timeout, until - monotonic()), 2)
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
-        request = robots_request(url, errand.cause, self._settings, validators, timeout)
+        request = robots_request(url, task.cause, self._settings, validators, timeout)
         self._crawler.stats.inc_value("rep/request_count")
         self.downloads += 1
         try:
-            with self._limit.on(request) as received, self._log.awaiting(errand.origin, timeout):
+            with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
                 return await self._downloader.fetch_beside(request), received
         finally:
             self.downloads -= 1
@@ -191,7 +190,7 @@ class Fetcher:
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
             if not received.is_whole(response, settings.max_size):
-                return replace(result, error=FetchError(_CUT_OFF.format(received.octets)), final=True)
+                return replace(result, error=FetchError(_STOPPED_EARLY.format(received.octets)), final=True)
             body = cut(without_viewer(response.body), settings.max_size)
             return replace(result, access=meaning, body=body, **_headers_of_cache(response))
         if meaning is Access.UNAVAILABLE:
@@ -205,15 +204,17 @@ class Fetcher:
 
 
 def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
-    """*error* outlives the fetch and so loses its traceback, which would hold every frame; who raises
-    IgnoreRequest has decided, and would again.
+    """The result of an attempt that raised *error*.
+
+    The traceback is dropped: the error outlives the fetch, and would keep every frame alive. Whatever raised an
+    IgnoreRequest would raise it again.
     """
     final = isinstance(error, IgnoreRequest)
     return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error.with_traceback(None), final=final)
 
 
 def _validators(known: Entry | None, url: str) -> dict[str, str]:
-    """Headers that ask whether what is *known* still holds: RFC 9309 section 2.4, RFC 9110 section 13.1."""
+    """Headers that revalidate the *known* entry: RFC 9309 section 2.4, RFC 9110 section 13.1."""
     if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
         return {}
     headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
@@ -232,13 +233,13 @@ def _headers_of_cache(response: Response) -> dict[str, Any]:
 
 
 def _header(response: Response, name: str) -> str:
-    """The value of a header; empty when there is none, or one that nobody means."""
+    """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
     values = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
     return values if len(values) <= MAX_HEADER else ""
 
 
 def _redirect_target(response: Response) -> str | None:
-    """The URL that *response* redirects to, usable or not; None when it is no redirect."""
+    """The URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
     location = response.headers.get(b"Location")
     if response.status not in _REDIRECTS or not location:
         return None

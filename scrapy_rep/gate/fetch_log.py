@@ -1,4 +1,4 @@
-"""What is said of fetches while they last: of a first attempt that failed, and of what a closing crawl awaits."""
+"""Log lines about fetches in progress: a first attempt that failed, and what a closing crawl still waits for."""
 
 from __future__ import annotations
 
@@ -24,58 +24,58 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 5  # origins that a closing crawl awaits
+_NAMED: Final = 5  # origins that the line of a closing crawl names
 
 
 class FetchLog:
-    """The news of the fetches of one crawl; *waiting* tells how many requests wait for an origin."""
+    """Logs the fetches of one crawl. *waiting* counts the requests that wait for an origin."""
 
     def __init__(self, crawler: Crawler, waiting: Callable[[Origin], int]) -> None:
         self._crawler = crawler
         self._waiting = waiting
         self._failed = OriginLog(logger, logging.INFO, "The first attempt at robots.txt of %d more origins failed")
-        self._awaited: dict[Origin, float] = {}  # until when at the latest, on the monotonic clock
-        self._is_watching = self._is_told = False
+        self._in_flight: dict[Origin, float] = {}  # when the answer times out, on the monotonic clock
+        self._is_watching = self._is_logged = False
         crawler.signals.connect(self._failed.close, signal=signals.spider_closed)
 
     def failed(self, origin: Origin, why: str, seconds: float) -> None:
-        """The first attempt at *origin* failed; the next one starts in so many *seconds*."""
+        """Log that the first attempt at *origin* failed; the next one starts in *seconds*."""
         self._failed.add(
-            "robots.txt of %s: the first attempt failed (%s); the next one starts in %.1f s, %s",
+            "robots.txt of %s: the first attempt failed (%s); the next one starts in %.1f s; %s",
             origin, why, seconds, number_of(self._waiting(origin), "request waits", "requests wait"),
         )  # fmt: skip
 
     @contextmanager
     def awaiting(self, origin: Origin, seconds: float) -> Iterator[None]:
-        """While entered, an answer of *origin* is awaited, for *seconds* at the most."""
-        self._awaited[origin] = monotonic() + seconds
-        if not self._is_watching and not self._is_told:
+        """Inside the ``with`` block an answer of *origin* is awaited, for at most *seconds*."""
+        self._in_flight[origin] = monotonic() + seconds
+        if not self._is_watching and not self._is_logged:
             self._is_watching = True
             call_later(CLOSING_CHECK, self._watch)
         try:
             yield
         finally:
-            del self._awaited[origin]
+            del self._in_flight[origin]
 
     def _watch(self) -> None:
-        """Scrapy has no signal that a crawl begins to close, so look while something is under way."""
+        """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
         is_closing = Engine(self._crawler).is_closing
-        self._is_watching = bool(self._awaited) and not is_closing
-        if self._awaited:
-            self._is_told = is_closing
-            # Fetches that nobody awaits any more are cancelled meanwhile.
-            call_later(CLOSING_CHECK, self._tell_awaited if is_closing else self._watch)
+        self._is_watching = bool(self._in_flight) and not is_closing
+        if self._in_flight:
+            self._is_logged = is_closing
+            # Fetches without waiters are cancelled in the meantime, so look once more before logging.
+            call_later(CLOSING_CHECK, self._log_closing if is_closing else self._watch)
 
-    def _tell_awaited(self) -> None:
-        if not self._awaited:
+    def _log_closing(self) -> None:
+        if not self._in_flight:
             return
-        named = [str(origin) for origin in list(self._awaited)[:_NAMED]]
-        if more := len(self._awaited) - len(named):
+        named = [str(origin) for origin in list(self._in_flight)[:_NAMED]]
+        if more := len(self._in_flight) - len(named):
             named.append(number_of(more, "more origin", "more origins"))
         *others, last = named
-        left = max(self._awaited.values()) - monotonic()
+        left = max(self._in_flight.values()) - monotonic()
         until = datetime.now().astimezone() + timedelta(seconds=max(left, 0.0))
         logger.info(
-            "The crawl closes; it still waits for robots.txt of %s, until %s at the latest",
+            "The crawl is closing; it still waits for the robots.txt of %s, until %s at the latest",
             f"{', '.join(others)} and {last}" if others else last, until.strftime("%H:%M:%S"),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The gate: a downloader middleware that lets a request pass, or not, as robots.txt says."""
+"""The gate: a downloader middleware that lets a request pass only if robots.txt allows it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.scrapy_internals import Downloader
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
-from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.politeness.download_slot import leave_old_host
 from scrapy_rep.politeness.robots_source import Gate
@@ -19,6 +18,7 @@ from scrapy_rep.protocol import Access, Reason, Verdict
 from scrapy_rep.settings import asks_for_delays, asks_robots
 
 from .extension import RepExtension
+from .sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -32,26 +32,25 @@ logger = logging.getLogger(__name__)
 
 
 class RepMiddleware(Gate):
-    """Asks `RepExtension` about every request and raises `ForbiddenByRobots` for those it may not let pass."""
+    """Asks `RepExtension` about every request; raises `ForbiddenByRobots` for those that may not pass."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises `InvalidSettingError` without the extensions that the settings need.
+        """Raises `InvalidSettingError` if an extension that the settings need is missing.
 
-        ``NotConfigured`` where they need none: robots.txt is asked with ``ROBOTSTXT_OBEY``, and for delays
-        alone when somebody set ``REP_CRAWL_DELAY``.
+        Raises ``NotConfigured`` if nothing asks robots.txt: neither ``ROBOTSTXT_OBEY`` nor ``REP_CRAWL_DELAY``.
         """
         extension = crawler.get_extension(RepExtension)
         if extension is None:
             if not asks_robots(crawler.settings):
                 raise NotConfigured
-            raise _lacking("scrapy_rep.RepExtension, which RepMiddleware asks")
+            raise _missing("scrapy_rep.RepExtension, which RepMiddleware asks")
         self._crawl_delay = crawler.get_extension(CrawlDelay)
         if self._crawl_delay is None and asks_for_delays(crawler.settings):
-            raise _lacking("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
+            raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._downloader = Downloader(crawler)
         self._extension = extension
-        self._patience = extension.settings.crawl_delay_max
+        self._max_wait = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
 
     @classmethod
@@ -59,47 +58,46 @@ class RepMiddleware(Gate):
         return cls(crawler)
 
     async def process_request(self, request: Request) -> Response | None:
-        """Let *request* pass; raises `ForbiddenByRobots`, ``ValueError`` for a URL without a usable host.
+        """Let *request* pass, or raise `ForbiddenByRobots`; raise ``ValueError`` for a URL without a usable host.
 
-        A sitemap spider that asks for a robots.txt is answered from what is known of it. A request from
-        elsewhere than our queue may have to wait for its robots.txt here.
+        A sitemap spider's own request for a robots.txt is answered from the cache. A request that comes from
+        elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
         """
-        if self._reads_sitemap_lines(request):
+        if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
         leave_old_host(request, self._downloader)
         if not self._extension.asks(request):
             return None
-        robots = await self._robots(request)
-        if self._extension.obeys(request):
+        robots = self._extension.cached_robots(request.url)
+        if robots is None:
+            robots = await self._wait_for_robots(request)
+        is_obeyed = not request.meta.get("dont_obey_robotstxt")
+        if is_obeyed and self._extension.is_obeying:
             verdict = self._extension.verdict(robots, request)
             if not verdict.allowed:
                 self._forbid(request, robots, verdict)
-        if self._crawl_delay is not None and not request.meta.get("dont_obey_robotstxt"):
-            await self._pace(request, robots, self._crawl_delay)
-        self._extension.report.allow()
+        if is_obeyed and self._crawl_delay is not None:
+            await self._obey_delays(request, robots, self._crawl_delay)
+        self._extension.report.allowed += 1
         return None
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
         return (
-            self._sitemap_callback is not None
-            and request.callback == self._sitemap_callback
+            request.callback == self._sitemap_callback
             and is_for_robots_txt(request)
             and not request.meta.get("dont_obey_robotstxt")
         )
 
     async def _sitemap_lines(self, request: Request) -> Response:
-        robots = await self._robots(request)
+        robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable:
             self._forbid(request, robots, Verdict(allowed=False, rule=None, reason=Reason.UNREACHABLE))
-        request.meta["dont_cache"] = True  # this is no answer of the server's
+        request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
-    async def _robots(self, request: Request) -> Robots:
-        robots = self._extension.in_hand(request.url)
-        if robots is None:
-            self._crawler.stats.inc_value("rep/waited_count")
-            robots = await self._extension.robots(request)
-        return robots
+    async def _wait_for_robots(self, request: Request) -> Robots:
+        self._crawler.stats.inc_value("rep/waited_count")
+        return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
         origin = robots.entry.origin
@@ -113,10 +111,10 @@ class RepMiddleware(Gate):
         self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
         raise ForbiddenByRobots(origin, verdict)
 
-    async def _pace(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
-        """Put what *robots* asks for on the download slot of *request*; wait for a Visit-time that is near."""
+    async def _obey_delays(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
+        """Apply the delays of *robots* to the download slot of *request*; wait if the Visit-time is near."""
         refusal = crawl_delay.refusal(request, robots.parser)
-        if refusal and refusal.wait and refusal.wait <= self._patience:
+        if refusal and refusal.wait and refusal.wait <= self._max_wait:
             await pause(self._crawler, refusal.wait)
             refusal = crawl_delay.refusal(request, robots.parser)
         if refusal:
@@ -139,8 +137,8 @@ class RepMiddleware(Gate):
         )
 
 
-def _lacking(extension: str) -> InvalidSettingError:
+def _missing(extension: str) -> InvalidSettingError:
     return InvalidSettingError(
         f"EXTENSIONS lacks {extension}:"
-        ' add it, or set ADDONS = {"scrapy_rep.Addon": 300} instead of naming the parts'
+        ' add it, or set ADDONS = {"scrapy_rep.Addon": 300} instead of listing the components yourself'
     )

@@ -1,4 +1,4 @@
-"""How an entry comes to be current: from the store, from another process, or by a fetch of our own."""
+"""Where the current entry of an origin comes from: the store, another process, or a fetch of our own."""
 
 from __future__ import annotations
 
@@ -21,63 +21,70 @@ if TYPE_CHECKING:
 
     from scrapy_rep.stores.base import Store
 
-_FIRST_LOOK: Final = 0.05  # seconds until a process that may not fetch looks whether the other one has
-_LAST_LOOK: Final = 1.0
-_SPARE: Final = 5.0  # seconds that a lease outlives the longest fetch it is made for
+_FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
+_LAST_POLL: Final = 1.0
+_LEASE_MARGIN: Final = 5.0  # seconds that a lease outlives the longest fetch
 
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """A current entry, and the fetch that brought it; None when it was in the store."""
+    """A current entry, and the fetch that brought it; ``result`` is None if the entry was in the store."""
 
     entry: Entry
     result: FetchResult | None = None
 
 
 class Refresher:
-    """Renews the entries of one crawl. One process at a time fetches an origin; the others wait for its entry."""
+    """Refreshes the entries of one crawl.
+
+    One process at a time fetches an origin: the one with the lease. The others wait for its entry.
+    """
 
     def __init__(self, crawler: Crawler, fetcher: Fetcher, store: Store) -> None:
         self._crawler = crawler
         self._fetcher = fetcher
         self._settings = settings = RepSettings.from_crawler(crawler)
         self._store = store
-        self._nowhere = MemoryStore()
+        self._no_store = MemoryStore()
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
-    async def renew(
+    async def refresh(
         self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool]
     ) -> Refreshed:
-        """The current entry of *origin*; *known* is the one in hand. The rest as for `Fetcher.fetch`."""
+        """The current entry of *origin*; *known* is the cached one, the rest is as in `Fetcher.fetch`."""
         store, began = self._store_of(origin), time()
-        stored, granted = await self._await_turn(store, origin, known, began)
-        if stored is not None and not granted:
+        stored, is_ours = await self._await_lease(store, origin, known, began)
+        if stored is not None and not is_ours:
             return Refreshed(stored)
-        patience = 0.0 if self._is_patience_spent(known, stored) else self._settings.unreachable_wait
-        result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, patience=patience)
+        wait = self._settings.unreachable_wait if self._is_worth_retrying(known, stored) else 0.0
+        result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, retry_for=wait)
         return Refreshed(self._entry(origin, result, stored), result)
 
-    async def keep(self, renewal: Refreshed) -> None:
-        """Keep the entry that a fetch has brought, where others find it; they may fetch it again from now on."""
-        if renewal.result is not None:
-            await self._store_of(renewal.entry.origin).put(renewal.entry)
+    async def save(self, refreshed: Refreshed) -> None:
+        """Store what a fetch brought, and release the lease on its origin."""
+        if refreshed.result is not None:
+            await self._store_of(refreshed.entry.origin).put(refreshed.entry)
 
-    async def _await_turn(
+    async def _await_lease(
         self, store: Store, origin: Origin, known: Entry | None, began: float
     ) -> tuple[Entry | None, bool]:
-        """The latest entry, and whether it is for us to renew it; another process may be at it."""
-        pace = _FIRST_LOOK
+        """The latest entry, and whether we hold the lease to fetch a newer one.
+
+        Polls while another process holds the lease. A crawl that is closing fetches once, lease or not.
+        """
+        interval = _FIRST_POLL
         while True:
             known = await self._latest(store, origin, known)
             if self._is_current(known, began):
                 return known, False
             if await store.acquire_lease(origin, self._longest_fetch):
                 break
-            if not await pause(self._crawler, pace):  # the crawl is closing: one attempt, with a lease or without
+            if not await pause(self._crawler, interval):
                 return known, True
-            pace = min(2 * pace, _LAST_LOOK)
-        known = await self._latest(store, origin, known)  # it may have been renewed between the look and the lease
+            interval = min(2 * interval, _LAST_POLL)
+        # Another process may have stored an entry between our look into the store and our lease.
+        known = await self._latest(store, origin, known)
         if not self._is_current(known, began):
             return known, True
         await store.release_lease(origin)
@@ -90,10 +97,10 @@ class Refresher:
         return stored
 
     def _is_current(self, entry: Entry | None, began: float) -> bool:
-        """Whether no fetch is due.
+        """Whether *entry* needs no fetch.
 
-        What an earlier run could not reach is tried again at once, and a status that the settings now
-        read otherwise is asked for again.
+        An origin that an earlier crawl found unreachable is tried again at once, and so is one whose HTTP status
+        means something else under the settings of this crawl.
         """
         now = time()
         if entry is None or self.freshness.usable_until(entry, now) <= now:
@@ -101,22 +108,23 @@ class Refresher:
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
         return meaning is entry.access and (not entry.failures or entry.tried_at >= began)
 
-    def _is_patience_spent(self, known: Entry | None, stored: Entry | None) -> bool:
-        """Whether waiting requests get one attempt: an origin that was unreachable a moment ago has had its
-        patience, and where a copy stands in nobody need wait.
+    def _is_worth_retrying(self, known: Entry | None, stored: Entry | None) -> bool:
+        """Whether requests wait for further attempts if the first one fails.
+
+        Not if the origin was unreachable a moment ago, and not if a stale copy can be served at once.
         """
         if known is not None and known.failures:
-            return True
-        if stored is None:
             return False
+        if stored is None:
+            return True
         now = time()
-        return self.freshness.access(self.freshness.failed(stored, now, 1, None), now) is not Access.UNREACHABLE
+        return self.freshness.access(self.freshness.failed(stored, now, 1, None), now) is Access.UNREACHABLE
 
     def _entry(self, origin: Origin, result: FetchResult, known: Entry | None) -> Entry:
         now = time()
         blank = Entry(origin, result.access, result.url, result.status, result.body, result.hops, now, now)
         if result.access is Access.UNREACHABLE:
-            if known is None or result.status in self._settings.status_access:  # then no copy stands in
+            if known is None or result.status in self._settings.status_access:  # then no stale copy is served
                 known = blank
             return self.freshness.failed(known, now, result.attempts, result.retry_after)
         entry = replace(blank, etag=result.etag, last_modified=result.last_modified)
@@ -124,12 +132,12 @@ class Refresher:
 
     @property
     def _longest_fetch(self) -> float:
-        """Seconds: the last attempt starts within the patience, and may follow redirects."""
-        return self._settings.unreachable_wait + (1 + MAX_HOPS) * self._settings.timeout + _SPARE
+        """Seconds: the last attempt starts within ``REP_UNREACHABLE_WAIT``, and may follow redirects."""
+        return self._settings.unreachable_wait + (1 + MAX_HOPS) * self._settings.timeout + _LEASE_MARGIN
 
     def _store_of(self, origin: Origin) -> Store:
-        """The store; one that keeps nothing for a developer's own site, unless a store was set.
+        """Where the entry of *origin* is kept: nowhere for a loopback site, unless the user configured a store.
 
-        Such a site changes by the minute.
+        A developer's own site changes by the minute.
         """
-        return self._nowhere if origin.is_loopback and not self._settings.shares_loopback else self._store
+        return self._no_store if origin.is_loopback and not self._settings.shares_loopback else self._store

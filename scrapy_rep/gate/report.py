@@ -1,4 +1,4 @@
-"""What a crawl says of its robots.txt files: stats, a line of news per origin, and a sum at the end."""
+"""What a crawl reports about its robots.txt files: stats, one log line per origin, and a summary at the end."""
 
 from __future__ import annotations
 
@@ -27,72 +27,68 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 10  # origins in the sum at the end
-_COUNTED: Final = 10_000  # origins that forbade, of which so many are counted one by one
+_NAMED: Final = 10  # origins in the summary
+_MAX_COUNTED: Final = 10_000  # origins whose forbidden requests are counted one by one
 _MEANING: Final = {
     Access.SUCCESSFUL: "successful",
     Access.UNAVAILABLE: "unavailable, so everything is allowed",
     Access.UNREACHABLE: "unreachable",
 }
-_FATE: Final = {Access.UNAVAILABLE: "allowed", Access.UNREACHABLE: "forbidden"}
+_UNREACHABLE_PAGES: Final = {Access.UNAVAILABLE: "allowed", Access.UNREACHABLE: "forbidden"}
 
 
 class Report:
-    """The news of one crawl."""
+    """The report of one crawl. ``allowed`` counts the requests that passed the gate."""
 
     def __init__(self, crawler: Crawler, unreachable: Access) -> None:
         self._crawler = crawler
-        self._fate = _FATE[unreachable]
-        self._news = OriginLog(logger, logging.INFO, "robots.txt of %d more origins is known")
+        self._unreachable_pages = _UNREACHABLE_PAGES[unreachable]
+        self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
-        self._unread = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be read")
-        self._allowed = 0
-        self._first = ""  # request that is forbidden by what a robots.txt says
-        self._pages: list[Origin] = []  # the first origins with a page in place of a robots.txt
+        self._unparsed = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be parsed")
+        self.allowed = 0
+        self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
+        self._html_origins: list[Origin] = []  # the first ones
         self._forbidden: Counter[Origin] = Counter()
         self._totals: Counter[str] = Counter()
 
-    def allow(self) -> None:
-        """A request may go on."""
-        self._allowed += 1
-
     def forbid(self, request: Request, origin: Origin, verdict: Verdict) -> None:
-        """*request*, of *origin*, may not, as *verdict* says."""
+        """Count *request* to *origin*, forbidden by *verdict*."""
         self._totals["forbidden"] += 1
         if verdict.reason is Reason.UNREACHABLE:
             self._totals["forbidden_unreachable"] += 1
-        elif not self._first:
+        elif not self._first_forbidden:
             where = f"line {verdict.line}, " if verdict.line else ""
-            self._first = f"{request} ({where}{verdict.rule or verdict.reason.value})"
+            self._first_forbidden = f"{request} ({where}{verdict.rule or verdict.reason.value})"
         self._forbidden[origin] += 1
-        if len(self._forbidden) > _COUNTED:  # those that forbade least make room
-            self._forbidden = Counter(dict(self._forbidden.most_common(_COUNTED // 2)))
+        if len(self._forbidden) > _MAX_COUNTED:  # drop the origins with the fewest
+            self._forbidden = Counter(dict(self._forbidden.most_common(_MAX_COUNTED // 2)))
 
-    def renewed(self, renewal: Refreshed, robots: Robots, known: Robots | None) -> None:
-        """*robots* has come of *renewal*, in place of *known*."""
+    def refreshed(self, refreshed: Refreshed, robots: Robots, known: Robots | None) -> None:
+        """Count and log that *robots* replaces *known*."""
         if known is None:
             self._inc("rep/origin_count")
-        if renewal.result is None:
+        if refreshed.result is None:
             self._inc("rep/store_hit_count")
         else:
-            self._count_fetch(renewal.result)
+            self._count_fetch(refreshed.result)
         if robots.is_stale:
             self._inc("rep/stale_count")
-        if _is_page(robots) and not (known and _is_page(known)):
-            self._totals["pages"] += 1
-            self._pages = [*self._pages, robots.entry.origin][:_NAMED]
-        self._tell(renewal, robots, first=known is None or not known.entry.failures)
+        if _is_html(robots) and not (known and _is_html(known)):
+            self._totals["html"] += 1
+            self._html_origins = [*self._html_origins, robots.entry.origin][:_NAMED]
+        self._log(refreshed, robots, is_first=known is None or not known.entry.failures)
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
-        """*origin* names *sitemaps*."""
+        """Count and log the *sitemaps* that *origin* names."""
         stats = self._crawler.stats
         if sitemaps.urls:
             stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
         if sitemaps.unusable:
             stats.inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
             logger.debug(
-                "robots.txt of %s: %s nowhere, first %s",
-                origin, number_of(len(sitemaps.unusable), "Sitemap line leads", "Sitemap lines lead"),
+                "robots.txt of %s: %s, the first is %s",
+                origin, number_of(len(sitemaps.unusable), "unusable Sitemap line", "unusable Sitemap lines"),
                 shown(sitemaps.unusable[0]),
             )  # fmt: skip
 
@@ -101,7 +97,7 @@ class Report:
         self._crawler.stats.inc_value(stat)
 
     def _count_fetch(self, result: FetchResult) -> None:
-        """Count a fetch: the stats of Scrapy's middleware with their meaning there, and ours."""
+        """Count a fetch in the stats of Scrapy's own middleware, with their meaning there, and in ours."""
         stats = self._crawler.stats
         stats.inc_value("robotstxt/request_count")
         if result.status is not None:
@@ -115,59 +111,60 @@ class Report:
         if result.access is Access.UNREACHABLE:
             self._totals["unreachable"] += 1
 
-    def _tell(self, renewal: Refreshed, robots: Robots, *, first: bool) -> None:
-        entry, result = robots.entry, renewal.result
+    def _log(self, refreshed: Refreshed, robots: Robots, *, is_first: bool) -> None:
+        entry, result = robots.entry, refreshed.result
         if robots.access is Access.UNREACHABLE and entry.access is not Access.UNREACHABLE and not entry.failures:
-            self._unread.add(
-                "ROBOTSTXT_PARSER cannot read robots.txt of %s (%s): its pages are forbidden until it changes",
+            self._unparsed.add(
+                "ROBOTSTXT_PARSER cannot parse robots.txt of %s (%s): its pages are forbidden until it changes",
                 entry.origin, describe(robots.error),
             )  # fmt: skip
         elif result is None:
-            self._news.add(
+            self._fetched.add(
                 "robots.txt of %s: %s, from the store (%.0f s old)",
                 entry.origin, _MEANING[robots.access], time() - entry.fetched_at,
             )  # fmt: skip
         elif result.access is not Access.UNREACHABLE:
-            self._news.add(
+            self._fetched.add(
                 "robots.txt of %s: %s (HTTP status %s, %s, %s)",
                 entry.origin, _MEANING[entry.access], result.status,
-                number_of(len(entry.body), "octet", "octets"), number_of(len(entry.hops), "hop", "hops"),
+                number_of(len(entry.body), "octet", "octets"), number_of(len(entry.hops), "redirect", "redirects"),
             )  # fmt: skip
-        elif first:
-            self._tell_unreachable(robots, result)
+        elif is_first:
+            self._log_unreachable(robots, result)
 
-    def _tell_unreachable(self, robots: Robots, result: FetchResult) -> None:
-        # A component of the project that ignored the request has said why; it is no news.
-        log = self._news if isinstance(result.error, IgnoreRequest) else self._unreachable
-        fate = (
-            f"the rules of {time() - robots.entry.fetched_at:.0f} s ago hold"
+    def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
+        # A component of the project that ignored the request has logged why: no reason to warn.
+        log = self._fetched if isinstance(result.error, IgnoreRequest) else self._unreachable
+        consequence = (
+            f"the copy of {time() - robots.entry.fetched_at:.0f} s ago is used"
             if robots.is_stale
-            else f"its pages are {self._fate}"
+            else f"its pages are {self._unreachable_pages}"
         )
         log.add(
-            "robots.txt of %s is unreachable in %s (%s): %s until an attempt succeeds",
-            robots.entry.origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error), fate,
+            "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds",
+            robots.entry.origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error),
+            consequence,
         )  # fmt: skip
 
     def close(self) -> None:
-        """The crawl is over."""
-        self._news.close()
+        """Log the summary at the end of the crawl."""
+        self._fetched.close()
         self._unreachable.close()
-        self._unread.close()
+        self._unparsed.close()
         if not self._totals["rep/origin_count"]:
             return
-        self._tell_sum()
-        if self._pages:
-            more = self._totals["pages"] - len(self._pages)
+        self._log_summary()
+        if self._html_origins:
+            more = self._totals["html"] - len(self._html_origins)
             logger.warning(
-                "In place of a robots.txt %s an HTML page, which forbids nothing unless it holds rules: %s%s",
-                number_of(self._totals["pages"], "origin serves", "origins serve"),
-                ", ".join(map(str, self._pages)), f" and {more:,} more" if more else "",
+                "%s an HTML page instead of a robots.txt; it forbids nothing unless it contains rules: %s%s",
+                number_of(self._totals["html"], "origin serves", "origins serve"),
+                ", ".join(map(str, self._html_origins)), f" and {more:,} more" if more else "",
             )  # fmt: skip
-        if self._first and not self._allowed and not self._totals["forbidden_unreachable"]:
-            logger.warning("robots.txt allowed no request of this crawl; the first one was %s", self._first)
+        if self._first_forbidden and not self.allowed and not self._totals["forbidden_unreachable"]:
+            logger.warning("robots.txt forbade every request of this crawl, first %s", self._first_forbidden)
 
-    def _tell_sum(self) -> None:
+    def _log_summary(self) -> None:
         totals = self._totals
         logger.info(
             "robots.txt: %s; %d fetched, %d from the store, %d revalidated, %d unreachable, %s used;"
@@ -177,13 +174,13 @@ class Report:
             totals["unreachable"],
             number_of(totals["rep/stale_count"], "stale copy", "stale copies"),
             number_of(totals["forbidden"], "request", "requests"),
-            self._most_forbidding(),
+            self._most_forbidden(),
         )  # fmt: skip
 
-    def _most_forbidding(self) -> str:
-        most = ", ".join(f"{origin} {number}" for origin, number in self._forbidden.most_common(_NAMED))
-        return f", most by {most}" if most else ""
+    def _most_forbidden(self) -> str:
+        most = ", ".join(f"{origin} ({number})" for origin, number in self._forbidden.most_common(_NAMED))
+        return f", most on {most}" if most else ""
 
 
-def _is_page(robots: Robots) -> bool:
+def _is_html(robots: Robots) -> bool:
     return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)

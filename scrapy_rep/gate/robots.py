@@ -1,7 +1,8 @@
-"""The robots.txt of one origin, alive in one crawl: its entry and the parser back-end that answers for it."""
+"""What a crawl knows of robots.txt files: one `Robots` per origin, and the bounded cache that holds them."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,8 @@ from scrapy_rep.protocol.freshness import Entry
 
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
+
+    from scrapy_rep.protocol import Origin
 
 ALLOW_ALL: Final = b""
 DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
@@ -26,10 +29,11 @@ _OCTETS_PER_INDEX_PAGE: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """An entry alive: what it means from now until ``until``, POSIX seconds, and its parser back-end.
+    """The robots.txt of one origin as this crawl applies it, until ``until`` (POSIX seconds).
 
-    ``access`` is what holds, which is not that of the entry when an unreachable origin has a copy that is
-    too old; ``error`` is why the origin is unreachable, or None.
+    ``parser`` answers for ``entry``. ``access`` is the access that applies now; it differs from ``entry.access``
+    when the origin is unreachable and its copy is too old to stand in. ``error`` says why an origin is
+    unreachable, else it is None.
     """
 
     entry: Entry
@@ -38,30 +42,30 @@ class Robots:
     parser: RobotParser
     error: Exception | None = None
 
-    def holds(self, now: float) -> bool:
-        """Whether this may still be used; not when the clock, in POSIX seconds, was put back since."""
+    def is_current(self, now: float) -> bool:
+        """Whether this applies at *now* (POSIX seconds); False also if the clock was put back since then."""
         return now < self.until and not self.entry.is_ahead(now)
 
     @property
     def is_stale(self) -> bool:
-        """Whether a copy stands in for an origin that is unreachable."""
+        """Whether an expired copy is served because the origin is unreachable."""
         return self.entry.failures > 0 and self.access is not Access.UNREACHABLE
 
     def verdict(self, tokens: Sequence[str], url: str) -> Verdict:
-        """Whether the crawler called by one of *tokens* may request *url*.
+        """Whether a crawler with the product *tokens*, the most specific first, may request *url*.
 
-        From a parser back-end other than ours a verdict comes without its rule.
+        With a parser back-end other than `RepRobotParser` the verdict names no rule.
         """
-        verdict = self._ask(tokens, url)
+        parser = self.parser
+        if isinstance(parser, RepRobotParser):
+            token = tokens[0] if len(tokens) == 1 else parser.addressed(tokens)
+            verdict = parser.robotstxt.verdict(token, url)
+        else:
+            allowed = parser.allowed(url, tokens[0] or "*")
+            verdict = Verdict(allowed, None, Reason.NO_RULE if allowed else Reason.RULE)
         if self.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
             return verdict
         return Verdict(verdict.allowed, None, Reason(self.access.value))
-
-    def _ask(self, tokens: Sequence[str], url: str) -> Verdict:
-        if isinstance(self.parser, RepRobotParser):
-            return self.parser.verdict(url, tokens)
-        allowed = self.parser.allowed(url, tokens[0] or "*")
-        return Verdict(allowed, None, Reason.NO_RULE if allowed else Reason.RULE)
 
     @property
     def octets(self) -> int:
@@ -74,3 +78,44 @@ class Robots:
             + _OCTETS_PER_SIGN * (body.count(b"*") + body.count(b"%"))
             + _OCTETS_PER_INDEX_PAGE * body.count(b"/index.htm")
         )
+
+
+class RobotsCache:
+    """`Robots` by origin, bounded in number and memory; the least recently used are evicted."""
+
+    def __init__(self, max_origins: int, max_octets: int) -> None:
+        self._max_origins = max_origins
+        self._max_octets = max_octets
+        self._held: OrderedDict[Origin, tuple[Robots, int]] = OrderedDict()
+        self._octets = 0
+        self.evicted = 0
+
+    def get(self, origin: Origin) -> Robots | None:
+        """The `Robots` of *origin*, current or not, or None. It becomes the most recently used one."""
+        held = self._held.get(origin)
+        if held is None:
+            return None
+        self._held.move_to_end(origin)
+        return held[0]
+
+    def put(self, robots: Robots, octets: int) -> None:
+        """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""
+        origin = robots.entry.origin
+        _, replaced = self._held.pop(origin, (None, 0))
+        self._octets -= replaced
+        if octets > self._max_octets:
+            self.evicted += 1
+            return
+        self._octets += octets
+        self._held[origin] = (robots, octets)
+        while self._octets > self._max_octets or len(self._held) > self._max_origins:
+            _, (_, freed) = self._held.popitem(last=False)
+            self._octets -= freed
+            self.evicted += 1
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        octets = f"{self._octets} of {self._max_octets} octets"
+        return f"<RobotsCache {len(self)} of {self._max_origins} origins, {octets}>"

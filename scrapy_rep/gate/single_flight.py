@@ -1,8 +1,8 @@
-"""One fetch and those who wait for it.
+"""One fetch and everything that waits for it.
 
-Scrapy's middleware lets all waiters await one shared Deferred: the first consumes its result and the
-others read None, which means "allowed". Here each waiter has a future of its own, and all of them are
-released whatever becomes of the fetch.
+Scrapy's own middleware lets all waiting requests await one shared Deferred: the first one consumes its result,
+the others read None, which means "allowed". Here every waiter has a future of its own, and all of them are
+released however the fetch ends.
 """
 
 from __future__ import annotations
@@ -20,35 +20,40 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Work that runs once, on its own, for any number of waiters; one that is cancelled takes nobody along."""
+    """Work that runs once, in the background, for any number of waiters. Cancelling a waiter affects no other."""
 
-    def __init__(self, landed: Callable[[], None]) -> None:
-        """*landed* is called when the work has ended, before the waiters go on."""
-        self._landed = [landed]
-        self._others: list[Callable[[], int]] = []
+    def __init__(self, ended: Callable[[], None]) -> None:
+        """*ended* is called when the work has ended, before the waiters resume."""
+        self._callbacks = [ended]
+        self._counters: list[Callable[[], int]] = []
         self._waiters: list[Deferred[T]] = []
         self._release: Callable[[Deferred[T]], None] | None = None
         self._running: Deferred[None] | None = None
 
     def start(self, work: Coroutine[Any, Any, T]) -> None:
         """Start *work*, which may end before this returns."""
-        self._running = start(self._fly(work))
+        self._running = start(self._run(work))
 
-    def call_when_landed(self, landed: Callable[[], None], waiting: Callable[[], int]) -> None:
-        """Call *landed* when the work has ended, now if it has; *waiting* tells how many wait for that call."""
+    def call_when_ended(self, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
+        """Call *ended* when the work has ended, at once if it has; *waiting* counts what waits for that call."""
         if self._release is None:
-            self._landed.append(landed)
-            self._others.append(waiting)
+            self._callbacks.append(ended)
+            self._counters.append(waiting)
         else:
-            landed()
+            ended()
 
     @property
     def waiting(self) -> int:
-        """How many wait for the work to end."""
-        return len(self._waiters) + sum(waiting() for waiting in self._others)
+        """How many waiters and callbacks the end of the work will release."""
+        return len(self._waiters) + sum(count() for count in self._counters)
+
+    @property
+    def has_waiters(self) -> bool:
+        """Whether anything awaits the result."""
+        return bool(self._waiters)
 
     async def join(self) -> T:
-        """The result of the work; raises what the work raised."""
+        """Wait for the result of the work; raise what the work raised."""
         waiter: Deferred[T] = Deferred()
         if self._release is None:
             self._waiters.append(waiter)
@@ -56,39 +61,34 @@ class SingleFlight(Generic[T]):
             self._release(waiter)
         return await maybe_deferred_to_future(waiter)
 
-    @property
-    def has_waiters(self) -> bool:
-        """Whether somebody awaits the result."""
-        return bool(self._waiters)
-
     def cancel(self) -> None:
-        """Cut the work off; waiters get an error."""
+        """Cancel the work; waiters get an error."""
         if self._running is not None:
             self._running.cancel()
 
-    async def _fly(self, work: Coroutine[Any, Any, T]) -> None:
-        release = _failing(RuntimeError("the fetch of robots.txt was cut off"))
+    async def _run(self, work: Coroutine[Any, Any, T]) -> None:
+        release = _failing(RuntimeError("the fetch of robots.txt was cancelled"))
         try:
             result = await work
-        except Exception as error:  # noqa: BLE001  # it is the waiters' to handle
+        except Exception as error:  # noqa: BLE001  # the waiters handle it
             release = _failing(error)
         else:
             release = _succeeding(result)
-        finally:  # however it ends, a forced stop included
-            self._land(release)
+        finally:  # also on cancellation and on a forced stop
+            self._end(release)
 
-    def _land(self, release: Callable[[Deferred[T]], None]) -> None:
+    def _end(self, release: Callable[[Deferred[T]], None]) -> None:
         self._release = release
         waiters, self._waiters = self._waiters, []
         try:
-            for landed in self._landed:
-                landed()
+            for ended in self._callbacks:
+                ended()
         finally:
             for waiter in waiters:
                 release(waiter)
 
     def __repr__(self) -> str:
-        state = "landed" if self._release else "in flight"
+        state = "ended" if self._release else "running"
         return f"<SingleFlight {state} waiters={len(self._waiters)}>"
 
 

@@ -1,4 +1,4 @@
-"""What the Sitemap lines of a robots.txt name: absolute http(s) URLs on any host, and lines nobody can follow.
+"""The Sitemap lines of a robots.txt: the URLs that they name, and the answer that a sitemap spider gets.
 
 https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your robots.txt file".
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sitemaps:
-    """``urls`` each once, in the order of their lines; ``unusable`` are the values of the other lines."""
+    """The ``urls`` of Sitemap lines, each once and in order; ``unusable`` are the values of the other lines."""
 
     urls: tuple[str, ...] = ()
     unusable: tuple[str, ...] = ()
@@ -38,9 +38,9 @@ _NONE: Final = Sitemaps()
 
 
 def sitemaps_of(robots: Robots) -> Sitemaps:
-    """The sitemaps of an origin, whatever the parser back-end; none while its robots.txt does not count.
+    """The sitemaps of an origin, with any parser back-end; none unless its access is *successful*.
 
-    A relative line counts from the origin that the file speaks for, wherever redirects have led.
+    A relative line is resolved against the origin, not against the URL that redirects led to.
     """
     if robots.access is not Access.SUCCESSFUL:
         return _NONE
@@ -57,23 +57,23 @@ def sitemaps_of(robots: Robots) -> Sitemaps:
 
 
 def sitemap_callback(spider: Spider | None) -> Any:
-    """What *spider* reads sitemaps with, None unless it is a `SitemapSpider`.
+    """The callback with which *spider* reads sitemaps; None unless it is a `SitemapSpider`.
 
-    Scrapy has no public name for it; no other callback takes a robots.txt or a sitemap.
+    Scrapy has no public name for it. No other callback receives a robots.txt or a sitemap.
     """
     return spider._parse_sitemap if isinstance(spider, SitemapSpider) else None
 
 
 def is_for_robots_txt(request: Request) -> bool:
-    """Whether *request* asks for the robots.txt of an origin, as a sitemap spider may."""
+    """Whether *request* is for the robots.txt of an origin, as those of a sitemap spider are."""
     url = urlparse_cached(request)
     return url.path == "/robots.txt" and url.scheme in SCHEMES and not url.query and request.method == "GET"
 
 
 def sitemap_lines(request: Request, robots: Robots) -> Response:
-    """The answer to a sitemap spider's *request* for *robots*: its Sitemap lines, absolute, each once.
+    """The answer to a sitemap spider's *request* for a robots.txt: its Sitemap lines, absolute, each once.
 
-    An unavailable robots.txt is a 404, whatever status said so: others would be tried again or followed.
+    An unavailable robots.txt becomes a 404 whatever its status was: Scrapy would retry or follow other statuses.
     """
     lines = "".join(f"Sitemap: {url}\n" for url in sitemaps_of(robots).urls)
     status = 200 if robots.access is Access.SUCCESSFUL else 404
@@ -81,13 +81,13 @@ def sitemap_lines(request: Request, robots: Robots) -> Response:
 
 
 def _absolute(value: str, origin: Origin) -> str | None:
-    """The URL that *value* means to a crawler of *origin*, without its fragment; None when it means none."""
+    """The absolute URL of a Sitemap line of *origin*, without its fragment; None if it is unusable."""
     base = origin.robots_url
     try:
         spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
         url = urldefrag(urljoin(base, spelt)).url
     except ValueError:
         return None
-    # Nobody needs a password for what is told to everybody, and Scrapy's handlers choke on one.
+    # A public sitemap needs no password, and Scrapy's download handlers fail on one.
     is_usable = url != base and "@" not in urlsplit(url).netloc and origin.may_lead_to(url)
     return url if is_usable else None

@@ -1,20 +1,71 @@
-"""How long an entry in memory is used."""
+"""How long the robots.txt of an origin applies, and how many a crawl keeps."""
 
 from __future__ import annotations
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
-from scrapy_rep.gate.robots import Robots
+from scrapy_rep.gate.robots import Robots, RobotsCache
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 
 NOW = 1_800_000_000.0
-ORIGIN = Origin("https", "example.com", 443)
+A, B, C = (Origin("https", host, 443) for host in ("a.example", "b.example", "c.example"))
 
 
-def test_an_entry_in_memory_holds_until_its_time_is_over_or_the_clock_was_put_back() -> None:
-    entry = Entry(ORIGIN, Access.SUCCESSFUL, ORIGIN.robots_url, 200, b"", (), NOW, NOW + 100, tried_at=NOW)
-    robots = Robots(entry, Access.SUCCESSFUL, NOW + 100, RepRobotParser(b""))
-    assert robots.holds(NOW + 99)
-    assert not robots.holds(NOW + 100)
-    assert robots.holds(NOW - 30)
-    assert not robots.holds(NOW - 3_600)
+def robots_of(origin: Origin, body: bytes = b"") -> Robots:
+    entry = Entry(origin, Access.SUCCESSFUL, origin.robots_url, 200, body, (), NOW, NOW + 100, tried_at=NOW)
+    return Robots(entry, Access.SUCCESSFUL, NOW + 100, RepRobotParser(body))
+
+
+def test_robots_are_current_until_their_time_is_over_or_the_clock_was_put_back() -> None:
+    robots = robots_of(A)
+    assert robots.is_current(NOW + 99)
+    assert not robots.is_current(NOW + 100)
+    assert robots.is_current(NOW - 30)
+    assert not robots.is_current(NOW - 3_600)
+
+
+def test_robots_are_found_by_their_origin() -> None:
+    cache, robots = RobotsCache(2, 100), robots_of(A)
+    cache.put(robots, 10)
+    assert cache.get(A) is robots
+    assert cache.get(B) is None
+
+
+def test_the_least_recently_used_are_evicted_when_there_are_too_many() -> None:
+    cache = RobotsCache(2, 100)
+    cache.put(robots_of(A), 1)
+    cache.put(robots_of(B), 1)
+    cache.get(A)
+    cache.put(robots_of(C), 1)
+    assert [cache.get(origin) is not None for origin in (A, B, C)] == [True, False, True]
+    assert cache.evicted == 1
+
+
+def test_the_least_recently_used_are_evicted_when_they_are_too_large() -> None:
+    cache = RobotsCache(10, 100)
+    for origin, octets in ((A, 40), (B, 40), (C, 90)):
+        cache.put(robots_of(origin), octets)
+    assert [cache.get(origin) is not None for origin in (A, B, C)] == [False, False, True]
+
+
+def test_new_robots_of_an_origin_free_the_octets_of_the_old_ones() -> None:
+    cache = RobotsCache(10, 100)
+    for size in (90, 60, 30):
+        cache.put(robots_of(A, b"#" * size), size)
+    cache.put(robots_of(B), 70)
+    kept = cache.get(A)
+    assert kept is not None
+    assert kept.entry.body == b"#" * 30
+    assert cache.get(B) is not None
+
+
+def test_robots_larger_than_the_bound_are_not_kept_and_evict_no_others() -> None:
+    cache = RobotsCache(10, 100)
+    cache.put(robots_of(A), 10)
+    cache.put(robots_of(B), 90)
+    cache.put(robots_of(A), 101)
+    assert cache.get(A) is None
+    assert cache.get(B) is not None
+    assert cache.evicted == 1
+    cache.put(robots_of(C), 100)
+    assert cache.get(B) is None

@@ -12,8 +12,8 @@ from scrapy_rep.gate.single_flight import SingleFlight
 from tests.support.in_process import run
 
 
-class Landings:
-    """Counts how often a flight landed."""
+class Endings:
+    """Counts how often the work ended."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -22,9 +22,9 @@ class Landings:
         self.count += 1
 
 
-async def outcomes(work: Coroutine[Any, Any, str], landed: Landings) -> list[Any]:
-    """What three waiters get, one of whom comes late."""
-    flight: SingleFlight[str] = SingleFlight(landed)
+async def outcomes(work: Coroutine[Any, Any, str], ended: Endings) -> list[Any]:
+    """What three waiters get, one of which joins late."""
+    flight: SingleFlight[str] = SingleFlight(ended)
     flight.start(work)
     waiters = [asyncio.ensure_future(flight.join()) for _ in range(2)]
     early = await asyncio.gather(*waiters, return_exceptions=True)
@@ -41,30 +41,30 @@ async def failing() -> str:
     raise LookupError("no such thing")
 
 
-async def cut_off() -> str:
+async def cancelled() -> str:
     raise asyncio.CancelledError
 
 
 def test_every_waiter_gets_the_result_the_late_one_too() -> None:
-    landed = Landings()
-    assert run(outcomes(slowly("rules"), landed)) == ["rules"] * 3
-    assert landed.count == 1
+    ended = Endings()
+    assert run(outcomes(slowly("rules"), ended)) == ["rules"] * 3
+    assert ended.count == 1
 
 
 def test_every_waiter_gets_the_error() -> None:
-    results = run(outcomes(failing(), Landings()))
+    results = run(outcomes(failing(), Endings()))
     assert [repr(result) for result in results] == ["LookupError('no such thing')"] * 3
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_no_waiter_hangs_when_the_fetch_is_cut_off() -> None:
-    results = run(asyncio.wait_for(outcomes(cut_off(), Landings()), timeout=5))
+def test_no_waiter_hangs_when_the_fetch_is_cancelled() -> None:
+    results = run(asyncio.wait_for(outcomes(cancelled(), Endings()), timeout=5))
     assert [type(result) for result in results] == [RuntimeError] * 3
 
 
-def test_a_waiter_that_is_cancelled_takes_nobody_along() -> None:
+def test_a_waiter_that_is_cancelled_affects_no_other() -> None:
     async def one_gives_up() -> tuple[bool, str]:
-        flight: SingleFlight[str] = SingleFlight(Landings())
+        flight: SingleFlight[str] = SingleFlight(Endings())
         flight.start(slowly("rules"))
         impatient, patient = asyncio.ensure_future(flight.join()), asyncio.ensure_future(flight.join())
         await asyncio.sleep(0)
@@ -77,7 +77,7 @@ def test_a_waiter_that_is_cancelled_takes_nobody_along() -> None:
 
 def test_its_repr_shows_its_state() -> None:
     async def states() -> list[str]:
-        flight: SingleFlight[str] = SingleFlight(Landings())
+        flight: SingleFlight[str] = SingleFlight(Endings())
         flight.start(slowly("rules"))
         waiter = asyncio.ensure_future(flight.join())
         await asyncio.sleep(0)
@@ -85,4 +85,4 @@ def test_its_repr_shows_its_state() -> None:
         await waiter
         return [before, repr(flight)]
 
-    assert run(states()) == ["<SingleFlight in flight waiters=1>", "<SingleFlight landed waiters=0>"]
+    assert run(states()) == ["<SingleFlight running waiters=1>", "<SingleFlight ended waiters=0>"]

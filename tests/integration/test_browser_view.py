@@ -53,6 +53,6 @@ def test_ours_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
         result = crawl(*(f"{origin}/page" for origin in site.origins))
     assert len(result.pages) == 14
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert warning.startswith("In place of a robots.txt 12 origins serve an HTML page")
+    assert warning.startswith("12 origins serve an HTML page instead of a robots.txt")
     assert sum(origin in warning for origin in site.origins) == 10
     assert result.stats["rep/html_count"] == 12

@@ -160,7 +160,7 @@ def test_google_a_meta_refresh_is_not_followed(outcome: Outcome) -> None:
 
 def test_a_body_is_read_no_further_than_its_limit(outcome: Outcome) -> None:
     entry = next(line for line in outcome.crawl.lines("INFO") if outcome.origins["rules"] in line)
-    assert "successful (HTTP status 200, 30 octets, 0 hops)" in entry
+    assert "successful (HTTP status 200, 30 octets, 0 redirects)" in entry
     assert outcome.crawl.stats["downloader/response_bytes"] < 5_000_000
 
 

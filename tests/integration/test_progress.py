@@ -20,7 +20,7 @@ def test_ours_the_first_failed_attempt_says_why_when_the_next_is_and_how_many_wa
     assert len(told) == 1
     assert re.fullmatch(
         rf"robots\.txt of {site.origin}: the first attempt failed \(FetchError: HTTP status 503\);"
-        r" the next one starts in 0\.\d s, 3 requests wait",
+        r" the next one starts in 0\.\d s; 3 requests wait",
         told[0],
     )
     assert result.lines("WARNING", "scrapy_rep") == []
@@ -31,7 +31,7 @@ def test_ours_the_last_failed_attempt_is_a_warning_that_counts_them() -> None:
         site.answer("/robots.txt", Answer(503))
         result = crawl(f"{site.origin}/1", settings={"REP_RETRY_DELAY": 0.05, "REP_RETRY_TIMES": 2})
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert "is unreachable in 3 attempts (FetchError: HTTP status 503)" in warning
+    assert "is unreachable after 3 attempts (FetchError: HTTP status 503)" in warning
 
 
 def test_ours_of_many_origins_that_fail_ten_are_told() -> None:
@@ -77,5 +77,7 @@ def test_ours_a_crawl_that_closes_says_what_it_still_waits_for(loop: str) -> Non
     (told,) = [line for line in result.lines("INFO") if "still waits" in line]
     named = " and ".join([re.escape(origin) for origin in site.origins])
     assert re.fullmatch(
-        rf"The crawl closes; it still waits for robots\.txt of {named}, until \d\d:\d\d:\d\d at the latest", told
+        r"The crawl is closing; it still waits for the robots\.txt of "
+        rf"{named}, until \d\d:\d\d:\d\d at the latest",
+        told,
     )

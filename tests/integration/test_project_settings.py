@@ -93,7 +93,7 @@ def test_a_header_that_does_not_say_who_crawls_is_warned_about_once() -> None:
         browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
         result = crawl(*(f"{origin}/" for origin in site.origins), settings={"USER_AGENT": browser})
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert "its token is Mozilla" in warning
+    assert "is Mozilla, which does not identify" in warning
     assert "REP_USER_AGENTS" in warning
 
 
@@ -104,9 +104,9 @@ def test_a_header_that_does_not_say_who_crawls_is_warned_about_once() -> None:
             {"ROBOTSTXT_USER_AGENT": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101"},
             "is Mozilla, which",
         ),
-        ({"REP_USER_AGENTS": ["Mozilla/5.0"]}, "is Mozilla, which does not say who crawls"),
-        ({"ROBOTSTXT_USER_AGENT": "my bot"}, "ROBOTSTXT_USER_AGENT = 'my bot': of it only my counts"),
-        ({"ROBOTSTXT_USER_AGENT": b"my bot"}, "ROBOTSTXT_USER_AGENT = 'my bot': of it only my counts"),
+        ({"REP_USER_AGENTS": ["Mozilla/5.0"]}, "is Mozilla, which does not identify your crawler"),
+        ({"ROBOTSTXT_USER_AGENT": "my bot"}, "ROBOTSTXT_USER_AGENT = 'my bot': only my is used as product token"),
+        ({"ROBOTSTXT_USER_AGENT": b"my bot"}, "ROBOTSTXT_USER_AGENT = 'my bot': only my is used as product token"),
     ],
 )
 def test_a_name_in_the_settings_that_says_little_is_warned_about_once(settings: dict[str, Any], told: str) -> None:
@@ -122,7 +122,7 @@ def test_a_header_without_a_usable_character_is_addressed_by_the_rules_for_all()
         result = crawl(f"{site.origin}/page", f"{site.origin}/private", settings={"USER_AGENT": "(+)"})
     assert result.urls == [f"{site.origin}/page"]
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert "holds no product token" in warning
+    assert "contains no product token" in warning
 
 
 def add_header(request: Request, cause: Request) -> Request:

@@ -89,7 +89,7 @@ def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     *shown, total = result.lines("WARNING", "scrapy_rep")
     assert len(shown) == 10
     assert all(
-        "is unreachable in 1 attempt (FetchError: HTTP status 503): its pages are forbidden" in line
+        "is unreachable after 1 attempt (FetchError: HTTP status 503): its pages are forbidden" in line
         for line in shown
     )
     assert total == "robots.txt of 3 more origins is unreachable"
@@ -111,7 +111,7 @@ def test_the_sum_at_the_end_counts_one_in_the_singular_and_a_missing_robots_txt_
     told = result.lines("INFO", "scrapy_rep.gate.report")
     assert told[-1].startswith("robots.txt: 1 origin; 1 fetched, ")
     assert any(
-        "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 hops)" in line for line in told
+        "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 redirects)" in line for line in told
     )
 
 
@@ -120,7 +120,7 @@ def test_a_crawl_of_which_every_request_is_forbidden_says_by_which_line() -> Non
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
         result = crawl(f"{site.origin}/page", f"{site.origin}/other")
         why = f"<GET {site.origin}/page> (line 2, Disallow: /)"
-    assert result.lines("WARNING") == [f"robots.txt allowed no request of this crawl; the first one was {why}"]
+    assert result.lines("WARNING") == [f"robots.txt forbade every request of this crawl, first {why}"]
 
 
 def test_a_crawl_of_which_every_request_is_unreachable_blames_no_robots_txt() -> None:
@@ -128,4 +128,4 @@ def test_a_crawl_of_which_every_request_is_unreachable_blames_no_robots_txt() ->
         site.answer("/robots.txt", Answer(503))
         result = crawl(f"{site.origin}/page", settings={"REP_RETRY_TIMES": 0})
     (warning,) = result.lines("WARNING")
-    assert "is unreachable in 1 attempt" in warning
+    assert "is unreachable after 1 attempt" in warning

@@ -97,7 +97,7 @@ def test_the_last_good_rules_hold_while_the_origin_is_unreachable_and_recovery_i
             result = run(store, *urls, **HASTY)
             assert (len(result.pages), [failure.reason for failure in result.failures]) == (1, ["rule"])
             assert counts(result, "stale", "request") == [1, 1]  # one attempt: nobody need wait
-            assert "the rules of" in result.lines("WARNING")[0]
+            assert "the copy of" in result.lines("WARNING")[0]
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /$\n"))
         result = run(store, *urls)
     assert [failure.rule for failure in result.failures] == ["Disallow: /$"]
@@ -282,5 +282,5 @@ def test_a_crawl_that_may_request_nothing_says_so(store: Path) -> None:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
         result = run(store, f"{site.origin}/a", f"{site.origin}/b")
     (warning,) = result.lines("WARNING")
-    assert warning.startswith("robots.txt allowed no request of this crawl; the first one was <GET ")
-    assert f"2 requests forbidden, most by {site.origin} 2" in result.lines("INFO", "scrapy_rep")[-1]
+    assert warning.startswith("robots.txt forbade every request of this crawl, first <GET ")
+    assert f"2 requests forbidden, most on {site.origin} (2)" in result.lines("INFO", "scrapy_rep")[-1]
