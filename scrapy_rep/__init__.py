@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .addon import Addon
+    from .contracts import CrawlDelayContract, RobotsAllowsContract, RobotsDisallowsContract, SitemapsContract
     from .crawl.robot_parser import RepRobotParser
     from .exceptions import FetchError, ForbiddenByRobots, InvalidSettingError, RedisRequiredError
     from .gate.extension import RepExtension
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Addon",
     "CrawlDelay",
+    "CrawlDelayContract",
     "Entry",
     "FetchError",
     "ForbiddenByRobots",
@@ -44,12 +46,19 @@ __all__ = [
     "RepSettings",
     "RepSitemapSpider",
     "Robots",
+    "RobotsAllowsContract",
+    "RobotsDisallowsContract",
     "SitemapFeed",
+    "SitemapsContract",
     "Store",
     "sitemaps_found",
 ]
 
 _HOMES = {
+    "SitemapsContract": "contracts",
+    "RobotsDisallowsContract": "contracts",
+    "RobotsAllowsContract": "contracts",
+    "CrawlDelayContract": "contracts",
     "Addon": "addon",
     "CrawlDelay": "politeness.crawl_delay",
     "Entry": "protocol.freshness",

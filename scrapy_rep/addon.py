@@ -1,4 +1,4 @@
-"""One line in ``ADDONS`` assembles everything, and keeps whatever the user set."""
+"""The add-on: one line in ``ADDONS`` enables every component, and keeps what the user set."""
 
 from __future__ import annotations
 
@@ -25,62 +25,62 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _GATE: Final = 100
-"""Where Scrapy's own robots.txt middleware stands among the downloader middlewares."""
+"""The order of Scrapy's own robots.txt middleware among the downloader middlewares."""
 
-_BEHIND_AUTOTHROTTLE: Final = 900
-_BEHIND_SCRAPYS_CONTRACTS: Final = 10
-_NEAR_SPIDER: Final = 950
+_AFTER_AUTOTHROTTLE: Final = 900
+_AFTER_SCRAPYS_CONTRACTS: Final = 10
+_NEXT_TO_SPIDER: Final = 950
 
-_BEFORE_DOWNLOADER: Final = 10_000
-"""Behind every middleware that may still answer a request, or hold it back."""
+_NEXT_TO_DOWNLOADER: Final = 10_000
+"""After every middleware that may still answer a request or delay it."""
 
 
 class Addon:
-    """``ADDONS = {"scrapy_rep.Addon": 300}``: obey robots.txt, with our gate in the place of Scrapy's."""
+    """``ADDONS = {"scrapy_rep.Addon": 300}``: obey robots.txt, with `RepMiddleware` instead of Scrapy's."""
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Called by Scrapy before there is a crawler: ``scrapy check`` reads its contracts then."""
-        for place, contract in enumerate(CONTRACTS, start=_BEHIND_SCRAPYS_CONTRACTS):
-            settings.setdefault_in_component_priority_dict("SPIDER_CONTRACTS", contract, place)
+        """Add the contracts: ``scrapy check`` reads them before there is a crawler."""
+        for order, contract in enumerate(CONTRACTS, start=_AFTER_SCRAPYS_CONTRACTS):
+            settings.setdefault_in_component_priority_dict("SPIDER_CONTRACTS", contract, order)
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Called by Scrapy before the crawl; settings of the project, spider or command line win."""
+        """Enable the components. Settings of the project, the spider or the command line take precedence."""
         settings.set("ROBOTSTXT_OBEY", value=True, priority="addon")
         settings.set("ROBOTSTXT_PARSER", RepRobotParser, priority="addon")
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
-        settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _BEHIND_AUTOTHROTTLE)
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEAR_SPIDER)
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _AFTER_AUTOTHROTTLE)
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEXT_TO_SPIDER)
         settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _BEFORE_DOWNLOADER
+            "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )
         settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
-        if _is_switched_off(settings, RepMiddleware):
+        if _is_disabled(settings, RepMiddleware):
             logger.warning(
-                "DOWNLOADER_MIDDLEWARES switches scrapy_rep.RepMiddleware off: robots.txt is left to Scrapy's own"
-                " middleware. To crawl without robots.txt set ROBOTSTXT_OBEY = False."
+                "DOWNLOADER_MIDDLEWARES disables scrapy_rep.RepMiddleware, so Scrapy's own middleware handles"
+                " robots.txt. To ignore robots.txt, set ROBOTSTXT_OBEY = False."
             )
         else:
-            place = _retire_builtin(settings)
-            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, place)
+            order = _disable_builtin(settings)
+            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, order)
 
 
-def _is_switched_off(settings: BaseSettings, component: type) -> bool:
+def _is_disabled(settings: BaseSettings, component: type) -> bool:
     chosen = settings.getdict("DOWNLOADER_MIDDLEWARES").items()
-    return any(place is None and load_object(key) is component for key, place in chosen)
+    return any(order is None and load_object(key) is component for key, order in chosen)
 
 
-def _retire_builtin(settings: BaseSettings) -> int:
-    """Switch Scrapy's middleware off; returns the place that ours takes: the user's for it, or its default.
+def _disable_builtin(settings: BaseSettings) -> int:
+    """Disable Scrapy's middleware; return its order, which ours takes: the one that the user set, or the default.
 
-    ``replace_in_component_priority_dict`` does not know the built-in components, and Scrapy 2.14 lists
-    one twice that is named by its class here and by its import path among the defaults.
+    ``replace_in_component_priority_dict`` raises KeyError for built-in components, and Scrapy 2.14 lists a
+    component twice if it is named by its class here and by its import path in the defaults.
     """
-    place = _GATE
+    order = _GATE
     components = settings.getdict("DOWNLOADER_MIDDLEWARES")
     for component in [key for key in components if load_object(key) is RobotsTxtMiddleware]:
         chosen = components.pop(component)
-        place = place if chosen is None else int(chosen)
+        order = order if chosen is None else int(chosen)
     components[global_object_name(RobotsTxtMiddleware)] = None
     settings.set("DOWNLOADER_MIDDLEWARES", components, settings.getpriority("DOWNLOADER_MIDDLEWARES") or 0)
-    return place
+    return order

@@ -80,7 +80,7 @@ def test_a_gate_that_the_user_switched_off_leaves_scrapys_in_its_place(
     gates = components(assembled({"DOWNLOADER_MIDDLEWARES": {ours: None}}), "DOWNLOADER_MIDDLEWARES")
     assert RepMiddleware not in gates
     assert RobotsTxtMiddleware in gates
-    assert "robots.txt is left to Scrapy's own middleware" in caplog.text
+    assert "so Scrapy's own middleware handles robots.txt" in caplog.text
 
 
 def test_our_queue_takes_the_place_of_scrapys_unless_the_user_chose_one() -> None:

@@ -1,5 +1,5 @@
-"""From a request to a verdict: middleware, extension, fetching, refreshing, single flight.
+"""From a request to a verdict: middleware, extension, fetching, refreshing, single flight. Private.
 
-Knows the rooms below: it asks `stores` for entries and tells `politeness` about delays. Must not know spiders,
-sitemap crawls or tools.
+Knows the rooms below: it asks the stores for entries and tells politeness which delays apply. Must not know
+spiders or tools. The public names are those of `scrapy_rep`.
 """

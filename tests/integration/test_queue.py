@@ -212,7 +212,7 @@ def test_a_project_without_our_middleware_is_left_scrapys_own() -> None:
         settings = {"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}}
         result = crawl(site.origin + "/private", site.origin + "/open", settings=settings)
         assert sorted(site.paths()) == ["/open", "/robots.txt"]
-    assert any("RepMiddleware off: robots.txt is left to Scrapy's own" in line for line in result.lines("WARNING"))
+    assert any("so Scrapy's own middleware handles robots.txt" in line for line in result.lines("WARNING"))
 
 
 def test_a_concurrency_per_ip_ends_the_crawl_in_words_of_ours() -> None:
