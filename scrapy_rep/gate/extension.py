@@ -27,7 +27,7 @@ from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.settings import RepSettings, asks_robots
 from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
-from scrapy_rep.stores.memory import Memory
+from scrapy_rep.stores.lru_cache import LruCache
 from scrapy_rep.stores.redis_link import RedisLink
 
 from .fetch import Fetcher
@@ -62,7 +62,7 @@ class RepExtension(RobotsSource):
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler, self._waiting)
         self._renewer = Refresher(crawler, self._fetcher, self._store)
-        self._memory: Memory[Robots] = Memory(self.settings.memory_entries, self.settings.memory_size)
+        self._memory: LruCache[Robots] = LruCache(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, SingleFlight[Robots]] = {}
         self.report = Report(crawler, self.settings.unreachable)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)

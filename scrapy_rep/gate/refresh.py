@@ -11,7 +11,7 @@ from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.memory import MemoryStore
+from scrapy_rep.stores.store import NullStore
 
 from .fetch import MAX_HOPS, Fetcher, FetchResult
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.stores.base import Store
+    from scrapy_rep.stores.store import Store
 
 _FIRST_LOOK: Final = 0.05  # seconds until a process that may not fetch looks whether the other one has
 _LAST_LOOK: Final = 1.0
@@ -42,7 +42,7 @@ class Refresher:
         self._fetcher = fetcher
         self._settings = settings = RepSettings.from_crawler(crawler)
         self._store = store
-        self._nowhere = MemoryStore()
+        self._nowhere = NullStore()
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
