@@ -15,7 +15,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.gate.sitemap_lines import is_for_robots_txt
 from scrapy_rep.protocol import SCHEMES, Origin
-from scrapy_rep.settings import flag
+from scrapy_rep.settings.kinds import flag
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
