@@ -101,7 +101,7 @@ class RepSettings:
     """Where entries live between runs: ``sqlite``, ``memory`` (nowhere), or the import path of a `Store` class."""
 
     store_path: str = _setting(PATH, "")
-    """Path of the SQLite file (``robots.sqlite`` if empty); a relative one counts from the project's ``.scrapy``."""
+    """Path of the SQLite file (``robots.sqlite`` if empty). A relative one is in the project's ``.scrapy``."""
 
     redis_url: str = _setting(REDIS_URL, "")
     """URL of the Redis that a fleet of workers shares; empty for none. Never shown, because of its password."""
