@@ -24,8 +24,8 @@ from typing import Any
 from redis import Redis
 
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
+from scrapy_rep.stores.store import NullStore
 from tests.support.crawl import LOOPS, crawl
 from tests.support.direct_link import DirectLink, at_once
 from tests.support.redis_server import RedisServer
@@ -105,7 +105,7 @@ def memory(client: Redis) -> int:
 
 def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Iterator[str]:
     with RedisServer() as server, server.client() as client:
-        store = RedisStore(DirectLink(client), MemoryStore(), 30 * 86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectLink(client), NullStore(), 30 * 86_400)  # type: ignore[arg-type]
         before, octets, began = memory(client), 0, time.perf_counter()
         origins = []
         for count, entry in enumerate(entries(number, texts)):

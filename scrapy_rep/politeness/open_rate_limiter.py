@@ -14,8 +14,8 @@ from .sqlite_rate_limiter import SqliteRateLimiter
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.stores.base import Store
     from scrapy_rep.stores.redis_link import RedisLink
+    from scrapy_rep.stores.store import Store
 
     from .rate_limiter import RateLimiter
 

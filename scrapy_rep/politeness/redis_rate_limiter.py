@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.stores.redis_client import RedisAwayError
+from scrapy_rep.stores.redis_link import RedisAwayError
 
 from .rate_limiter import (
     FORGET,

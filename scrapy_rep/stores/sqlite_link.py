@@ -1,8 +1,9 @@
-"""The way of one crawl to its SQLite file: opened when it is first needed, replaced when it is damaged.
+"""The connection of one crawl to its SQLite file, which recovers when the file fails.
 
-A file that cannot be used now (another process holds it, the disk is full, nobody may write there) is given up
-for a while: one WARNING, then one attempt after each pause, and INFO when it is back. Nothing here blocks the
-event loop or the end of a crawl for longer than a moment.
+The file is opened when it is first needed, and replaced when it is damaged. While it cannot be used (another
+process has it locked, the disk is full, it is not writable) calls fail at once: one WARNING, one attempt after
+each pause, and an INFO when it works again. Nothing here blocks the event loop, or the end of a crawl, for longer
+than a tenth of a second.
 """
 
 from __future__ import annotations
@@ -27,41 +28,41 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-_MOST_DAMAGES: Final = 5  # times that a file is replaced in one crawl
-_LAST_WORDS: Final = 0.1  # seconds that closing waits for a thread
+_MAX_REPLACEMENTS: Final = 5  # of a damaged file, in one crawl
+_CLOSE_TIMEOUT: Final = 0.1  # seconds that `close` waits for a thread that writes
 
 
 class StoreAwayError(Exception):
-    """The file cannot be used now: go on without."""
+    """The SQLite file cannot be used now: do without it."""
 
 
 class SqliteLink:
-    """Calls to the file at *path*; each raises `StoreAwayError` when it cannot be used.
+    """Runs functions on the `SqliteFile` at *path*; each call raises `StoreAwayError` if the file cannot be used.
 
-    Reads take some tens of microseconds and stay on the event loop; writes may wait for another process or
-    for the disk and go to a thread, one at a time.
+    Reads take some tens of microseconds and run on the event loop. Writes may wait for another process or for the
+    disk, and run in a thread, one at a time.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: SqliteFile | None = None
-        self._lock = Lock()  # of those who open, write to and close the file
+        self._lock = Lock()  # held to open, write to and close the file
         self._dropping = Lock()
-        self._dropped: list[SqliteFile] = []  # to be closed by one who has the lock
+        self._dropped: list[SqliteFile] = []  # damaged; to be closed under the lock
         self._closing = Event()
         self._reads, self._writes = CircuitBreaker(), CircuitBreaker()
-        self._damage: Exception | None = None  # of the file that is there, which is to be set aside
+        self._damage: Exception | None = None  # why the file at the path must be set aside before it is opened
         self._damages = 0
         self._inode: int | None = None
         self._back_at = float("-inf")  # monotonic
 
     @property
     def seconds_in_use(self) -> float:
-        """How long the file can be written to again; endless where it always could."""
+        """Seconds since the file recovered; infinite if it never failed."""
         return monotonic() - self._back_at
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
-        """What *work* returns; on the event loop once the file is open."""
+        """Return what *work* returns, called on the event loop."""
         file = self._file
         if file is None:
             file = await in_thread(self._open)
@@ -70,11 +71,11 @@ class SqliteLink:
         return self._do(work, file, self._reads)
 
     async def write(self, work: Callable[[SqliteFile], T]) -> T:
-        """What *work* returns, called in a thread."""
+        """Return what *work* returns, called in a thread."""
         return await in_thread(self.write_now, work)
 
     def write_now(self, work: Callable[[SqliteFile], T]) -> T:
-        """As `write`, in this thread."""
+        """Return what *work* returns, called in this thread."""
         with self._lock:
             try:
                 if self._file is None:
@@ -87,9 +88,9 @@ class SqliteLink:
                     self._close_files()
 
     def close(self, last: Callable[[SqliteFile], None]) -> None:
-        """Do *last* if that can be done at once, and close the file; a thread that is at it closes it soon."""
+        """Call *last* with the file, and close it; if a thread is writing, only let that thread close it."""
         self._closing.set()
-        if not self._lock.acquire(timeout=_LAST_WORDS):
+        if not self._lock.acquire(timeout=_CLOSE_TIMEOUT):
             return
         try:
             if self._file and not self._writes.is_open:
@@ -102,10 +103,10 @@ class SqliteLink:
     def _do(self, work: Callable[[SqliteFile], T], file: SqliteFile, breaker: CircuitBreaker) -> T:
         try:
             result = work(file)
-        except (sqlite3.OperationalError, OSError) as error:  # busy, full: nothing is wrong with what is in it
+        except (sqlite3.OperationalError, OSError) as error:  # busy or full: the content is sound
             self._give_up(breaker, error)
             raise StoreAwayError from error
-        except sqlite3.ProgrammingError as error:  # closed meanwhile
+        except sqlite3.ProgrammingError as error:  # closed during the call
             raise StoreAwayError from error
         except sqlite3.Error as error:
             self._replace_next_time(file, error)
@@ -122,7 +123,7 @@ class SqliteLink:
             return self._file
 
     def _open_file(self) -> None:
-        """Open the file, where that may be tried; one that is damaged or not ours is set aside before."""
+        """Open the file unless the circuit breaker forbids it; set a damaged or foreign one aside first."""
         if self._closing.is_set() or not self._writes.allows():
             return
         self._close_files()
@@ -150,17 +151,17 @@ class SqliteLink:
             self._inode = _inode(self.path)
 
     def _replace_next_time(self, file: SqliteFile, error: Exception) -> None:
-        """Of several who meet the same damage the first sees to it."""
+        """Drop a damaged *file*; of several threads that find the same damage, only the first one does."""
         with self._dropping:
             if self._file is not file:
                 return
             self._dropped.append(file)
             self._file, self._damage = None, error
             self._damages += 1
-        if self._damages > _MOST_DAMAGES:
+        if self._damages > _MAX_REPLACEMENTS:
             self._closing.set()
             logger.warning(
-                "The store %s is damaged again and again (%s): it is not used any more.", self.path, error
+                "The store %s keeps getting damaged (%s): this crawl no longer uses it.", self.path, error
             )
 
     def _give_up(self, breaker: CircuitBreaker, error: Exception) -> None:
@@ -170,8 +171,8 @@ class SqliteLink:
         breaker.fail()
         log = logger.debug if is_known else logger.warning
         log(
-            "The store %s cannot be used now (%s): this crawl shares neither robots.txt files nor delays."
-            " If that lasts, set REP_STORE_PATH to a file that can be written, or REP_STORE to memory.",
+            "The store %s cannot be used (%s): until it can, this crawl shares neither robots.txt files nor crawl"
+            " delays with others. If that lasts, set REP_STORE_PATH to a writable file, or REP_STORE to 'memory'.",
             self.path, error,
         )  # fmt: skip
 
@@ -180,17 +181,17 @@ class SqliteLink:
             away = breaker.succeed()
             self._back_at = monotonic()
             if not (self._reads.is_open or self._writes.is_open):
-                logger.info("The store %s can be used again after %.1f s.", self.path, away)
+                logger.info("The store %s can be used again, after %.1f s.", self.path, away)
 
     def _set_aside(self, error: Exception) -> None:
         if _inode(self.path) != self._inode:
-            return  # another process has been faster
+            return  # another process has already replaced it
         target = next(path for path in map(self._aside, count(1)) if not path.exists())
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.replace(f"{self.path}{suffix}", f"{target}{suffix}")
         logger.warning(
-            "The store %s is damaged or not ours (%s): it is now %s, and a new one is made.",
+            "The store %s is damaged or not ours (%s): it was renamed to %s, and a new store replaces it.",
             self.path,
             error,
             target,

@@ -61,7 +61,7 @@ def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay
         assert result.stats["rep/redis/away_count"] == 1
         assert result.stats["rep/rate_limiter/own_turn_count"] >= 2
         (warning,), (info,) = result.lines("WARNING", LINK), result.lines("INFO", LINK)
-        assert "delays times 2 (REP_WORKERS)" in warning
+        assert "multiplies every crawl delay by 2 (REP_WORKERS)" in warning
         assert "answers again after" in info
 
 

@@ -311,16 +311,19 @@ def test_a_spider_may_be_told_in_its_start_what_it_crawls(site: Site, name: str)
 
 def test_a_spider_that_is_told_nothing_in_its_start_warns(site: Site) -> None:
     (warning,) = crawl_sitemaps(site, "ToldLater").lines("WARNING", "told-later")
-    assert warning == "told-later has no sites: it takes URLs or host names, or sitemap_urls"
+    assert warning == "told-later has no sites: expected sites to be URLs or host names, or sitemap_urls to be set"
 
 
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ({"sites": ["gopher://x"]}, "sites = ['gopher://x']: it takes https://example.com, or example.com"),
-        ({"sites": "ftp://x"}, "sites = ['ftp://x']: it takes"),
-        ({}, "ours has no sites: it takes URLs or host names, or sitemap_urls"),
-        ({"sites": "x", "sitemap_fallback": "perhaps"}, "sitemap_fallback = 'perhaps': it takes True or False"),
+        (
+            {"sites": ["gopher://x"]},
+            "sites = ['gopher://x']: expected URLs or host names, such as https://example.com",
+        ),
+        ({"sites": "ftp://x"}, "sites = ['ftp://x']: expected"),
+        ({}, "ours has no sites: expected sites to be URLs or host names"),
+        ({"sites": "x", "sitemap_fallback": "perhaps"}, "sitemap_fallback = 'perhaps': expected True or False"),
     ],
 )
 def test_an_argument_that_cannot_be_stops_the_crawl_and_says_what_to_write(

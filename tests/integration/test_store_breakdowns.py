@@ -35,7 +35,7 @@ def test_a_write_locked_store_stalls_no_crawl(locked: Path, loop: str) -> None:
         assert site.count("/robots.txt") == 20
     assert len(result.pages) == 60
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert "cannot be used now (database is locked)" in warning
+    assert "cannot be used (database is locked)" in warning
     assert not result.tracebacks
 
 

@@ -7,7 +7,7 @@ from redis import Redis
 
 from scrapy_rep.politeness.rate_limiter import RateLimiterAwayError
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.stores.redis_client import RedisAwayError
+from scrapy_rep.stores.redis_link import RedisAwayError
 from tests.support.direct_link import DirectLink, at_once
 
 from .conftest import DELAY, KEY, Worker

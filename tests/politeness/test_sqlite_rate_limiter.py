@@ -95,7 +95,7 @@ def locked(
     path: Path, sqlite_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[sqlite3.Connection]:
     """Another process holds the file of the workers."""
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PATIENCE", 0.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 0.0)
     sqlite_workers[0].ask()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")

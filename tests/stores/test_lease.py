@@ -20,7 +20,7 @@ needs_proc = pytest.mark.skipif(not HAS_PROC, reason="the system does not tell w
 def _system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that tells when it and its processes were started, and one that does not."""
     if request.param == "unknown":
-        monkeypatch.setattr("scrapy_rep.stores.lease._boot", lambda: "")
+        monkeypatch.setattr("scrapy_rep.stores.lease._boot_id", lambda: "")
         monkeypatch.setattr("scrapy_rep.stores.lease._start_of", lambda _: None)
 
 

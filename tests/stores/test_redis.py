@@ -12,9 +12,9 @@ import pytest
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.lease import LeaseHolder
-from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
-from scrapy_rep.stores.redis_client import RedisAwayError
+from scrapy_rep.stores.redis_link import RedisAwayError
+from scrapy_rep.stores.store import NullStore
 from tests.support.direct_link import DirectLink, at_once
 from tests.support.redis_server import RedisServer
 
@@ -40,7 +40,7 @@ def link(server: RedisServer) -> Iterator[DirectLink]:
 
 
 def store_of(link: Any, stale_max: float = 30 * DAY) -> RedisStore:
-    return RedisStore(link, MemoryStore(), stale_max)
+    return RedisStore(link, NullStore(), stale_max)
 
 
 def keys(link: DirectLink, what: str) -> list[Any]:
@@ -155,7 +155,7 @@ def test_a_lease_of_another_machine_is_left_alone(link: DirectLink) -> None:
     assert not at_once(store_of(link).acquire_lease(ORIGIN, 9))
 
 
-class LocalStore(MemoryStore):
+class LocalStore(NullStore):
     """Keeps what it is given and tells what it was asked."""
 
     def __init__(self) -> None:

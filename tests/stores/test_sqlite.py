@@ -80,7 +80,7 @@ def test_a_damaged_file_is_set_aside_with_a_warning_and_a_fresh_one_is_made(
     store.close()
     assert path.with_name("robots.sqlite.aside-1").read_bytes() == b"no database" * 1_000
     (warning,) = caplog.records
-    assert "is damaged or not ours (file is not a database): it is now" in warning.getMessage()
+    assert "is damaged or not ours (file is not a database): it was renamed to" in warning.getMessage()
     assert warning.levelno == logging.WARNING
 
 
@@ -121,7 +121,7 @@ def test_without_a_place_to_write_the_crawl_is_warned_once_and_goes_on(
     run(store.release_lease(ORIGIN))
     store.close()
     (warning,) = caplog.records
-    assert "set REP_STORE_PATH to a file that can be written, or REP_STORE to memory." in warning.getMessage()
+    assert "set REP_STORE_PATH to a writable file, or REP_STORE to 'memory'." in warning.getMessage()
 
 
 def test_a_folder_in_place_of_the_file_is_no_place_to_write(path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -153,7 +153,7 @@ def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
     monkeypatch.setattr("os.replace", _forbidden)
     assert not get(store)
     assert not get(store)
-    assert "cannot be used now (not here)" in caplog.text
+    assert "cannot be used (not here)" in caplog.text
 
 
 def _forbidden(*_: object) -> None:

@@ -208,7 +208,7 @@ def test_four_processes_that_write_at_once_all_find_what_all_have_written(path: 
 def test_a_file_that_somebody_writes_to_is_opened_at_once(
     path: Path, busy: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PATIENCE", 60.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 60.0)
     began = monotonic()
     with closing(SqliteFile(path)) as file:
         assert file.get(ORIGIN) is None
@@ -229,7 +229,7 @@ def test_a_row_that_is_not_what_it_should_be_is_damage(path: Path, file: SqliteF
 @pytest.mark.parametrize("failures", [0, 3])
 @pytest.mark.parametrize("retry_at", [NOW, NOW + 1e6])
 @pytest.mark.parametrize("stale_max", [0.0, 1e7])
-def test_what_is_of_no_more_use_is_forgotten_and_its_body(
+def test_what_is_no_longer_usable_is_deleted_with_its_body(
     path: Path, file: SqliteFile, failures: int, retry_at: float, stale_max: float
 ) -> None:
     entry = replace(ENTRY, failures=failures, retry_at=retry_at)
@@ -237,8 +237,8 @@ def test_what_is_of_no_more_use_is_forgotten_and_its_body(
     for each in (entry, lasting):
         file.put(each, "me", NOW)
     file.lease(ORIGIN, "killed", NOW, 10)
-    assert file.forget(entry.of_use_until(stale_max) - 1, stale_max) == 0
-    assert file.forget(entry.of_use_until(stale_max) + 1, stale_max) == 1
+    assert file.delete_unusable(entry.of_use_until(stale_max) - 1, stale_max) == 0
+    assert file.delete_unusable(entry.of_use_until(stale_max) + 1, stale_max) == 1
     assert list(file.entries()) == [lasting]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM bodies").fetchone() == (1,)

@@ -36,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
         clock.now += 0.01
         return clock.now
 
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._STEP", 0.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._BUSY_TIMEOUT", 0.0)
     for module in ("circuit_breaker", "sqlite_file"):
         monkeypatch.setattr(f"scrapy_rep.stores.{module}.monotonic", monotonic)
     return clock
@@ -92,12 +92,12 @@ def test_a_locked_file_is_given_up_for_a_while_with_one_warning(
             write(link)
     assert clock.now - began - waited < 1  # none of them waits
     assert levels(caplog) == [logging.WARNING]
-    assert "cannot be used now (database is locked)" in caplog.text
+    assert "cannot be used (database is locked)" in caplog.text
     other.execute("ROLLBACK")
     clock.now += 10
     write(link)
     assert levels(caplog) == [logging.WARNING, logging.INFO]
-    assert "can be used again after" in caplog.text
+    assert "can be used again, after" in caplog.text
 
 
 def test_what_is_in_a_file_that_is_write_locked_is_still_read(
@@ -127,7 +127,7 @@ def test_a_locked_file_is_warned_of_again_when_it_was_back(
 def test_closing_interrupts_a_write_that_waits_and_waits_for_nothing_itself(
     link: SqliteLink, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PATIENCE", 600.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
     other.execute("BEGIN IMMEDIATE")
     waits = Event()
     done: list[str] = []
@@ -140,10 +140,10 @@ def test_closing_interrupts_a_write_that_waits_and_waits_for_nothing_itself(
         write(link)
 
 
-def test_the_last_words_of_a_crawl_do_not_wait_for_a_locked_file(
+def test_closing_does_not_wait_for_a_locked_file(
     link: SqliteLink, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PATIENCE", 600.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
     write(link)
     other.execute("BEGIN IMMEDIATE")
     began = time.monotonic()
@@ -185,7 +185,7 @@ def test_a_file_that_is_damaged_again_and_again_is_used_no_more(
             read(link)
     with pytest.raises(StoreAwayError):
         write(link)
-    assert "again and again" in caplog.text
+    assert "keeps getting damaged" in caplog.text
 
 
 def test_a_folder_that_can_be_written_to_later_is_used_then(

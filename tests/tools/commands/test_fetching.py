@@ -116,7 +116,7 @@ def test_a_failure_is_tried_once_more_by_default(tmp_path: Path) -> None:
 
 def test_a_setting_that_cannot_be_ends_it_with_its_name(tmp_path: Path) -> None:
     out = run_script(tmp_path, "http://127.0.0.1:1", settings={"REP_TIMEOUT": "soon"})
-    assert out == "REP_TIMEOUT = 'soon': it takes a number of seconds above 0\n"
+    assert out == "REP_TIMEOUT = 'soon': expected a number of seconds above 0\n"
     out = run_script(tmp_path, "http://127.0.0.1:1", settings={"EXTENSIONS": {"scrapy_rep.RepExtension": None}})
     assert out.startswith("EXTENSIONS switches scrapy_rep.RepExtension off")
 
