@@ -28,7 +28,7 @@ from scrapy_rep.settings import RepSettings, asks_robots
 from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.lru_cache import LruCache
-from scrapy_rep.stores.redis_link import RedisLink
+from scrapy_rep.stores.redis_connection import RedisConnection
 
 from .fetch import Fetcher
 from .refresh import Refreshed, Refresher
@@ -57,7 +57,7 @@ class RepExtension(RobotsSource):
         self._asks = asks_robots(crawler.settings)
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency is to be seen now, not at the first page
-        self.redis = RedisLink(crawler) if self.settings.redis_url else None
+        self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler, self._waiting)
