@@ -27,7 +27,7 @@ from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
 from scrapy_rep.stores.redis import RedisStore
 from scrapy_rep.stores.store import NullStore
 from tests.support.crawl import LOOPS, crawl
-from tests.support.direct_link import DirectLink, at_once
+from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 from tests.support.site import Site, robots
 
@@ -38,7 +38,7 @@ BATCH = 5_000
 
 
 def limiter_of(client: Redis, worker: str) -> RedisRateLimiter:
-    return RedisRateLimiter(DirectLink(client), worker)  # type: ignore[arg-type]
+    return RedisRateLimiter(DirectConnection(client), worker)  # type: ignore[arg-type]
 
 
 def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
@@ -105,7 +105,7 @@ def memory(client: Redis) -> int:
 
 def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Iterator[str]:
     with RedisServer() as server, server.client() as client:
-        store = RedisStore(DirectLink(client), NullStore(), 30 * 86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectConnection(client), NullStore(), 30 * 86_400)  # type: ignore[arg-type]
         before, octets, began = memory(client), 0, time.perf_counter()
         origins = []
         for count, entry in enumerate(entries(number, texts)):

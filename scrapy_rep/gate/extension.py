@@ -26,7 +26,7 @@ from scrapy_rep.protocol import SCHEMES, Access, Origin, Verdict
 from scrapy_rep.settings import RepSettings, asks_robots
 from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
-from scrapy_rep.stores.redis_link import RedisLink
+from scrapy_rep.stores.redis_connection import RedisConnection
 
 from .fetch import Fetcher
 from .refresh import Refreshed, Refresher
@@ -59,7 +59,7 @@ class RepExtension(RobotsSource):
         self._asks = asks_robots(crawler.settings)
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency has to fail now, not at the first page
-        self.redis = RedisLink(crawler) if self.settings.redis_url else None
+        self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler, self._waiting)

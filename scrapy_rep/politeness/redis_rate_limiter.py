@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.stores.redis_link import RedisAwayError
+from scrapy_rep.stores.redis_connection import RedisAwayError
 
 from .rate_limiter import (
     FORGET,
@@ -22,7 +22,7 @@ from .rate_limiter import (
 )
 
 if TYPE_CHECKING:
-    from scrapy_rep.stores.redis_link import RedisLink, Script
+    from scrapy_rep.stores.redis_connection import RedisConnection, Script
 
 # All times are in microseconds.
 #
@@ -154,7 +154,7 @@ class RedisRateLimiter:
     Where ``REP_REDIS_REQUIRED`` is set, calls raise `RedisRequiredError` in place of `RateLimiterAwayError`.
     """
 
-    def __init__(self, link: RedisLink, worker: str) -> None:
+    def __init__(self, link: RedisConnection, worker: str) -> None:
         """*worker* is a name that no other has."""
         self._link = link
         self._worker = worker

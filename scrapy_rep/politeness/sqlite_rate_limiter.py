@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy_rep.stores.circuit_breaker import LONGEST_PAUSE
-from scrapy_rep.stores.sqlite_link import StoreAwayError
+from scrapy_rep.stores.sqlite_connection import StoreAwayError
 
 from .rate_limiter import (
     FORGET,
@@ -31,8 +31,8 @@ from .rate_limiter import (
 )
 
 if TYPE_CHECKING:
+    from scrapy_rep.stores.sqlite_connection import SqliteConnection
     from scrapy_rep.stores.sqlite_file import SqliteFile
-    from scrapy_rep.stores.sqlite_link import SqliteLink
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ class _Slot:
 class SqliteRateLimiter:
     """A `RateLimiter` for one crawl of several on a machine."""
 
-    def __init__(self, link: SqliteLink, worker: str) -> None:
+    def __init__(self, link: SqliteConnection, worker: str) -> None:
         """*worker* is a name that no other has."""
         self._link = link
         self._worker = worker
@@ -105,7 +105,7 @@ class SqliteRateLimiter:
     @property
     def is_settling(self) -> bool:
         """Whether others may still go by clocks of their own."""
-        return self._link.seconds_in_use < _SETTLING
+        return self._link.seconds_since_recovery < _SETTLING
 
     async def acquire(
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool

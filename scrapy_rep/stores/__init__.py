@@ -20,7 +20,7 @@ from .store import NullStore
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from .redis_link import RedisLink
+    from .redis_connection import RedisConnection
     from .store import Store
 
 _STORES: Final = {
@@ -29,8 +29,8 @@ _STORES: Final = {
 }
 
 
-def open_store(crawler: Crawler, link: RedisLink | None = None) -> Store:
-    """Return the store that ``REP_STORE`` names; with a *link* it is the fallback of a store in Redis.
+def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> Store:
+    """Return the store that ``REP_STORE`` names; with a *connection* it is the fallback of a store in Redis.
 
     Under ``scrapy check`` and ``scrapy shell`` nothing is stored: their users want the current robots.txt.
     """
@@ -39,7 +39,7 @@ def open_store(crawler: Crawler, link: RedisLink | None = None) -> Store:
     settings = RepSettings.from_crawler(crawler)
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
-    return RedisStore(link, store, settings.stale_max) if link else store
+    return RedisStore(connection, store, settings.stale_max) if connection else store
 
 
 def _is_shell(crawler: Crawler) -> bool:

@@ -24,7 +24,7 @@ from scrapy_rep.protocol.freshness import CLOCK_SKEW
 
 from .entry_codec import UnreadableEntryError, decode_json, encode_body, encode_json
 from .lease import LeaseHolder, has_died
-from .redis_link import RedisAwayError, address_of, connect, error_text
+from .redis_connection import RedisAwayError, address_of, connect, error_text
 
 if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.settings import RepSettings
 
-    from .redis_link import RedisLink
+    from .redis_connection import RedisConnection
     from .store import Store
 
 _LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the worker that holds it
@@ -49,7 +49,7 @@ return body and {{entry, body}}
 """
 # KEYS: entry, body, lease. ARGV: values of entry and body, milliseconds that the entry lives, holder, when the
 # entry was fetched, and the latest time at which an entry can have been fetched. An older answer does not replace
-# a newer one, unless the newer one lies in the future: a wrong clock has dated it.
+# a newer one, unless that lies in the future: a wrong clock has dated it.
 _PUT: Final = f"""
 if redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
 local stored = redis.call('GET', KEYS[1])
@@ -74,21 +74,21 @@ _RELEASE: Final = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('
 class RedisStore:
     """A `Store` in Redis, which falls back to the *local* store while Redis is away."""
 
-    def __init__(self, link: RedisLink, local: Store, stale_max: float) -> None:
+    def __init__(self, connection: RedisConnection, local: Store, stale_max: float) -> None:
         """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
-        self._link = link
+        self._connection = connection
         self._local = local
         self._stale_max = stale_max
         self._holder = LeaseHolder.new()
         self._leased: dict[Origin, float] = {}  # until when, monotonic
         self._renewal: CallLaterResult | None = None
-        self._get, self._put = link.script(_GET), link.script(_PUT)
-        self._lease, self._release = link.script(_LEASE), link.script(_RELEASE)
+        self._get, self._put = connection.script(_GET), connection.script(_PUT)
+        self._lease, self._release = connection.script(_LEASE), connection.script(_RELEASE)
 
     async def get(self, origin: Origin) -> Entry | None:
         """As `Store.get`."""
         try:
-            found = await self._link.run(self._get, [f"entry:{origin}"], [f"{self._link.prefix}body:"])
+            found = await self._connection.run(self._get, [f"entry:{origin}"], [f"{self._connection.prefix}body:"])
         except RedisAwayError:
             return await self._local.get(origin)
         return _decode(origin, *found) if found else None
@@ -101,7 +101,7 @@ class RedisStore:
         values = [sha256 + encode_json(entry), encode_body(entry), self._milliseconds_to_live(entry)]
         arguments = [*values, str(self._holder), entry.fetched_at, time() + CLOCK_SKEW]
         try:
-            await self._link.run(self._put, keys, arguments)
+            await self._connection.run(self._put, keys, arguments)
         except RedisAwayError:
             await self._local.put(entry)
 
@@ -120,7 +120,7 @@ class RedisStore:
         """As `Store.release_lease`."""
         self._forget_lease(origin)
         try:
-            await self._link.run(self._release, [f"lease:{origin}"], [str(self._holder)])
+            await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
         except RedisAwayError:
             await self._local.release_lease(origin)
 
@@ -133,10 +133,10 @@ class RedisStore:
 
     async def _lease_for(self, origin: Origin, seconds: float) -> bool:
         keys, arguments = [f"lease:{origin}"], [str(self._holder), int(seconds * 1_000)]
-        other = await self._link.run(self._lease, keys, arguments)
+        other = await self._connection.run(self._lease, keys, arguments)
         if other and has_died(other.decode(errors="replace")):
-            await self._link.run(self._release, keys, [other])
-            other = await self._link.run(self._lease, keys, arguments)
+            await self._connection.run(self._release, keys, [other])
+            other = await self._connection.run(self._lease, keys, arguments)
         return not other
 
     def _forget_lease(self, origin: Origin) -> None:
@@ -157,13 +157,13 @@ class RedisStore:
         with suppress(RedisAwayError, RedisRequiredError):
             await self._lease_for(origin, _LEASE_LIFE)
             if origin not in self._leased:  # released while this waited for Redis
-                await self._link.run(self._release, [f"lease:{origin}"], [str(self._holder)])
+                await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
 
     def _milliseconds_to_live(self, entry: Entry) -> int:
         return int(1_000 * (entry.of_use_until(self._stale_max) - time())) or 1
 
     def __repr__(self) -> str:
-        return f"<RedisStore {self._link!r} {self._local!r}>"
+        return f"<RedisStore {self._connection!r} {self._local!r}>"
 
 
 class RedisEntries:

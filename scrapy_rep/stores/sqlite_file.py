@@ -47,8 +47,7 @@ _TABLES: Final = (
 )
 _SELECT: Final = "SELECT entries.*, bodies.body FROM entries JOIN bodies USING (sha256)"
 _COLUMNS: Final = ("origin", "sha256", *FACTS)
-# An older answer does not replace a newer one, unless the newer one lies in the future: a wrong clock has dated
-# it.
+# An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
 _PUT: Final = """
 INSERT INTO entries ({}) VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
 WHERE :fetched_at >= fetched_at OR fetched_at > :latest

@@ -12,8 +12,8 @@ from redis import Redis
 from scrapy_rep.politeness.rate_limiter import RateLimiter, Turn
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores.sqlite_link import SqliteLink
-from tests.support.direct_link import DirectLink, at_once
+from scrapy_rep.stores.sqlite_connection import SqliteConnection
+from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 from tests.support.simulation import Simulation
 
@@ -36,7 +36,7 @@ class Journey:
         self.up = self.down = 0.0
 
 
-class SimulatedRedis(DirectLink):
+class SimulatedRedis(DirectConnection):
     """Scripts run by a real Redis that goes by the clock of the simulation."""
 
     def __init__(self, client: Redis, journey: Journey) -> None:
@@ -125,9 +125,9 @@ def redis_workers(simulation: Simulation, redis_client: Redis) -> list[Worker]:
 class SimulatedLink:
     """The file, written to when the clock of the simulation says so."""
 
-    def __init__(self, link: SqliteLink, journey: Journey) -> None:
+    def __init__(self, link: SqliteConnection, journey: Journey) -> None:
         self.path = link.path
-        self.seconds_in_use = float("inf")
+        self.seconds_since_recovery = float("inf")
         self._link = link
         self._journey = journey
 
@@ -145,7 +145,7 @@ class SimulatedLink:
 def sqlite_workers(simulation: Simulation, tmp_path: Path) -> Iterator[list[Worker]]:
     """Each with a connection of its own."""
     journeys = [Journey(simulation) for _ in range(4)]
-    links = [SqliteLink(tmp_path / "robots.sqlite") for _ in journeys]
+    links = [SqliteConnection(tmp_path / "robots.sqlite") for _ in journeys]
     yield [
         Worker(SqliteRateLimiter(SimulatedLink(link, journey), name), journey)  # type: ignore[arg-type]
         for link, journey, name in zip(links, journeys, "abcd")

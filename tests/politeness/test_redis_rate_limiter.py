@@ -7,19 +7,19 @@ from redis import Redis
 
 from scrapy_rep.politeness.rate_limiter import RateLimiterAwayError
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.stores.redis_link import RedisAwayError
-from tests.support.direct_link import DirectLink, at_once
+from scrapy_rep.stores.redis_connection import RedisAwayError
+from tests.support.direct_connection import DirectConnection, at_once
 
 from .conftest import DELAY, KEY, Worker
 
 
-class NoLink(DirectLink):
+class NoConnection(DirectConnection):
     async def run(self, *_: object) -> None:
         raise RedisAwayError("Redis at home does not answer")
 
 
 def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
-    limiter = RedisRateLimiter(NoLink(redis_client), "a")  # type: ignore[arg-type]
+    limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
     for call in (
         limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
         limiter.started(KEY, 1, 0.0),
@@ -61,7 +61,7 @@ def test_a_report_of_what_redis_has_forgotten_leaves_nothing_behind(
 
 def test_prefixes_do_not_meet(redis_workers: list[Worker], redis_client: Redis) -> None:
     redis_workers[0].ask()
-    link = DirectLink(redis_client)
+    link = DirectConnection(redis_client)
     link.prefix = "other:"
     other = RedisRateLimiter(link, "a")  # type: ignore[arg-type]
     assert at_once(other.acquire(KEY, DELAY, since=None, missed=None, more=False)).starts_in == 0

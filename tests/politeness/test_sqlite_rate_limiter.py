@@ -16,8 +16,8 @@ import pytest
 
 from scrapy_rep.politeness.rate_limiter import RateLimiterAwayError
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores.sqlite_link import SqliteLink, StoreAwayError
-from tests.support.direct_link import at_once
+from scrapy_rep.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from tests.support.direct_connection import at_once
 
 from .conftest import DELAY, KEY, Worker
 
@@ -25,12 +25,12 @@ CRAWL = """
 import asyncio, sys, time
 from pathlib import Path
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores import sqlite_link
+from scrapy_rep.stores import sqlite_connection
 from tests.support.in_process import run
 
 async def crawl(path, name, delay, pages):
-    sqlite_link.in_thread = asyncio.to_thread
-    limiter = SqliteRateLimiter(sqlite_link.SqliteLink(path), name)
+    sqlite_connection.in_thread = asyncio.to_thread
+    limiter = SqliteRateLimiter(sqlite_connection.SqliteConnection(path), name)
     last = missed = None
     while pages:
         since = None if last is None else time.monotonic() - last
@@ -119,7 +119,7 @@ def test_when_the_file_is_locked_the_limiter_is_away(
 
 
 def test_when_the_file_is_back_others_may_not_know_it_for_a_while(path: Path, locked: sqlite3.Connection) -> None:
-    link = SqliteLink(path)
+    link = SqliteConnection(path)
     limiter = SqliteRateLimiter(link, "e")
     assert not limiter.is_settling
     with pytest.raises(StoreAwayError):

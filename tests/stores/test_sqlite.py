@@ -16,8 +16,8 @@ import pytest
 from scrapy_rep.protocol import Origin
 from scrapy_rep.stores.lease import LeaseHolder
 from scrapy_rep.stores.sqlite import SqliteStore
+from scrapy_rep.stores.sqlite_connection import SqliteConnection
 from scrapy_rep.stores.sqlite_file import SqliteFile
-from scrapy_rep.stores.sqlite_link import SqliteLink
 from tests.support.in_process import run
 
 from .test_sqlite_file import ENTRY, NOW, ORIGIN
@@ -34,11 +34,11 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
         return function(*arguments)
 
     monkeypatch.setattr("scrapy_rep.stores.sqlite.time", lambda: NOW)
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_link.in_thread", here)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_connection.in_thread", here)
 
 
 def store_at(path: Path) -> SqliteStore:
-    return SqliteStore(SqliteLink(path))
+    return SqliteStore(SqliteConnection(path))
 
 
 def get(store: SqliteStore) -> bool:

@@ -24,7 +24,7 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.stores.redis import RedisEntries
-from scrapy_rep.stores.redis_link import RedisAwayError
+from scrapy_rep.stores.redis_connection import RedisAwayError
 from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 

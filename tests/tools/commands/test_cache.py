@@ -18,7 +18,7 @@ from scrapy_rep.stores.redis import RedisStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
 from scrapy_rep.stores.store import NullStore
 from tests.support.command import robots_command
-from tests.support.direct_link import DirectLink, at_once
+from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 
 BODY = b"User-agent: *\nDisallow: /\xff\n"
@@ -57,7 +57,7 @@ def redis_project(tmp_path: Path, server: RedisServer) -> Path:
     with server.client() as client:
         client.flushall()
         client.set("other:entry:x", "not ours")
-        store = RedisStore(DirectLink(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for entry in KNOWN:
             at_once(store.put(entry))
     return tmp_path
@@ -213,7 +213,7 @@ def test_a_redis_that_does_not_answer_is_named_without_its_password(tmp_path: Pa
 def test_a_thousand_origins_are_listed_in_order(redis_project: Path, server: RedisServer) -> None:
     names = sorted(f"https://h{number}.example" for number in range(1_000))
     with server.client() as client:
-        store = RedisStore(DirectLink(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for name in names:
             at_once(store.put(replace(KNOWN[0], origin=Origin.from_url(name))))
     _, out, _ = robots_command(redis_project, "cache", "list")

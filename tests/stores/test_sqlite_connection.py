@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from scrapy_rep.stores.sqlite_file import SqliteFile
-from scrapy_rep.stores.sqlite_link import SqliteLink, StoreAwayError
 from tests.support.in_process import run
 from tests.support.simulation import Simulation
 
@@ -47,30 +47,30 @@ def _no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     async def here(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_link.in_thread", here)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_connection.in_thread", here)
 
 
 @pytest.fixture
-def link(path: Path) -> Iterator[SqliteLink]:
+def connection(path: Path) -> Iterator[SqliteConnection]:
     SqliteFile(path).close()
-    link = SqliteLink(path)
-    yield link
-    link.close(lambda _: None)
+    connection = SqliteConnection(path)
+    yield connection
+    connection.close(lambda _: None)
 
 
 @pytest.fixture
-def other(link: SqliteLink) -> Iterator[sqlite3.Connection]:
+def other(connection: SqliteConnection) -> Iterator[sqlite3.Connection]:
     """Another process, which may lock the file."""
-    with closing(sqlite3.connect(link.path, isolation_level=None)) as connection:
-        yield connection
+    with closing(sqlite3.connect(connection.path, isolation_level=None)) as database:
+        yield database
 
 
-def write(link: SqliteLink) -> None:
-    link.write_now(lambda file: file.put(ENTRY, "me", NOW))
+def write(connection: SqliteConnection) -> None:
+    connection.write_now(lambda file: file.put(ENTRY, "me", NOW))
 
 
-def read(link: SqliteLink) -> bool:
-    return run(link.read(lambda file: file.get(ORIGIN))) is not None
+def read(connection: SqliteConnection) -> bool:
+    return run(connection.read(lambda file: file.get(ORIGIN))) is not None
 
 
 def levels(caplog: pytest.LogCaptureFixture) -> list[int]:
@@ -78,113 +78,113 @@ def levels(caplog: pytest.LogCaptureFixture) -> list[int]:
 
 
 def test_a_locked_file_is_given_up_for_a_while_with_one_warning(
-    link: SqliteLink, other: sqlite3.Connection, clock: Simulation, caplog: pytest.LogCaptureFixture
+    connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     other.execute("BEGIN IMMEDIATE")
     began = clock.now
     with pytest.raises(StoreAwayError):
-        write(link)
+        write(connection)
     waited = clock.now - began
     assert 2 <= waited < 3
     for _ in range(20):
         with pytest.raises(StoreAwayError):
-            write(link)
+            write(connection)
     assert clock.now - began - waited < 1  # none of them waits
     assert levels(caplog) == [logging.WARNING]
     assert "cannot be used (database is locked)" in caplog.text
     other.execute("ROLLBACK")
     clock.now += 10
-    write(link)
+    write(connection)
     assert levels(caplog) == [logging.WARNING, logging.INFO]
     assert "can be used again, after" in caplog.text
 
 
 def test_what_is_in_a_file_that_is_write_locked_is_still_read(
-    link: SqliteLink, other: sqlite3.Connection, clock: Simulation
+    connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation
 ) -> None:
-    write(link)
+    write(connection)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreAwayError):
-        write(link)
-    assert read(link)
+        write(connection)
+    assert read(connection)
 
 
 def test_a_locked_file_is_warned_of_again_when_it_was_back(
-    link: SqliteLink, other: sqlite3.Connection, clock: Simulation, caplog: pytest.LogCaptureFixture
+    connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     for _ in range(2):
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreAwayError):
-            write(link)
+            write(connection)
         other.execute("ROLLBACK")
         clock.now += 10
-        write(link)
+        write(connection)
     assert levels(caplog) == [logging.WARNING, logging.INFO] * 2
 
 
 def test_closing_interrupts_a_write_that_waits_and_waits_for_nothing_itself(
-    link: SqliteLink, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+    connection: SqliteConnection, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
     other.execute("BEGIN IMMEDIATE")
     waits = Event()
     done: list[str] = []
     with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: link.write_now(lambda file: (waits.set(), file.put(ENTRY, "me", NOW))))
+        writing = pool.submit(lambda: connection.write_now(lambda file: (waits.set(), file.put(ENTRY, "me", NOW))))
         assert waits.wait(60)
-        link.close(lambda _: done.append("never, the file is locked") if other.in_transaction else None)
+        connection.close(lambda _: done.append("never, the file is locked") if other.in_transaction else None)
         assert isinstance(writing.exception(60), StoreAwayError)
     with pytest.raises(StoreAwayError):
-        write(link)
+        write(connection)
 
 
 def test_closing_does_not_wait_for_a_locked_file(
-    link: SqliteLink, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+    connection: SqliteConnection, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
-    write(link)
+    write(connection)
     other.execute("BEGIN IMMEDIATE")
     began = time.monotonic()
-    link.close(lambda file: file.release_all("me"))
+    connection.close(lambda file: file.release_all("me"))
     assert time.monotonic() - began < 300
 
 
-def test_damage_that_many_threads_meet_at_once_replaces_the_file_once(link: SqliteLink) -> None:
+def test_damage_that_many_threads_meet_at_once_replaces_the_file_once(connection: SqliteConnection) -> None:
     with ThreadPoolExecutor(8) as pool:
         for damage in range(1, 4):
-            write(link)
-            with closing(sqlite3.connect(link.path)) as connection:
-                connection.execute("UPDATE bodies SET body = x'00'")
-                connection.commit()
+            write(connection)
+            with closing(sqlite3.connect(connection.path)) as database:
+                database.execute("UPDATE bodies SET body = x'00'")
+                database.commit()
             barrier = Barrier(8)
 
             def meet(_: int, barrier: Barrier = barrier) -> None:
-                file = link._file
+                file = connection._file
                 assert file
                 barrier.wait()
                 with pytest.raises(StoreAwayError):
-                    link._do(lambda file: file.get(ORIGIN), file, link._reads)
+                    connection._run(lambda file: file.get(ORIGIN), file, connection._reads)
 
             list(pool.map(meet, range(8)))
-            write(link)
-            assert read(link)
-            assert len(list(link.path.parent.glob("*.aside-?"))) == damage
+            write(connection)
+            assert read(connection)
+            assert len(list(connection.path.parent.glob("*.aside-?"))) == damage
 
 
 def test_a_file_that_is_damaged_again_and_again_is_used_no_more(
-    link: SqliteLink, caplog: pytest.LogCaptureFixture
+    connection: SqliteConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(6):
-        write(link)
-        with closing(sqlite3.connect(link.path)) as connection:
-            connection.execute("UPDATE bodies SET body = x'00'")
-            connection.commit()
+        write(connection)
+        with closing(sqlite3.connect(connection.path)) as database:
+            database.execute("UPDATE bodies SET body = x'00'")
+            database.commit()
         with pytest.raises(StoreAwayError):
-            read(link)
+            read(connection)
     with pytest.raises(StoreAwayError):
-        write(link)
+        write(connection)
     assert "keeps getting damaged" in caplog.text
 
 
@@ -193,12 +193,12 @@ def test_a_folder_that_can_be_written_to_later_is_used_then(
 ) -> None:
     caplog.set_level(logging.INFO)
     (tmp_path / "file").write_bytes(b"")
-    link = SqliteLink(tmp_path / "file" / "robots.sqlite")
+    connection = SqliteConnection(tmp_path / "file" / "robots.sqlite")
     with pytest.raises(StoreAwayError):
-        read(link)
+        read(connection)
     (tmp_path / "file").unlink()
     clock.now += 10
-    write(link)
-    assert read(link)
+    write(connection)
+    assert read(connection)
     assert levels(caplog) == [logging.WARNING, logging.INFO]
-    link.close(lambda _: None)
+    connection.close(lambda _: None)

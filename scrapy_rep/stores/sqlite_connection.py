@@ -36,7 +36,7 @@ class StoreAwayError(Exception):
     """The SQLite file cannot be used now: do without it."""
 
 
-class SqliteLink:
+class SqliteConnection:
     """Runs functions on the `SqliteFile` at *path*; each call raises `StoreAwayError` if the file cannot be used.
 
     Reads take some tens of microseconds and run on the event loop. Writes may wait for another process or for the
@@ -47,28 +47,28 @@ class SqliteLink:
         self.path = path
         self._file: SqliteFile | None = None
         self._lock = Lock()  # held to open, write to and close the file
-        self._dropping = Lock()
+        self._dropping = Lock()  # a short lock: readers on the event loop take it, too
         self._dropped: list[SqliteFile] = []  # damaged; to be closed under the lock
         self._closing = Event()
         self._reads, self._writes = CircuitBreaker(), CircuitBreaker()
         self._damage: Exception | None = None  # why the file at the path must be set aside before it is opened
         self._damages = 0
         self._inode: int | None = None
-        self._back_at = float("-inf")  # monotonic
+        self._recovered_at = float("-inf")  # monotonic
 
     @property
-    def seconds_in_use(self) -> float:
+    def seconds_since_recovery(self) -> float:
         """Seconds since the file recovered; infinite if it never failed."""
-        return monotonic() - self._back_at
+        return monotonic() - self._recovered_at
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called on the event loop."""
         file = self._file
         if file is None:
-            file = await in_thread(self._open)
+            file = await in_thread(self._opened)
         if not self._reads.allows():
             raise StoreAwayError
-        return self._do(work, file, self._reads)
+        return self._run(work, file, self._reads)
 
     async def write(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called in a thread."""
@@ -79,50 +79,50 @@ class SqliteLink:
         with self._lock:
             try:
                 if self._file is None:
-                    self._open_file()
+                    self._try_to_open()
                 if self._file is None or not self._writes.allows():
                     raise StoreAwayError
-                return self._do(work, self._file, self._writes)
+                return self._run(work, self._file, self._writes)
             finally:
                 if self._closing.is_set():
                     self._close_files()
 
-    def close(self, last: Callable[[SqliteFile], None]) -> None:
-        """Call *last* with the file, and close it; if a thread is writing, only let that thread close it."""
+    def close(self, before: Callable[[SqliteFile], None]) -> None:
+        """Call *before* with the file, and close it; if a thread is writing, only let that thread close it."""
         self._closing.set()
         if not self._lock.acquire(timeout=_CLOSE_TIMEOUT):
             return
         try:
             if self._file and not self._writes.is_open:
                 with suppress(sqlite3.Error):
-                    last(self._file)
+                    before(self._file)
             self._close_files()
         finally:
             self._lock.release()
 
-    def _do(self, work: Callable[[SqliteFile], T], file: SqliteFile, breaker: CircuitBreaker) -> T:
+    def _run(self, work: Callable[[SqliteFile], T], file: SqliteFile, breaker: CircuitBreaker) -> T:
         try:
             result = work(file)
         except (sqlite3.OperationalError, OSError) as error:  # busy or full: the content is sound
-            self._give_up(breaker, error)
+            self._record_failure(breaker, error)
             raise StoreAwayError from error
         except sqlite3.ProgrammingError as error:  # closed during the call
             raise StoreAwayError from error
         except sqlite3.Error as error:
-            self._replace_next_time(file, error)
+            self._drop_damaged(file, error)
             raise StoreAwayError from error
-        self._regain(breaker)
+        self._record_success(breaker)
         return result
 
-    def _open(self) -> SqliteFile:
+    def _opened(self) -> SqliteFile:
         with self._lock:
             if self._file is None:
-                self._open_file()
+                self._try_to_open()
             if self._file is None:
                 raise StoreAwayError
             return self._file
 
-    def _open_file(self) -> None:
+    def _try_to_open(self) -> None:
         """Open the file unless the circuit breaker forbids it; set a damaged or foreign one aside first."""
         if self._closing.is_set() or not self._writes.allows():
             return
@@ -134,9 +134,9 @@ class SqliteLink:
                 self._damage = None
             self._file = self._open_or_replace()
         except (sqlite3.Error, OSError) as error:
-            self._give_up(self._writes, error)
+            self._record_failure(self._writes, error)
         else:
-            self._regain(self._writes)
+            self._record_success(self._writes)
 
     def _open_or_replace(self) -> SqliteFile:
         self._inode = _inode(self.path)
@@ -150,7 +150,7 @@ class SqliteLink:
         finally:
             self._inode = _inode(self.path)
 
-    def _replace_next_time(self, file: SqliteFile, error: Exception) -> None:
+    def _drop_damaged(self, file: SqliteFile, error: Exception) -> None:
         """Drop a damaged *file*; of several threads that find the same damage, only the first one does."""
         with self._dropping:
             if self._file is not file:
@@ -164,7 +164,7 @@ class SqliteLink:
                 "The store %s keeps getting damaged (%s): this crawl no longer uses it.", self.path, error
             )
 
-    def _give_up(self, breaker: CircuitBreaker, error: Exception) -> None:
+    def _record_failure(self, breaker: CircuitBreaker, error: Exception) -> None:
         if self._closing.is_set():
             return
         is_known = self._reads.is_open or self._writes.is_open
@@ -176,17 +176,17 @@ class SqliteLink:
             self.path, error,
         )  # fmt: skip
 
-    def _regain(self, breaker: CircuitBreaker) -> None:
+    def _record_success(self, breaker: CircuitBreaker) -> None:
         if breaker.is_open:
             away = breaker.succeed()
-            self._back_at = monotonic()
+            self._recovered_at = monotonic()
             if not (self._reads.is_open or self._writes.is_open):
                 logger.info("The store %s can be used again, after %.1f s.", self.path, away)
 
     def _set_aside(self, error: Exception) -> None:
         if _inode(self.path) != self._inode:
             return  # another process has already replaced it
-        target = next(path for path in map(self._aside, count(1)) if not path.exists())
+        target = next(path for path in map(self._aside_path, count(1)) if not path.exists())
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.replace(f"{self.path}{suffix}", f"{target}{suffix}")
@@ -197,7 +197,7 @@ class SqliteLink:
             target,
         )
 
-    def _aside(self, number: int) -> Path:
+    def _aside_path(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.aside-{number}")
 
     def _close_files(self) -> None:
@@ -207,7 +207,7 @@ class SqliteLink:
             file.close()
 
     def __repr__(self) -> str:
-        return f"<SqliteLink {self.path}{'' if self._file else ' (not in use)'}>"
+        return f"<SqliteConnection {self.path}{'' if self._file else ' (not in use)'}>"
 
 
 def _inode(path: Path) -> int | None:

@@ -91,7 +91,7 @@ def error_text(client: Redis, error: Exception) -> str:
     return text.replace(password, "…") if password else text
 
 
-class RedisLink:
+class RedisConnection:
     """Runs scripts in Redis for one crawl, and tracks whether Redis is away."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -171,7 +171,7 @@ class RedisLink:
         if self._settings.redis_required:
             return "the spider is closed, because REP_REDIS_REQUIRED is set."
         return (
-            "until it does, this worker keeps its own robots.txt files"
+            "until it does, this worker fetches robots.txt files for itself"
             f" and multiplies every crawl delay by {self._settings.workers} (REP_WORKERS)."
         )
 
@@ -217,4 +217,4 @@ class RedisLink:
         return address_of(self._client)
 
     def __repr__(self) -> str:
-        return f"<RedisLink {self}{' (away)' if self._failures else ''}>"
+        return f"<RedisConnection {self}{' (away)' if self._failures else ''}>"

@@ -10,8 +10,8 @@ from redis import Redis
 T = TypeVar("T")
 
 
-class DirectLink:
-    """In the place of `RedisLink`."""
+class DirectConnection:
+    """In the place of `RedisConnection`."""
 
     prefix = "rep:"
     is_settling = False
