@@ -18,7 +18,7 @@ IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks"]
 IMPORT_ALL = "from scrapy_rep import *; import scrapy_rep; print(scrapy_rep.__version__, scrapy_rep.__file__)"
 
 nox.needs_version = ">=2024.4.15"
-nox.options.sessions = ["lint", "types", "docs", "package", "coverage(newest)"]
+nox.options.sessions = ["lint", "types", "docs", "package"]
 nox.options.error_on_external_run = True
 
 
