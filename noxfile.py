@@ -60,7 +60,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation into ``site``; a broken link is an error."""
+    """Build the documentation; a broken link is an error."""
     session.install("-e", ".[docs]")
     session.run("mkdocs", "build", "--strict")
 
