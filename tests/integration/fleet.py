@@ -23,7 +23,7 @@ MEMORY = {"REP_STORE": "memory"}
 @contextmanager
 def workers(number: int, server: RedisServer, urls: Callable[[int], list[str]], **settings: Any) -> Iterator[Any]:
     """So many crawls at once, while entered; worker *n* crawls ``urls(n)``."""
-    given = {"settings": {"REP_REDIS_URL": server.url, **MEMORY, **settings}}
+    given: dict[str, Any] = {"settings": {"REP_REDIS_URL": server.url, **MEMORY, **settings}}
     with ThreadPoolExecutor(number) as pool:
         yield [pool.submit(crawl, *urls(worker), **given) for worker in range(number)]
 

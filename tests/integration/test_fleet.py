@@ -76,9 +76,9 @@ def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_turn_of_others(se
     with Site() as site:
         site.answer("/robots.txt", SLOW)
         urls = pages_of(site, 10)
-        slow = {"DOWNLOAD_DELAY": 1.2, "REP_REDIS_URL": server.url}
+        delayed = {"DOWNLOAD_DELAY": 1.2, "REP_REDIS_URL": server.url}
         with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(crawl, *urls(0)[:4], settings=slow)
+            first = pool.submit(crawl, *urls(0)[:4], settings=delayed)
             second = pool.submit(crawl, *urls(1), settings={"REP_REDIS_URL": server.url})
             found = results([first, second])
     assert min(gaps(starts_of(found))) >= LEAST

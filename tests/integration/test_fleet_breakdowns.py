@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
@@ -177,7 +178,7 @@ def test_a_url_that_cannot_be_used_stops_the_start_and_is_not_shown(url: str) ->
 
 def test_without_redis_py_a_crawl_runs_and_a_url_names_the_extra() -> None:
     with Site() as site:
-        without = {"spider": "tests.integration.without_redis:Recorder", "apart": True}
+        without: dict[str, Any] = {"spider": "tests.integration.without_redis:Recorder", "apart": True}
         assert len(crawl(f"{site.origin}/", **without).pages) == 1
         result = crawl(f"{site.origin}/", settings={"REP_REDIS_URL": "redis://127.0.0.1"}, **without)
     assert result.exit_code == 1

@@ -18,7 +18,7 @@ HOSTS = [f"127.0.5.{number}" for number in range(1, 201)]
 RULES = b"User-agent: *\nDisallow: /private\n"
 DUE = "UPDATE entries SET fresh_until = fetched_at"
 LONG_DUE = "UPDATE entries SET fresh_until = 0"
-HASTY = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1, "REP_UNREACHABLE_WAIT": 1}
+HASTY: dict[str, Any] = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1, "REP_UNREACHABLE_WAIT": 1}
 
 
 @pytest.fixture
@@ -208,7 +208,9 @@ def test_a_crawl_that_is_killed_loses_no_stored_entry_and_damages_nothing(store:
         run(store, urls[0])
         for most in (40, 80, 120):
             crawl_until(
-                lambda most=most: len(stored(store)) >= most, *urls, settings={"REP_STORE_PATH": str(store)}
+                lambda most=most: len(stored(store)) >= most,  # type: ignore[misc]
+                *urls,
+                settings={"REP_STORE_PATH": str(store)},
             )
             kept = stored(store)
             site.log.clear()

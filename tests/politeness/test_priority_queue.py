@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +113,7 @@ def name_of(request: Request) -> str:
 
 
 @pytest.fixture
-def bench(clock: Clock) -> Iterator[Bench]:
+def bench(clock: Clock) -> Bench:
     return Bench(clock)
 
 

@@ -19,7 +19,7 @@ def pace(text: str, *tokens: str, **kwargs: Any) -> Timing:
 def asked(text: str, now: float = MIDNIGHT, **kwargs: Any) -> tuple[float, int] | None:
     """The seconds and the line of the delay that counts."""
     delay = pace(text, **kwargs).delay(now)
-    return delay and (delay.seconds, delay.line)
+    return (delay.seconds, delay.line) if delay else None
 
 
 @pytest.mark.parametrize(

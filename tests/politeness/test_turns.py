@@ -142,7 +142,7 @@ async def test_when_the_crawl_closes_those_who_wait_are_let_go_without_a_turn() 
     waiting = asyncio.gather(bench.turns.wait(first=False), bench.turns.wait(first=False))
     await asyncio.sleep(0.05)
     bench.engine.is_closing = True
-    assert await asyncio.wait_for(waiting, 10) == [False, False]
+    assert list(await asyncio.wait_for(waiting, 10)) == [False, False]
 
 
 @in_the_loop

@@ -131,8 +131,13 @@ def test_closing_interrupts_a_write_that_waits_and_waits_for_nothing_itself(
     other.execute("BEGIN IMMEDIATE")
     waits = Event()
     done: list[str] = []
+
+    def put(file: SqliteFile) -> None:
+        waits.set()
+        file.put(ENTRY, "me", NOW)
+
     with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: connection.write_now(lambda file: (waits.set(), file.put(ENTRY, "me", NOW))))
+        writing = pool.submit(connection.write_now, put)
         assert waits.wait(60)
         connection.close(lambda _: done.append("never, the file is locked") if other.in_transaction else None)
         assert isinstance(writing.exception(60), StoreAwayError)

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Any
 
 import pytest
 
@@ -182,7 +183,9 @@ def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
         client.mset({"rep:entry:nowhere": "x" * 99, "rep:entry:http://c.example": "y" * 99})
         client.lpush("rep:entry:http://d.example", "z")
         body = KNOWN[0].sha256
-        for number, facts in enumerate(({"fresh_until": None}, {"fetched_at": 1e30}, {"status": "x"}, {"url": 1})):
+        wrong: list[dict[str, Any]]
+        wrong = [{"fresh_until": None}, {"fetched_at": 1e30}, {"status": "x"}, {"url": 1}]
+        for number, facts in enumerate(wrong):
             sound = {"access": "successful", "url": "u", "fetched_at": 1.0, "fresh_until": 1.0}
             client.set(f"rep:entry:http://e{number}.example", body + json.dumps({**sound, **facts}))
     assert len(robots_command(redis_project, "cache", "list")[1].splitlines()) == 2

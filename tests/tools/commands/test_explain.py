@@ -275,6 +275,8 @@ def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
 
 def test_a_closed_pipe_is_quiet(file: str) -> None:
     with scrapy_process("robots", "explain", "/x", "--full", "--json", *["/y"] * 9_999, "--file", file) as process:
+        assert process.stdout
+        assert process.stderr
         assert process.stdout.readline().startswith(b'{"url": "/x"')
         process.stdout.close()
         assert (process.wait(60), process.stderr.read()) == (2, b"")

@@ -65,7 +65,7 @@ def test_several_processes_find_what_one_does(
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
     monkeypatch.setattr(files, "_MANY", 1)
-    monkeypatch.setattr(files.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
     assert len(records(tmp_path / "two")) == 44
