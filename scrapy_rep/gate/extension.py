@@ -18,9 +18,9 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.exceptions import FetchError
+from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
-from scrapy_rep.politeness.foreign_scheduler import ForeignScheduler
-from scrapy_rep.politeness.open_rate_limiter import open_rate_limiter
+from scrapy_rep.politeness.other_scheduler import OtherScheduler
 from scrapy_rep.politeness.robots_source import Gate, RobotsSource
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Verdict
 from scrapy_rep.protocol.freshness import Entry
@@ -142,7 +142,7 @@ class RepExtension(RobotsSource):
         except ValueError:
             return None
 
-    def is_in_hand(self, origin: Origin) -> bool:
+    def is_cached(self, origin: Origin) -> bool:
         """Whether its robots.txt is known and may be used now."""
         robots = self._memory.get(origin)
         return robots is not None and time() < robots.until
@@ -166,18 +166,14 @@ class RepExtension(RobotsSource):
         except Exception:  # a parser back-end that breaks; the gate asks it again, and fails with the request
             logger.exception("The delay that robots.txt asks for %s cannot be told.", request)
 
-    def opens_in(self, origin: Origin) -> float:
-        """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
-        return self._crawl_delay.opens_in(origin) if self._crawl_delay is not None else 0.0
-
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once: robots.txt is in hand, its download slot has room, its delay has
-        passed, and it has its turn.
+        passed, and it has its permit.
 
         For the queue of a scheduler that is not Scrapy's: what cannot start goes back to its end. What it
         lacks is seen to, and the engine asks again when that has come.
         """
-        return self._foreign_scheduler.can_start(request)
+        return self._other_scheduler.can_start(request)
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that speaks for *request*, or join the fetch that is under way.
@@ -207,8 +203,8 @@ class RepExtension(RobotsSource):
         return self._crawler.get_downloader_middleware(Gate) is not None
 
     @cached_property
-    def _foreign_scheduler(self) -> ForeignScheduler:
-        return ForeignScheduler(self._crawler, self)
+    def _other_scheduler(self) -> OtherScheduler:
+        return OtherScheduler(self._crawler, self)
 
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:
