@@ -18,7 +18,7 @@ from scrapy.exceptions import ContractFail
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
-from scrapy_rep.politeness.timing import Delay, timing_of
+from scrapy_rep.politeness.requested_delays import Delay, requested_delays
 from scrapy_rep.protocol.display import shown
 
 from .protocol import Access, Kind, Origin, Verdict, parse
@@ -133,7 +133,7 @@ class CrawlDelayContract(RobotsContract):
             raise ValueError
 
     def problem(self, sample: Sample) -> str | None:
-        delay = timing_of(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
+        delay = requested_delays(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
         if delay.seconds == self._seconds:
             return None
         return f"asks for a Crawl-delay of {delay.seconds:g} s{_on_line(delay.line)}, not {self._seconds:g} s"

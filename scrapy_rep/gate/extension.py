@@ -18,9 +18,9 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.exceptions import FetchError
+from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
-from scrapy_rep.politeness.foreign_scheduler import ForeignScheduler
-from scrapy_rep.politeness.open_rate_limiter import open_rate_limiter
+from scrapy_rep.politeness.other_scheduler import OtherScheduler
 from scrapy_rep.politeness.robots_source import Gate, RobotsSource
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Verdict
 from scrapy_rep.settings import RepSettings, asks_robots
@@ -129,7 +129,7 @@ class RepExtension(RobotsSource):
         rate limiter, if there is one, grants it a start. For queues of schedulers other than Scrapy's: put a
         request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
         """
-        return self._foreign_scheduler.can_start(request)
+        return self._other_scheduler.can_start(request)
 
     # What the queue asks, see `RobotsSource`.
 
@@ -143,7 +143,7 @@ class RepExtension(RobotsSource):
         except ValueError:
             return None
 
-    def is_in_hand(self, origin: Origin) -> bool:
+    def is_cached(self, origin: Origin) -> bool:
         """Whether the robots.txt of *origin* is cached and has not expired."""
         robots = self._cache.get(origin)
         return robots is not None and time() < robots.until
@@ -166,10 +166,6 @@ class RepExtension(RobotsSource):
                 self._crawl_delay.prepare(request, robots.parser)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, request)
-
-    def opens_in(self, origin: Origin) -> float:
-        """Seconds until the Visit-time of *origin* begins; 0 if it has begun, or is too far away to wait for."""
-        return self._crawl_delay.opens_in(origin) if self._crawl_delay is not None else 0.0
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
@@ -199,8 +195,8 @@ class RepExtension(RobotsSource):
         return self._crawler.get_downloader_middleware(Gate) is not None
 
     @cached_property
-    def _foreign_scheduler(self) -> ForeignScheduler:
-        return ForeignScheduler(self._crawler, self)
+    def _other_scheduler(self) -> OtherScheduler:
+        return OtherScheduler(self._crawler, self)
 
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:

@@ -177,7 +177,7 @@ class Fetcher:
         self.downloads += 1
         try:
             with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
-                return await self._downloader.fetch_beside(request), received
+                return await self._downloader.download_robots_txt(request), received
         finally:
             self.downloads -= 1
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from scrapy_rep.politeness.rate_limiter import RateLimiter, Turn
+from scrapy_rep.politeness.rate_limiter import Permit, RateLimiter
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
 from scrapy_rep.stores.sqlite_connection import SqliteConnection
@@ -71,30 +71,30 @@ class Worker:
 
     def ask(
         self, delay: float = DELAY, since: float | None = None, missed: int | None = None, more: bool = False
-    ) -> Turn:
+    ) -> Permit:
         return at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
 
-    def take(self, **kwargs: Any) -> Turn:
-        """Ask as often as told, until the turn is granted and may be used."""
-        while (turn := self.ask(**kwargs)).starts_in is None:
-            self.simulation.now += turn.wait
-        self.simulation.now += turn.starts_in
-        return turn
+    def take(self, **kwargs: Any) -> Permit:
+        """Ask again as often as required, until the permit is granted and may be used."""
+        while (permit := self.ask(**kwargs)).starts_in is None:
+            self.simulation.now += permit.retry_in
+        self.simulation.now += permit.starts_in
+        return permit
 
     def start(self, **kwargs: Any) -> float:
         """Start a request as soon as possible, and report it; when that was."""
-        turn = self.take(**kwargs)
-        self.report(turn)
+        permit = self.take(**kwargs)
+        self.report(permit)
         return self.simulation.now
 
-    def report(self, turn: Turn, ago: float = 0.0) -> None:
-        at_once(self.limiter.started(KEY, turn.number, ago))
+    def report(self, permit: Permit, ago: float = 0.0) -> None:
+        at_once(self.limiter.report_start(KEY, permit.number, ago))
 
-    def give_back(self, turn: Turn) -> None:
-        at_once(self.limiter.give_back(KEY, turn.number))
+    def release(self, permit: Permit) -> None:
+        at_once(self.limiter.release(KEY, permit.number))
 
-    def mark(self, memory: float = 60.0) -> None:
-        at_once(self.limiter.mark(KEY, memory))
+    def restart_delay(self, memory: float = 60.0) -> None:
+        at_once(self.limiter.restart_delay(KEY, memory))
 
 
 @pytest.fixture

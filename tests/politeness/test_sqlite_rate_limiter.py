@@ -34,20 +34,20 @@ async def crawl(path, name, delay, pages):
     last = missed = None
     while pages:
         since = None if last is None else time.monotonic() - last
-        turn = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
-        lapses_at = time.monotonic() + turn.lapses_in
+        permit = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
+        expires_at = time.monotonic() + permit.expires_in
         missed = None
-        if turn.starts_in is None:
-            await asyncio.sleep(turn.wait)
+        if permit.starts_in is None:
+            await asyncio.sleep(permit.retry_in)
             continue
-        await asyncio.sleep(turn.starts_in)
+        await asyncio.sleep(permit.starts_in)
         last = time.monotonic()
-        if last >= lapses_at:
-            missed = turn.number
+        if last >= expires_at:
+            missed = permit.number
             continue
         print(last, flush=True)
         pages -= 1
-        await limiter.started("host", turn.number, time.monotonic() - last)
+        await limiter.report_start("host", permit.number, time.monotonic() - last)
 
 run(crawl(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4])))
 """
@@ -109,9 +109,9 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     limiter = a.limiter
     for call in (
         limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
-        limiter.started(KEY, 1, 0.0),
-        limiter.give_back(KEY, 1),
-        limiter.mark(KEY, 60.0),
+        limiter.report_start(KEY, 1, 0.0),
+        limiter.release(KEY, 1),
+        limiter.restart_delay(KEY, 60.0),
     ):
         with pytest.raises(RateLimiterAwayError, match="cannot be used"):
             at_once(call)
@@ -142,7 +142,7 @@ def test_after_a_restart_of_the_machine_nobody_waits_for_longer_than_a_delay(sql
 def test_what_nobody_needs_any_more_is_forgotten(sqlite_workers: list[Worker], path: Path) -> None:
     a, b, *_ = sqlite_workers
     a.start()
-    a.mark()
+    a.restart_delay()
     a.simulation.now += 1_000
     at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
     with closing(sqlite3.connect(path)) as connection:
@@ -156,13 +156,13 @@ def test_when_the_file_was_replaced_all_wait_a_delay(sqlite_workers: list[Worker
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DELETE FROM turns")
         connection.commit()
-    told = b.ask(since=0.5)
-    assert told.starts_in is None
-    assert told.wait > DELAY - 0.05
+    answer = b.ask(since=0.5)
+    assert answer.starts_in is None
+    assert answer.retry_in > DELAY - 0.05
 
 
 def test_download_slots_do_not_meet(sqlite_workers: list[Worker]) -> None:
     a, b, *_ = sqlite_workers
     a.ask()
-    turn = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
-    assert turn.starts_in == 0
+    permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
+    assert permit.starts_in == 0

@@ -1,4 +1,4 @@
-"""For a scheduler that is not Scrapy's: whether a request of its queue could start at once."""
+"""Tells a scheduler other than Scrapy's, such as that of scrapy-redis, whether a request could start now."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from scrapy import signals
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 
-from .alarm import Alarm
 from .crawl_delay import CrawlDelay
-from .start_times import StartTimes
+from .timer import Timer
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -22,33 +21,33 @@ if TYPE_CHECKING:
     from .robots_source import RobotsSource
 
 
-class ForeignScheduler:
-    """What its queue may ask, in one crawl."""
+class OtherScheduler:
+    """What the queue of another scheduler can ask, in one crawl."""
 
     def __init__(self, crawler: Crawler, robots: RobotsSource) -> None:
         self._robots = robots
         self._engine = Engine(crawler)
         self._downloader = Downloader(crawler)
-        self._times = StartTimes(crawler, self._downloader)
-        self._alarm = Alarm()
+        self._crawl_delay = crawler.get_extension(CrawlDelay)
+        self._timer = Timer()
         self._fetching: set[Origin] = set()
-        self._is_watching = False
-        crawl_delay = crawler.get_extension(CrawlDelay)
-        if crawl_delay is not None:
-            crawl_delay.call_with_turns(lambda _: self._engine.wake())
-        crawler.signals.connect(self._alarm.stop, signal=signals.spider_closed)
+        self._is_check_due = False
+        if self._crawl_delay is not None:
+            self._crawl_delay.on_permit_change(lambda _: self._engine.wake())
+        crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once; if not, the engine is woken when that may have changed."""
         origin = self._robots.origin_to_ask(request)
         if origin is not None:
-            if not self._robots.is_in_hand(origin):
+            if not self._robots.is_cached(origin):
                 self._fetch(request, origin)
                 return False
             self._robots.prepare(request)
-        seconds = self._times.seconds_to_start(self._downloader.slot_key(request), ())
+        slots = self._crawl_delay or self._downloader
+        seconds = slots.seconds_to_start(self._downloader.slot_key(request), ())
         if seconds:
-            self._alarm.after(seconds, self._engine.wake)
+            self._timer.call_after(seconds, self._engine.wake)
         return seconds == 0
 
     def _fetch(self, request: Request, origin: Origin) -> None:
@@ -60,18 +59,18 @@ class ForeignScheduler:
             self._engine.wake()
 
         self._fetching.add(origin)
-        self._watch()
+        self._check_later()
         self._robots.prefetch(request, ended, lambda: 1)
 
-    def _watch(self) -> None:
-        """While fetches are under way, look now and then whether the crawl is closing."""
-        if not self._is_watching:
-            self._is_watching = True
-            self._alarm.after(CLOSING_CHECK, self._check)
+    def _check_later(self) -> None:
+        """Check soon whether the crawl is closing, while fetches are under way: nothing signals that."""
+        if not self._is_check_due:
+            self._is_check_due = True
+            self._timer.call_after(CLOSING_CHECK, self._check)
 
     def _check(self) -> None:
-        self._is_watching = False
+        self._is_check_due = False
         if self._engine.is_closing:
             self._robots.cancel_prefetches()
         elif self._fetching:
-            self._watch()
+            self._check_later()

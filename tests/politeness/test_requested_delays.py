@@ -1,4 +1,4 @@
-"""What a robots.txt asks of a crawler's pace."""
+"""What a robots.txt requests of a crawler's timing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
-from scrapy_rep.politeness.timing import NOTHING, Timing, timing_of
+from scrapy_rep.politeness.requested_delays import NO_DELAYS, DailyWindow, RequestedDelays, requested_delays
 
 MIDNIGHT = 0.0
 
 
-def pace(text: str, *tokens: str, **kwargs: Any) -> Timing:
-    return timing_of(RepRobotParser(text.encode()), tokens or ("mybot",), **kwargs)
+def pace(text: str, *tokens: str, **kwargs: Any) -> RequestedDelays:
+    return requested_delays(RepRobotParser(text.encode()), tokens or ("mybot",), **kwargs)
 
 
 def asked(text: str, now: float = MIDNIGHT, **kwargs: Any) -> tuple[float, int] | None:
@@ -48,7 +48,7 @@ def test_ours_the_first_token_that_has_a_group_decides() -> None:
 
 
 def test_ours_rates_and_times_are_not_read_unasked() -> None:
-    assert pace("User-agent: *\nRequest-rate: 1/10\nVisit-time: 0600-0845\n") == NOTHING
+    assert pace("User-agent: *\nRequest-rate: 1/10\nVisit-time: 0600-0845\n") == NO_DELAYS
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("1/10", 10.0), ("5/1m", 12.0), ("1/1h", 3_600.0)])
@@ -78,10 +78,10 @@ def test_ours_with_crawl_delay_ignored_a_rate_still_counts() -> None:
 
 def test_ours_outside_every_visit_time_the_next_one_is_named() -> None:
     visits = pace("User-agent: *\nVisit-time: 0600-0845\nVisit-time: 0200-0300\n", times=True)
-    next_visit = visits.next_visit(MIDNIGHT)
+    next_visit = visits.next_visit_time(MIDNIGHT)
     assert next_visit
     assert (next_visit.window.opens_in(MIDNIGHT), next_visit.line) == (7_200.0, 3)
-    assert visits.next_visit(2.5 * 3_600) is None
+    assert visits.next_visit_time(2.5 * 3_600) is None
 
 
 class Foreign:
@@ -96,9 +96,51 @@ class Foreign:
 
 @pytest.mark.parametrize(("told", "seconds"), [(4, 4.0), (None, None), (-1.0, None), (float("nan"), None)])
 def test_ours_another_parser_back_end_is_asked_for_a_delay(told: Any, seconds: float | None) -> None:
-    delay = timing_of(Foreign(told), ("mybot",)).delay(MIDNIGHT)  # type: ignore[arg-type]
+    delay = requested_delays(Foreign(told), ("mybot",)).delay(MIDNIGHT)  # type: ignore[arg-type]
     assert (delay and delay.seconds) == seconds
 
 
 def test_ours_a_parser_back_end_that_tells_no_delays_asks_for_nothing() -> None:
-    assert timing_of(object(), ("mybot",)) == NOTHING  # type: ignore[arg-type]
+    assert requested_delays(object(), ("mybot",)) == NO_DELAYS  # type: ignore[arg-type]
+
+
+NOON = 1_700_049_600.0 + 43_200 - 1_700_049_600.0 % 86_400
+
+
+def opens_in(text: str, hours: float) -> float:
+    """Seconds until the window opens, at *hours* after midnight of some day."""
+    window = DailyWindow.parse(text)
+    assert window
+    return window.opens_in(NOON - 43_200 + hours * 3_600)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours", "seconds"),
+    [
+        ("0600-0845", 5.5, 1_800.0),
+        ("0600-0845", 6.0, 0.0),
+        ("0600-0845", 8.75, 0.0),
+        ("0600-0845", 9.0, 75_600.0),
+        ("06:00 - 8:45 UTC", 7.0, 0.0),
+        ("1700-0459", 23.0, 0.0),
+        ("1700-0459", 4.98, 0.0),
+        ("1700-0459", 5.0, 43_200.0),
+        ("0000-2359", 23.99, 0.0),
+        ("0000-2400", 12.0, 0.0),
+        ("0600-0600", 3.0, 0.0),
+    ],
+)
+def test_ours_a_window_tells_when_it_opens(text: str, hours: float, seconds: float) -> None:
+    assert opens_in(text, hours) == seconds
+
+
+def test_ours_two_windows_tile_a_day() -> None:
+    at_one_time = [
+        [not opens_in(text, minute / 60) for text in ("1300-1659", "1700-1259")] for minute in range(1_440)
+    ]
+    assert all(sum(inside) == 1 for inside in at_one_time)
+
+
+@pytest.mark.parametrize("text", ["", "0600", "0660-0845", "2500-0845", "six to nine", "0600-0845-0900", "-1-5"])
+def test_ours_what_is_no_part_of_a_day_is_not_read(text: str) -> None:
+    assert DailyWindow.parse(text) is None
