@@ -58,7 +58,7 @@ robots.txt:5:1: optimise: Line 4 of this group says the same. (duplicate-rule)
 2 files: 1 error, 1 optimise, 1 note
 """,
     )
-    assert linted("clean.txt") == (0, "1 file: nothing found\n")
+    assert linted("clean.txt") == (0, "1 file: no findings\n")
     assert linted("robots.txt", "robots.txt")[1].endswith("\n2 files: 2 errors, 2 optimise, 2 notes\n")
 
 

@@ -1,4 +1,4 @@
-"""What a survey knows of one site: a line of ``survey.jsonl``."""
+"""The record of one site: a line of ``survey.jsonl``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ Counts = dict[str, int]
 class SiteRecord:
     """One site and its robots.txt.
 
-    ``site`` is an origin, or a file where files were read. ``access`` is what the fetch came to, ``status`` and
-    ``url`` are those of the answer, ``problem`` is why there is none, ``file`` is where the body is kept.
-    ``bytes`` counts octets, as far as they were fetched. ``lines_with_comment`` have something before the
-    comment, ``unread_lines`` are neither blank nor a comment nor anything known, ``unread_share`` is their share.
+    ``site`` is an origin, or the name of a file when files were read. ``access`` is the result of the fetch,
+    ``status`` and ``url`` are those of the final response, ``problem`` says why there is none, and ``file`` is
+    where the body was saved. ``bytes`` is the size of the body as fetched. ``lines_with_comment`` have a comment
+    after something else; ``unread_lines`` are neither blank nor a comment nor a known record; ``unread_share``
+    is their share of all lines, from 0 to 1.
 
-    ``allow``, ``disallow`` and ``user_agent_fields`` count lines, ``records`` the lines of every kind that have a
-    key and a value. ``agents`` gives for each name in a user-agent line the numbers of its allow and disallow
-    rules, which all names of a group share; ``wildcards`` and ``anchors`` count rules with a ``*`` and with a
-    ``$`` at the end. ``crawl_delays`` are seconds by name, ``findings`` those of the linter by code.
+    ``allow``, ``disallow`` and ``user_agent_fields`` count lines; ``records`` counts the lines with a key and a
+    value by kind. ``agents`` maps each name in a user-agent line to its numbers of allow and disallow rules, which
+    all names of a group share. ``wildcards`` counts rules with a ``*``, ``anchors`` those with a final ``$``.
+    ``crawl_delays`` maps names to seconds, ``findings`` maps codes of the linter to their numbers.
 
-    ``ai_crawlers`` holds those that are named or shut out: see `measure.AI_CRAWLERS`. ``shuts_out`` says that a
-    crawler without a group may not request ``/``.
+    ``ai_crawlers`` holds the AI crawlers that are named or shut out: see `measure.AI_CRAWLERS`. ``shuts_out`` is
+    true when a crawler without a group of its own may not request ``/``.
     """
 
     site: str
@@ -58,12 +59,12 @@ class SiteRecord:
     shuts_out: bool = False
 
     def to_json(self) -> str:
-        """The record as one line of JSON."""
+        """Return the record as one line of JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, line: str) -> SiteRecord:
-        """The record in a line of JSON. Raises ``ValueError``."""
+        """Return the record in a line of JSON. Raises ``ValueError`` when the line holds something else."""
         try:
             return cls(**json.loads(line))
         except TypeError as error:
@@ -71,10 +72,10 @@ class SiteRecord:
 
     @property
     def has_file(self) -> bool:
-        """Whether there is a robots.txt."""
+        """Whether the site has a robots.txt."""
         return self.access == "successful" and self.problem is None
 
     @property
     def rules(self) -> int:
-        """The allow and disallow lines."""
+        """The number of allow and disallow lines."""
         return self.allow + self.disallow
