@@ -27,8 +27,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
-from scrapy_rep.tools.survey.site_record import SiteRecord
-from scrapy_rep.tools.survey.survey_folder import SurveyFolder
+from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
 from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
 from . import FAILED, OK

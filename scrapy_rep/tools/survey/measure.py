@@ -21,7 +21,7 @@ from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, names
 from scrapy_rep.tools.lint import lint
 
-from .site_record import Counts, SiteRecord
+from .records import Counts, SiteRecord
 
 AI_CRAWLERS: Final = (
     "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .measure import SHUT_OUT
-from .site_record import SiteRecord
+from .records import SiteRecord
 
 WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE = "with rules", "without rules", "empty", "an HTML page instead"
 NO_FILE, UNREACHABLE = "no robots.txt", "unreachable"

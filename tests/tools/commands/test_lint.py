@@ -52,7 +52,7 @@ def test_people_read_file_line_column_and_what_to_write() -> None:
         """robots.txt:2:11: error: search matches nothing: a path must start with / or *. (path-without-slash)
     Write /search.
 robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (record-google-ignores)
-    Do not count on it for Google.
+    Do not rely on it for Google.
 robots.txt:5:1: optimise: Line 4 of this group is the same rule. (duplicate-rule)
     Remove this line.
 2 files: 1 error, 1 optimise, 1 note

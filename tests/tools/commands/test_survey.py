@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -56,6 +57,30 @@ def test_a_folder_is_read_file_by_file(folder: Path, tmp_path: Path) -> None:
     assert found["broken"]["problem"] == "No such file or directory"
     assert found["pipe"]["problem"] == "not a regular file"
     assert "robots.txt of 4 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
+
+
+WITHOUT_JINJA2 = """
+import sys
+sys.modules["jinja2"] = None
+from scrapy.cmdline import execute
+execute(["scrapy", "robots", "survey", *sys.argv[1:]])
+"""
+
+
+def test_without_jinja2_it_names_what_to_install_before_it_asks_any_site(tmp_path: Path) -> None:
+    with Site() as site:
+        process = subprocess.run(
+            [sys.executable, "-c", WITHOUT_JINJA2, site.origin],
+            cwd=tmp_path, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert site.log == []
+    assert (process.returncode, process.stdout, process.stderr) == (
+        2,
+        b"",
+        b"scrapy robots survey: Jinja2, which renders the report, is not installed:"
+        b" pip install 'scrapy_rep[report]'\n",
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_several_processes_find_what_one_does(

@@ -16,8 +16,8 @@ from statistics import median
 import pytest
 
 from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.survey.report import report
-from scrapy_rep.tools.survey.site_record import SiteRecord
 from scrapy_rep.tools.survey.totals import Totals
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
