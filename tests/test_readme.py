@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 from scrapy_rep.protocol import CODES
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import diff, explain, lint
-from scrapy_rep.tools.survey.record import SiteRecord
+from scrapy_rep.tools.survey.records import SiteRecord
 
 README = Path(__file__).parents[1] / "README.md"
 SETTING_ROWS = dict(re.findall(r"^\| `(REP_\w+)` \| `(.+?)` \|", README.read_text("utf-8"), re.MULTILINE))

@@ -74,7 +74,7 @@ def test_list_names_every_origin_and_what_is_known(project: Path) -> None:
     code, out, _ = robots_command(project, "cache", "list")
     first, second = out.splitlines()
     assert (code, first.split()[:5]) == (0, ["https://a.example", "successful", "200", "27", "octets"])
-    assert "unreachable in 5 attempts" in second
+    assert "5 failed attempts" in second
 
 
 def test_list_as_json_is_one_object_a_line(project: Path) -> None:
@@ -119,14 +119,14 @@ def test_a_row_that_cannot_be_read_is_told_in_one_line(file_project: Path) -> No
 def test_show_of_an_unknown_origin_finds_nothing(project: Path) -> None:
     assert robots_command(project, "cache", "show", "c.example")[:2] == (
         1,
-        "nothing is known of https://c.example\n",
+        "https://c.example is not in the store\n",
     )
 
 
 def test_purge_forgets_one_origin_or_all(project: Path) -> None:
-    assert robots_command(project, "cache", "purge", "a.example")[:2] == (0, "1 forgotten\n")
-    assert robots_command(project, "cache", "purge", "a.example")[:2] == (1, "0 forgotten\n")
-    assert robots_command(project, "cache", "purge")[:2] == (0, "1 forgotten\n")
+    assert robots_command(project, "cache", "purge", "a.example")[:2] == (0, "1 entry purged\n")
+    assert robots_command(project, "cache", "purge", "a.example")[:2] == (1, "0 entries purged\n")
+    assert robots_command(project, "cache", "purge")[:2] == (0, "1 entry purged\n")
     assert robots_command(project, "cache", "list")[:2] == (0, "")
 
 
@@ -135,14 +135,14 @@ def test_purge_forgets_one_origin_or_all(project: Path) -> None:
     [
         (["cache", "list", "-s", "REP_STORE_PATH=other"], "there is no store at"),
         (["-s", "REP_STORE_PATH=other", "cache", "list"], "there is no store at"),
-        (["cache", "show"], "show takes an ORIGIN"),
+        (["cache", "show"], "show needs an ORIGIN"),
         (["cache", "purge", ""], "no host in"),
         (["cache", "show", "s3://bucket"], "no robots.txt speaks for"),
         (["cache", "list", "-s", "REP_STOR_PATH=x"], "did you mean REP_STORE_PATH?"),
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
         (["cache", "burn"], "invalid choice: 'burn'"),
-        (["cash"], "there is no scrapy robots cash: it is one of cache"),
-        ([], "it is one of cache"),
+        (["cash"], "unknown sub-command 'cash': choose one of cache"),
+        ([], "choose one of cache"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_ends_with_2(
@@ -156,7 +156,7 @@ def test_outside_a_project_it_is_said_that_no_store_is_kept(tmp_path: Path) -> N
     code, out, err = robots_command(tmp_path, "cache", "list")
     assert (code, out) == (2, "")
     assert err == (
-        "scrapy robots cache: without a project (there is no scrapy.cfg) no store is kept:"
+        "scrapy robots cache: there is no project (scrapy.cfg), and so no default store:"
         " name one with -s REP_STORE_PATH=FILE\n"
     )
     assert not list(tmp_path.iterdir())
@@ -189,7 +189,7 @@ def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
             sound = {"access": "successful", "url": "u", "fetched_at": 1.0, "fresh_until": 1.0}
             client.set(f"rep:entry:http://e{number}.example", body + json.dumps({**sound, **facts}))
     assert len(robots_command(redis_project, "cache", "list")[1].splitlines()) == 2
-    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 forgotten\n")
+    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 entries purged\n")
 
 
 def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, server: RedisServer) -> None:

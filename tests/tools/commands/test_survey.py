@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import survey
-from scrapy_rep.tools.survey import files
+from scrapy_rep.tools.survey import measure
 from tests.support.command import robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
@@ -58,13 +59,37 @@ def test_a_folder_is_read_file_by_file(folder: Path, tmp_path: Path) -> None:
     assert "robots.txt of 4 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
 
 
+WITHOUT_JINJA2 = """
+import sys
+sys.modules["jinja2"] = None
+from scrapy.cmdline import execute
+execute(["scrapy", "robots", "survey", *sys.argv[1:]])
+"""
+
+
+def test_without_jinja2_it_names_what_to_install_before_it_asks_any_site(tmp_path: Path) -> None:
+    with Site() as site:
+        process = subprocess.run(
+            [sys.executable, "-c", WITHOUT_JINJA2, site.origin],
+            cwd=tmp_path, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert site.log == []
+    assert (process.returncode, process.stdout, process.stderr) == (
+        2,
+        b"",
+        b"scrapy robots survey: Jinja2, which renders the report, is not installed:"
+        b" pip install 'scrapy_rep[report]'\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_several_processes_find_what_one_does(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(40):
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
-    monkeypatch.setattr(files, "_MANY", 1)
+    monkeypatch.setattr(measure, "_FILES_WORTH_A_POOL", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
@@ -78,8 +103,8 @@ def test_several_processes_find_what_one_does(
         (["--files", "FILE"], "FILE: Not a directory"),
         (["--from-file", "."], ".: Is a directory"),
         (["--from-file", "nowhere"], "nowhere: No such file or directory"),
-        (["--from-file", "-"], "standard input is no text"),
-        (["--files", ".", "a.example"], "name no sites beside it"),
+        (["--from-file", "-"], "standard input is not a text file"),
+        (["--files", ".", "a.example"], "do not name sites as well"),
         ([], "nothing to survey"),
         (["a.example", "--out", "FILE"], "FILE: File exists"),
     ],
@@ -126,7 +151,7 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
     }
     assert (found[moved]["url"], found[moved]["hops"]) == (f"{good}/robots.txt", [f"{good}/robots.txt"])
     assert all(found[name]["problem"] for name in (dead, ill, slow, "no host://"))
-    assert found["no host://"]["problem"].startswith("no site: no host://: no robots.txt speaks for")
+    assert found["no host://"]["problem"].startswith("not a site: no host://: no robots.txt speaks for")
     assert (tmp_path / "out" / found[garbage]["file"]).read_bytes() == b"\0\xff" * 300
     assert len(list((tmp_path / "out" / "files").iterdir())) == 3
 
@@ -159,8 +184,8 @@ def test_a_folder_that_holds_a_survey_is_refused_and_left_alone(folder: Path, tm
     code, _, err = robots_command(tmp_path, "survey", "--files", str(folder), "--out", "out")
     assert (code, err) == (
         2,
-        "scrapy robots survey: out holds a survey: --resume goes on with it, --overwrite replaces it,"
-        " --out names another\n",
+        "scrapy robots survey: out contains a survey: --resume continues it, --overwrite replaces it,"
+        " --out names another folder\n",
     )
     assert {path: path.read_bytes() for path in out.iterdir()} == before
 
@@ -199,5 +224,5 @@ def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
     code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
     assert code == 2
-    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is no record of a survey: ")
+    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is not a survey record: ")
     assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'

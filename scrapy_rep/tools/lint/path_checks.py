@@ -1,14 +1,12 @@
-"""Checks on rules one by one: what their paths can match."""
+"""Checks of the path of each rule: what it can match."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+from scrapy_rep.protocol import Group, Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
-from scrapy_rep.protocol.reading import Group
-from scrapy_rep.protocol.records import Kind, Record
-from scrapy_rep.protocol.verdict import Rule
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject, characters
@@ -17,50 +15,50 @@ CODES: Final[dict[str, Code]] = {
     "path-without-slash": Code(
         Severity.ERROR,
         "Rule without a leading slash",
-        "{0} matches nothing: a path starts with / or *.",
+        "{0} matches nothing: a path must start with / or *.",
         "Write /{0}.",
     ),
     "rule-never-matches": Code(
         Severity.ERROR,
         "Rule that never matches",
-        "{0} never decides about a page: {1}.",
+        "{0} never affects a page: {1}.",
         "{2}.",
     ),
     "several-paths": Code(
         Severity.ERROR,
         "Several paths on one line",
-        "{0} is read as one single path.",
-        "Write a line for each path.",
+        "{0} is read as a single path.",
+        "Write a separate line for each path.",
     ),
     "agent-as-path": Code(
         Severity.ERROR,
-        "Name of a crawler as a path",
-        "{0} is the name of a crawler, and here it is read as a path.",
-        "Write “User-agent: {0}” and below it “Disallow: /”.",
+        "Crawler name as a path",
+        "{0} is the name of a crawler, but here it is read as a path.",
+        "Write “User-agent: {0}” followed by “Disallow: /”.",
     ),
     "dollar-inside": Code(
         Severity.WARNING,
         "$ inside a path",
-        "A $ that is not the last octet stands for itself, not for the end of the URL.",
-        "Put the $ at the end, or write %24 for a dollar sign.",
+        "A $ before the end of the path is a literal $, not the end of the URL.",
+        "Move the $ to the end, or write %24 for a literal dollar sign.",
     ),
     "needless-star": Code(
         Severity.OPTIMISE,
-        "* that adds nothing",
-        "A * in {0} adds nothing to what the rule matches.",
-        "Write {1}, which matches the same.",
+        "Redundant *",
+        "A * in {0} does not change what the rule matches.",
+        "Write {1}, which matches the same URLs.",
     ),
     "private-path": Code(
         Severity.NOTE,
-        "Secret told to everybody",
-        "{0} looks private, and everybody can read it here; the rule protects nothing.",
-        "Protect it with a password, and do not name it.",
+        "Private path made public",
+        "{0} looks private, but anyone can read it here, and the rule does not protect it.",
+        "Protect it with a password, and do not list it here.",
     ),
     "many-single-files": Code(
         Severity.OPTIMISE,
-        "Single files where a folder would do",
-        "{0} rules of this group name single files of {1}.",
-        "Disallow the folder, {1}, or a pattern, and allow the exceptions.",
+        "Many rules for single files",
+        "{0} rules of this group disallow single files in {1}.",
+        "Disallow the folder {1}, or a pattern, and allow the exceptions.",
     ),
 }
 
@@ -79,7 +77,7 @@ _NEEDLESS: Final = re.compile(rb"\*{2,}|\*\$?\Z")
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """All checks of this file."""
+    """Check the path of each rule of *subject*."""
     agents = {record.value.lower() for record in subject.records if record.kind is Kind.USER_AGENT} - {b"*", b""}
     for record in subject.records:
         if record.kind in RULES and record.value:
@@ -111,17 +109,17 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
 
 
 def _is_name(path: bytes, agents: set[bytes]) -> bool:
-    """Whether *path* is the name of a crawler; behind a slash, where a folder may be meant, one of the file."""
+    """Whether *path* is the name of a crawler; after a slash, where it may be a folder, only one of *agents*."""
     if path[:1] != b"/":
         return path.lower() in agents or bool(_CRAWLER.fullmatch(path))
     return path[1:].lower() in agents and bool(_CRAWLER.fullmatch(path[1:]))
 
 
 def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
-    """Why no verdict comes from *path*, and what to write, where a slash in front would not help."""
+    """Why *path* never decides, and what to write, where a leading slash would not help."""
     url = _URL.fullmatch(path)
     if url and not path.startswith(b"/"):
-        return "a URL is matched by its path, without scheme and host", b"Write " + (url[1] or b"/")
+        return "rules are compared with the path of a URL, without scheme and host", b"Write " + (url[1] or b"/")
     pattern = Pattern.of(path, canonical_octets=subject.dialect.canonical_octets)
     if pattern.anchored and pattern.pieces == (b"",):
         return "no URL has an empty path", b"Write /$ for the home page"
@@ -131,7 +129,7 @@ def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
 
 
 def _shorter(path: bytes) -> bytes:
-    """*path* without stars that add nothing."""
+    """*path* without its redundant stars."""
     path = re.sub(rb"\*{2,}", b"*", path)
     if path.endswith(b"*$"):
         path = path[:-2]

@@ -1,13 +1,13 @@
-"""Checks on the records beside rules: sitemaps, delays, and what one search engine alone reads."""
+"""Checks of Sitemap records, and of records that RFC 9309 does not define, such as Crawl-delay and Host."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from scrapy_rep.protocol.other_records import Extension, seconds
+from scrapy_rep.protocol import Extension, Kind, Record
+from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global
-from scrapy_rep.protocol.records import Kind, Record
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject
@@ -15,69 +15,69 @@ from .subject import RULES, Subject
 CODES: Final[dict[str, Code]] = {
     "relative-sitemap": Code(
         Severity.ERROR,
-        "Sitemap that is no complete URL",
-        "{0} is no complete URL, and crawlers may ignore it.",
-        "Write the whole URL, such as https://example.com/sitemap.xml.",
+        "Sitemap without a complete URL",
+        "{0} is not a complete URL, so crawlers may ignore it.",
+        "Write the complete URL, such as https://example.com/sitemap.xml.",
     ),
     "sitemap-not-http": Code(
         Severity.WARNING,
-        "Sitemap that is not at an HTTP URL",
-        "{0} is not at http or https, and crawlers do not fetch it.",
-        "Serve the sitemap by https.",
+        "Sitemap without an HTTP URL",
+        "{0} is not an HTTP or HTTPS URL, so crawlers do not fetch it.",
+        "Serve the sitemap over HTTPS.",
     ),
     "bad-crawl-delay": Code(
         Severity.ERROR,
         "Unreadable Crawl-delay",
-        "{0} is not a delay: crawlers read a number of seconds, 0 or more.",
+        "{0} is not a delay: crawlers expect a number of seconds, 0 or more.",
         "Write a number, such as 2 or 0.5.",
     ),
     "long-crawl-delay": Code(
         Severity.WARNING,
-        "Crawl-delay that makes a crawl impossible",
-        "With {0} seconds between requests a crawler gets at most {1} pages a day.",
-        "Write a delay of some seconds, or disallow the crawler.",
+        "Very long Crawl-delay",
+        "With {0} seconds between requests a crawler gets at most {1} pages per day.",
+        "Write a delay of a few seconds, or disallow the crawler.",
     ),
     "record-before-user-agent": Code(
         Severity.WARNING,
         "Record before any user-agent line",
-        "{0} belongs into a group, and here it is for nobody.",
-        "Put it below a user-agent line.",
+        "{0} comes before the first user-agent line, so it applies to no crawler.",
+        "Move it below a user-agent line.",
     ),
     "record-before-rules": Code(
         Severity.NOTE,
         "Record before the rules of its group",
-        "{0} stands before the first rule of its group; parsers of the standard of 1994 want rules there.",
-        "Put it behind the rules of the group.",
+        "{0} comes before the first rule of its group, where parsers of the 1994 standard expect rules.",
+        "Move it after the rules of the group.",
     ),
     "record-of-another-engine": Code(
         Severity.WARNING,
         "Record of one search engine in the group of another",
-        "{0} means nothing to the crawlers that this group names.",
-        "Put it into the group of a crawler that reads it.",
+        "The crawlers that this group names do not read {0}.",
+        "Move it to the group of a crawler that reads it.",
     ),
     "record-google-ignores": Code(
         Severity.NOTE,
         "Record that Google ignores",
         "Google does not read {0}; other crawlers do.",
-        "Do not count on it for Google.",
+        "Do not rely on it for Google.",
     ),
     "host-record": Code(
         Severity.NOTE,
         "Host",
-        "Host was read by Yandex alone, until 2018.",
-        "Redirect to the host that you prefer, with the status 301.",
+        "Only Yandex read Host, until 2018.",
+        "Redirect to the preferred host with status 301.",
     ),
     "noindex-record": Code(
         Severity.WARNING,
         "Noindex",
         "No search engine reads Noindex in robots.txt; Google stopped in 2019.",
-        "Use the header X-Robots-Tag or a robots meta tag, on pages that are not disallowed.",
+        "Use the X-Robots-Tag header or a robots meta tag on pages that are not disallowed.",
     ),
     "misplaced-content-signal": Code(
         Severity.WARNING,
-        "Content-Signal where nobody looks",
-        "{0} stands before any user-agent line, and its readers look for it in a group.",
-        "Put it right below “User-agent: *”.",
+        "Content-Signal outside a group",
+        "{0} comes before the first user-agent line, but crawlers look for it in a group.",
+        "Move it below “User-agent: *”.",
     ),
 }
 
@@ -92,7 +92,7 @@ _YANDEX: Final = re.compile(rb"yandex", re.IGNORECASE)
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """All checks of this file."""
+    """Check the sitemaps and extensions of *subject*."""
     for record in subject.records:
         if record.kind is Kind.SITEMAP:
             _check_sitemap(record, subject, found)
@@ -104,7 +104,7 @@ def check(subject: Subject, found: Findings) -> None:
             found.add("noindex-record", record.line, subject.column(record))
     readers = _Readers()
     for extension in subject.extensions:
-        code = _about(extension, readers)
+        code = _extension_code(extension, readers)
         if code:
             found.add(code, extension.record.line, subject.column(extension.record), extension.record.key)
     _check_before_rules(subject, found)
@@ -127,13 +127,13 @@ def _check_delay(record: Record, subject: Subject, found: Findings) -> None:
 
 
 class _Readers:
-    """Whom runs of user-agent lines address; each is looked at once, as many records may share one."""
+    """Which crawlers runs of user-agent lines address; each run is checked once, as many records may share it."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[bool, bool, bool]] = {}
 
     def of(self, agents: tuple[Record, ...]) -> tuple[bool, bool, bool]:
-        """Whether they address all, Google's crawlers alone, and one of Yandex."""
+        """Whether *agents* address all crawlers, only Google's, and one of Yandex's."""
         run = agents[0].line, agents[-1].line
         if run not in self._known:
             self._known[run] = (
@@ -144,8 +144,8 @@ class _Readers:
         return self._known[run]
 
 
-def _about(extension: Extension, readers: _Readers) -> str:
-    """The code for the place of a record beside the protocol; nothing for a good one."""
+def _extension_code(extension: Extension, readers: _Readers) -> str:
+    """The code for the position of *extension*; empty when it is fine."""
     kind = extension.record.kind
     if not extension.agents:
         if kind in _SIGNALS:
@@ -160,15 +160,15 @@ def _about(extension: Extension, readers: _Readers) -> str:
 
 
 def _check_before_rules(subject: Subject, found: Findings) -> None:
-    """Delays between the user-agent lines of a group and its first rule."""
-    waiting: list[Record] = []
+    """Find delays between the user-agent lines of a group and its first rule."""
+    early_records: list[Record] = []
     in_head = False
     for record in subject.records:
         if record.kind is Kind.USER_AGENT:
-            waiting, in_head = [], True
+            early_records, in_head = [], True
         elif record.kind in RULES:
-            for early in waiting:
+            for early in early_records:
                 found.add("record-before-rules", early.line, subject.column(early), early.key)
-            waiting, in_head = [], False
+            early_records, in_head = [], False
         elif in_head and record.kind in _DELAYS | _OF_YANDEX:
-            waiting.append(record)
+            early_records.append(record)

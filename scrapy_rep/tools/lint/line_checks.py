@@ -1,4 +1,4 @@
-"""Checks on the form of lines: keys, colons, white space, comments."""
+"""Checks of the syntax of lines: keys, colons, white space, comments."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
+from scrapy_rep.protocol import Kind, Record
 from scrapy_rep.protocol.line import MAX_LINE
-from scrapy_rep.protocol.records import Kind, Record, kind_of
+from scrapy_rep.protocol.records import kind_of
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject, characters
@@ -16,67 +17,67 @@ CODES: Final[dict[str, Code]] = {
     "unreadable-line": Code(
         Severity.WARNING,
         "Unreadable line",
-        "The line is no record, and nobody reads it.",
-        "Write “key: value”, or make it a comment with # in front.",
+        "The line is not a record, so crawlers ignore it.",
+        "Write “key: value”, or turn it into a comment with a leading #.",
     ),
     "unknown-record": Code(
         Severity.WARNING,
         "Unknown record",
-        "No crawler that we know of reads a record called {0}.",
-        "Remove it, or make it a comment with # in front.",
+        "No known crawler reads a record called {0}.",
+        "Remove it, or turn it into a comment with a leading #.",
     ),
     "misspelt-key": Code(
         Severity.WARNING,
-        "Misspelt key that some parsers accept",
-        "{0} is read as {1} by some parsers, Google's among them, and ignored by others.",
+        "Misspelled key that some parsers accept",
+        "Some parsers, including Google's, read {0} as {1}; others ignore it.",
         "Write {1}.",
     ),
     "misspelt-key-ignored": Code(
         Severity.ERROR,
-        "Misspelt key that no parser accepts",
-        "{0} is no key, and the line is ignored; perhaps {1} is meant.",
+        "Misspelled key that no parser accepts",
+        "{0} is not a known key, so the line is ignored; perhaps {1} was meant.",
         "Write {1}.",
     ),
     "missing-colon": Code(
         Severity.ERROR,
         "Missing colon",
-        "There is no colon behind {0}, and most parsers ignore the line.",
-        "Write “{0}: ” and the value.",
+        "There is no colon after {0}, so most parsers ignore the line.",
+        "Write “{0}: ” followed by the value.",
     ),
     "indented-line": Code(
         Severity.NOTE,
-        "White space before a field",
-        "White space stands before the field; RFC 9309 allows it, and some old parsers do not read it.",
+        "White space before a key",
+        "RFC 9309 allows white space before the key, but some old parsers do not read such a line.",
         "Start the line with its key.",
     ),
     "odd-case-key": Code(
         Severity.NOTE,
-        "Odd case in a key",
-        "{0} works, whatever its case, and is hard to read.",
+        "Unusual capitalisation of a key",
+        "{0} works, since case does not matter, but is hard to read.",
         "Write {1}.",
     ),
     "comment-after-rule": Code(
         Severity.NOTE,
         "Comment after a rule",
-        "A comment stands behind the rule, and some old parsers take it for a part of the path.",
-        "Give the comment a line of its own.",
+        "Some old parsers take the comment after the rule as part of the path.",
+        "Move the comment to its own line.",
     ),
     "blank-line-in-group": Code(
         Severity.NOTE,
         "Blank line inside a group",
-        "A blank line stands inside the group, and to parsers of the standard of 1994 it ends there.",
-        "Remove the blank line, or put a comment there.",
+        "A blank line ends the group for parsers that follow the 1994 standard.",
+        "Remove the blank line, or replace it with a comment.",
     ),
 }
 
 _NAMES: Final[dict[Kind, str]] = {kind: kind.value.capitalize() for kind in Kind if kind is not Kind.UNKNOWN}
 _KEYS: Final = {name.lower(): name for name in _NAMES.values()}
-_LONGEST_KEY: Final = 16  # characters: what is longer is no misspelling
-_MOST_GUESSED: Final = 300  # different unknown keys of a file that are compared with known ones
+_LONGEST_KEY: Final = 16  # characters: anything longer is not a misspelling
+_MOST_GUESSED: Final = 300  # different unknown keys of a file that are compared with the known ones
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """All checks of this file."""
+    """Check the syntax of each line of *subject*."""
     keys: set[bytes] = set()
     for record in subject.records:
         line = subject.raw(record)[:MAX_LINE].partition(b"\0")[0]
@@ -88,7 +89,7 @@ def check(subject: Subject, found: Findings) -> None:
             found.add("indented-line", record.line, 1)
         if record.kind in RULES and b"#" in line:
             found.add("comment-after-rule", record.line, characters(line[: line.index(b"#")]) + 1)
-    _check_rest(subject, found)
+    _check_unread_lines(subject, found)
     _check_blank_lines(subject, found)
 
 
@@ -101,7 +102,7 @@ def _check_unknown(record: Record, subject: Subject, found: Findings, keys: set[
 
 @lru_cache(maxsize=4_096)
 def _guess(key: bytes) -> str:
-    """The known key that *key* looks like, or nothing."""
+    """The known key that *key* resembles, or an empty string."""
     if len(key) > _LONGEST_KEY:
         return ""
     close = get_close_matches(key.decode("latin-1"), _KEYS, n=1, cutoff=0.8)
@@ -124,8 +125,8 @@ def _is_usual(key: str) -> bool:
     return key in {key.lower(), key.capitalize(), key.title()}
 
 
-def _check_rest(subject: Subject, found: Findings) -> None:
-    """The lines without a record."""
+def _check_unread_lines(subject: Subject, found: Findings) -> None:
+    """Check the lines that are not records."""
     recorded = {record.line for record in subject.records}
     for number, line in enumerate(subject.lines, start=1):
         text = line.strip()
@@ -139,17 +140,18 @@ def _check_rest(subject: Subject, found: Findings) -> None:
 
 
 def _check_blank_lines(subject: Subject, found: Findings) -> None:
-    """The first blank line between two lines of each group."""
-    told = False
+    """Find the first blank line inside each group."""
+    is_reported = False
     before: Record | None = None
     for record in subject.records:
         if record.kind is Kind.USER_AGENT:
-            told, before = told and before is not None and before.kind is Kind.USER_AGENT, record
+            is_same_group = before is not None and before.kind is Kind.USER_AGENT
+            is_reported, before = is_reported and is_same_group, record
         elif record.kind in RULES:
-            blank = 0 if told or before is None else _first_blank(subject.lines, before.line, record.line)
+            blank = 0 if is_reported or before is None else _first_blank(subject.lines, before.line, record.line)
             if blank:
                 found.add("blank-line-in-group", blank)
-                told = True
+                is_reported = True
             before = record if before is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Checks on user-agent lines and groups: whom they address, and who falls between them."""
+"""Checks of user-agent lines and groups: which crawlers they address, and which rules those crawlers miss."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final
 
+from scrapy_rep.protocol import Group, Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.product_token import is_global, names
-from scrapy_rep.protocol.reading import Group
-from scrapy_rep.protocol.records import Kind, Record
-from scrapy_rep.protocol.verdict import Rule
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject, is_for_all
@@ -19,94 +17,94 @@ from .subject import RULES, Subject, is_for_all
 CODES: Final[dict[str, Code]] = {
     "no-user-agent": Code(
         Severity.ERROR,
-        "No user-agent at all",
-        "No line says whom the rules are for, so they are for nobody.",
+        "No user-agent line",
+        "Without a user-agent line the rules apply to no crawler.",
         "Start with “User-agent: *”.",
     ),
     "rule-before-user-agent": Code(
         Severity.ERROR,
-        "Rule without user-agent",
-        "The rule stands before any user-agent line, so it is for nobody.",
-        "Put it below a user-agent line.",
+        "Rule before any user-agent line",
+        "The rule comes before the first user-agent line, so it applies to no crawler.",
+        "Move it below a user-agent line.",
     ),
     "empty-user-agent": Code(
         Severity.ERROR,
         "User-agent without a value",
         "The line names no crawler.",
-        "Name one, or write “User-agent: *” for all.",
+        "Name a crawler, or write “User-agent: *” for all.",
     ),
     "agent-names-nobody": Code(
         Severity.ERROR,
-        "User-agent that names nobody",
-        "{0} is no product token: no crawler is called so.",
-        "Write the crawler's token: letters, - and _, such as ExampleBot.",
+        "User-agent that names no crawler",
+        "{0} is not a product token, so it matches no crawler.",
+        "Write the crawler's token, made of letters, - and _, such as ExampleBot.",
     ),
     "star-agent-with-text": Code(
         Severity.WARNING,
-        "Text beside the * of a user-agent line",
-        "{0} is not a plain *, and crawlers disagree about whom it addresses.",
+        "Text after the * of a user-agent line",
+        "{0} is not a plain *, and crawlers disagree about its meaning.",
         "Write * alone, or the token of one crawler.",
     ),
     "several-agents": Code(
         Severity.ERROR,
-        "Several agents on one line",
-        "{0} names only {1}: a user-agent line has one token.",
-        "Write a user-agent line for each crawler, one below the other.",
+        "Several crawlers on one line",
+        "{0} names only {1}: a user-agent line takes one token.",
+        "Write a separate user-agent line for each crawler.",
     ),
     "user-agent-header": Code(
         Severity.WARNING,
         "User-Agent header instead of a token",
-        "{0} looks like a User-Agent header; as a token it is read as {1}.",
-        "Write the crawler's token alone, such as ExampleBot.",
+        "{0} looks like a User-Agent header; crawlers read only the token {1}.",
+        "Write only the crawler's token, such as ExampleBot.",
     ),
     "agent-with-other-text": Code(
         Severity.NOTE,
-        "Text behind a token",
-        "Of {0} only {1} counts.",
+        "Text after a token",
+        "Crawlers read only {1} of {0}.",
         "Write {1}.",
     ),
     "group-without-rules": Code(
         Severity.WARNING,
         "Group without rules",
         "No rule follows {0} before the next user-agent line or the end of the file{1}.",
-        "Write “Disallow:” below it to allow everything, or the rules that you meant.",
+        "Add the missing rules below it, or “Disallow:” to allow everything.",
     ),
     "agent-in-several-groups": Code(
         Severity.WARNING,
-        "The same agent in several groups",
-        "{0} has a group at line {1} already; RFC 9309 merges them, and some crawlers take only one.",
-        "Put all its rules into one group.",
+        "The same crawler in several groups",
+        "{0} already has a group at line {1}; RFC 9309 merges them, but some crawlers use only one.",
+        "Put all its rules in one group.",
     ),
     "no-star-group": Code(
         Severity.NOTE,
         "No * group",
         "Crawlers that no group names may request everything.",
-        "Add “User-agent: *” with the rules for everybody else, or with “Disallow:”.",
+        "Add “User-agent: *” with the rules for all other crawlers, or with “Disallow:”.",
     ),
     "named-group-drops-star-rules": Code(
         Severity.NOTE,
         "Named group without the rules for *",
-        "{0} follows its own group alone, and so not {1} of line {2}, which is for *.",
-        "Repeat in this group the rules for * that shall hold here, too.",
+        "{0} follows only its own group, and so ignores {1} at line {2}, which is for *.",
+        "Repeat the rules for * that should apply to this group too.",
     ),
 }
 
 _LIST: Final = re.compile(rb"[,;|]")
 _HEADER: Final = re.compile(rb"mozilla/|\(", re.IGNORECASE)
-_STAR_RULES: Final = 8  # so many rules for * are looked at in each named group
+_STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
 _OCTETS_OF_A_STEP: Final = 1_024
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """All checks of this file."""
+    """Check the user-agent lines and groups of *subject*."""
     _check_order(subject, found)
     for group in subject.groups:
         for agent in group.agents:
             _check_agent(agent, subject, found)
     _check_empty_groups(subject, found)
     by_token = _by_token(subject)
-    _check_merged(subject, by_token, found)
+    _check_repeated(subject, by_token, found)
     if subject.groups and not any(map(is_for_all, subject.groups)):
         found.add("no-star-group")
     _check_dropped(subject, by_token, found)
@@ -128,13 +126,13 @@ def _check_order(subject: Subject, found: Findings) -> None:
 def _check_agent(agent: Record, subject: Subject, found: Findings) -> None:
     value = agent.value
     token = names(value, wide=subject.dialect.wide_tokens)
-    code = _about(value, token)
+    code = _agent_code(value, token)
     if code:
         found.add(code, agent.line, subject.value_column(agent), value, token)
 
 
-def _about(value: bytes, token: bytes) -> str:
-    """The code for the *value* of a user-agent line, of which *token* counts; nothing for a good one."""
+def _agent_code(value: bytes, token: bytes) -> str:
+    """The code for the *value* of a user-agent line that is read as *token*; empty when it is fine."""
     if not value:
         return "empty-user-agent"
     if value[:1] == b"*":
@@ -149,7 +147,7 @@ def _about(value: bytes, token: bytes) -> str:
 
 
 def _is_header(value: bytes) -> bool:
-    """Whether *value* looks like a User-Agent header: one of a browser, with a comment, or of several products."""
+    """Whether *value* looks like a User-Agent header: of a browser, with a comment, or with several products."""
     words = value.split()
     return bool(_HEADER.search(value)) or any(
         b"/" in product and b"/" in other[1:] for product, other in pairwise(words)
@@ -157,7 +155,7 @@ def _is_header(value: bytes) -> bool:
 
 
 def _check_empty_groups(subject: Subject, found: Findings) -> None:
-    """User-agent lines with no rule before the next one, where something else stands between."""
+    """Find user-agent lines that are separated from the next one by a blank line, but by no rule."""
     agent: Record | None = None
     for record in subject.records:
         if record.kind in RULES:
@@ -171,8 +169,8 @@ def _check_empty_groups(subject: Subject, found: Findings) -> None:
         found.add("group-without-rules", agent.line, subject.column(agent), agent.value, "")
 
 
-def _tokens(agent: Record, *, wide: bool) -> bytes:
-    """What the crawlers are called that *agent* addresses, in lower case; nothing for nobody."""
+def _token(agent: Record, *, wide: bool) -> bytes:
+    """The token that *agent* addresses, in lower case; empty when it names no crawler."""
     return b"*" if is_global(agent.value) else names(agent.value, wide=wide).lower()
 
 
@@ -180,16 +178,16 @@ def _by_token(subject: Subject) -> dict[bytes, list[Group]]:
     """The groups of each token, in the order of their lines."""
     by_token: dict[bytes, list[Group]] = {}
     for group in subject.groups:
-        for token in {_tokens(agent, wide=subject.dialect.wide_tokens): None for agent in group.agents}:
+        for token in {_token(agent, wide=subject.dialect.wide_tokens): None for agent in group.agents}:
             if token:
                 by_token.setdefault(token, []).append(group)
     return by_token
 
 
-def _check_merged(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:
+def _check_repeated(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:
     for group in subject.groups:
         for agent in group.agents:
-            token = _tokens(agent, wide=subject.dialect.wide_tokens)
+            token = _token(agent, wide=subject.dialect.wide_tokens)
             first = by_token[token][0] if token else group
             if first is not group:
                 line = first.agents[0].line
@@ -199,10 +197,10 @@ def _check_merged(subject: Subject, by_token: dict[bytes, list[Group]], found: F
 
 
 def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:
-    """Rules for * that do not hold for a crawler with a group of its own."""
+    """Find named groups that lack the rules for *."""
     canonical = subject.dialect.canonical_octets
     for_all = [rule for group in by_token.get(b"*", ()) for rule in group.rules]
-    star = {rule: _sample(rule, canonical) for rule in _usual(for_all)}
+    star = {rule: _sample(rule, canonical) for rule in _partial(for_all)}
     if not star:
         return
     steps_of_a_rule = 1 + sum(map(len, star.values())) // _OCTETS_OF_A_STEP
@@ -227,8 +225,8 @@ def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: 
             )
 
 
-def _usual(rules: Iterable[Rule]) -> Iterator[Rule]:
-    """Some rules that disallow a part of the site; who is shut out is no example for others."""
+def _partial(rules: Iterable[Rule]) -> Iterator[Rule]:
+    """Some of *rules* that disallow a part of the site, not all of it."""
     return islice(
         (rule for rule in rules if not rule.allow and rule.value[:1] in b"/*" and rule.value.strip(b"/*$")),
         _STAR_RULES,
@@ -241,10 +239,10 @@ def _sample(rule: Rule, canonical: bool) -> bytes:
 
 
 def _dropped(star: dict[Rule, bytes], groups: list[Group], canonical: bool) -> Rule | None:
-    """The first of *star*, rules by path, whose path none of *groups* matches, if they disallow anything."""
+    """The first rule in *star* whose sample path no rule of *groups* matches, if *groups* disallow anything."""
     rules = [rule for group in groups for rule in group.rules]
     if not any(rule.value and not rule.allow for rule in rules):
-        return None  # an open door, and meant as one
+        return None  # it allows everything on purpose
     left = dict(star)
     for rule in rules:
         pattern = Pattern.of(rule.value, canonical_octets=canonical) if rule.value else None

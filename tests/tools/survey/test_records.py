@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.protocol import Origin
-from scrapy_rep.tools.survey.writer import file_name
+from scrapy_rep.tools.survey.records import file_name
 
 
 @pytest.mark.parametrize(

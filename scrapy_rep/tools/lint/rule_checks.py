@@ -1,8 +1,8 @@
-"""Checks on rules beside others of their group: duplicates, contradictions, rules that change no answer.
+"""Checks of the rules of a group against each other: duplicates, contradictions, rules that change no verdict.
 
-A rule is called useless only when that is proved: whatever else the file says to the same crawlers, no
-verdict changes without it, nor without all rules that are called so. The work is bounded; beyond the
-bound nothing more is claimed.
+A rule is reported as useless only when that is proved: whatever else the file says to the same crawlers, no
+verdict changes without it, nor without all useless rules together. The work is bounded; beyond the bound
+nothing is reported.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from scrapy_rep.protocol import Group, Rule
 from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.product_token import is_global, names
-from scrapy_rep.protocol.reading import Group
 from scrapy_rep.protocol.rules import Rules
-from scrapy_rep.protocol.verdict import Rule
 
 from .finding import Code, Findings, Severity
 from .subject import Subject
@@ -22,20 +21,20 @@ from .subject import Subject
 CODES: Final[dict[str, Code]] = {
     "allow-disallow-tie": Code(
         Severity.WARNING,
-        "Allow and disallow of the same path",
-        "Line {1} allows just what this line disallows; for Google the allow wins, others take the first.",
-        "Keep the one that you mean.",
+        "Allow and Disallow of the same path",
+        "Line {1} allows what this line disallows; for Google the Allow wins, others use the first rule.",
+        "Keep the rule that you mean.",
     ),
     "duplicate-rule": Code(
         Severity.OPTIMISE,
         "Duplicate rule",
-        "Line {1} of this group says the same.",
+        "Line {1} of this group is the same rule.",
         "Remove this line.",
     ),
     "useless-rule": Code(
         Severity.OPTIMISE,
-        "Rule made useless by others",
-        "{0} changes no answer: {1}.",
+        "Useless rule",
+        "{0} changes no verdict: {1}.",
         "Remove this line.",
     ),
 }
@@ -46,7 +45,7 @@ _PIECES_OF_A_STEP: Final = 8
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """All checks of this file."""
+    """Compare the rules in each group of *subject*."""
     work = _Work()
     opponents = _Opponents(subject)
     for group in subject.groups:
@@ -57,8 +56,8 @@ def check(subject: Subject, found: Findings) -> None:
 class _Weighed(NamedTuple):
     """A rule as the engine compares it.
 
-    ``shape`` is what it matches, a NUL for each wildcard, ``head`` what is before the first of them, and
-    ``octets`` the least that a path it matches has.
+    ``shape`` is its pattern with a NUL for each wildcard, ``head`` is the part before the first wildcard, and
+    ``octets`` is the length of the shortest path that it matches.
     """
 
     rule: Rule
@@ -74,17 +73,17 @@ class _Weighed(NamedTuple):
         return cls(rule, pattern, shape, pattern.pieces[0], len(shape) - shape.count(0))
 
     def beats(self, other: _Weighed) -> bool:
-        """Whether it decides about a path that *other*, which says the opposite, matches as well."""
+        """Whether it wins over *other*, a rule with the opposite verdict, on a path that both match."""
         mine, others = self.pattern.specificity, other.pattern.specificity
         return mine > others or (mine == others and self.rule.allow)
 
     def may_meet(self, other: _Weighed) -> bool:
-        """False when no path is matched by both."""
+        """Whether a path may exist that both match."""
         return self.head.startswith(other.head) or other.head.startswith(self.head)
 
 
 class _Work:
-    """What may still be spent."""
+    """The number of steps that are left."""
 
     def __init__(self) -> None:
         self._left = _STEPS
@@ -95,7 +94,7 @@ class _Work:
 
 
 class _Opponents:
-    """All rules that may be for the crawlers of a group: those of groups that share a name with it, and so on."""
+    """The rules that may apply to the crawlers of a group: those of all groups linked to it by shared names."""
 
     def __init__(self, subject: Subject) -> None:
         self.canonical = subject.dialect.canonical_octets
@@ -108,17 +107,17 @@ class _Opponents:
         for group in subject.groups:
             both = self._weighed.setdefault(self._root(_names(group)[0]), {True: [], False: []})
             for rule in group.rules:
-                both[rule.allow] += self._ways(rule)
+                both[rule.allow] += self._patterns(rule)
         for both in self._weighed.values():
             for rules in both.values():
                 rules.sort(key=lambda each: each.pattern.specificity, reverse=True)
 
     def of(self, group: Group) -> dict[bool, list[_Weighed]]:
-        """The rules that allow, and those that disallow, the most specific first."""
+        """The rules for *group* by whether they allow, the most specific first."""
         return self._weighed[self._root(_names(group)[0])]
 
-    def _ways(self, rule: Rule) -> Iterator[_Weighed]:
-        """What *rule* matches: an allowed index page stands for its folder, too."""
+    def _patterns(self, rule: Rule) -> Iterator[_Weighed]:
+        """The patterns of *rule*: an allowed index page also allows its folder."""
         if rule.value:
             yield _Weighed.of(rule, rule.value, canonical=self.canonical)
         for folder in _folders(rule):
@@ -131,7 +130,7 @@ class _Opponents:
 
 
 def _names(group: Group) -> list[bytes]:
-    """Whatever a crawler may be called that one of the lines of *group* addresses."""
+    """All names under which *group* may be chosen."""
     found = []
     for agent in group.agents:
         value = agent.value
@@ -144,7 +143,7 @@ def _folders(rule: Rule) -> list[bytes]:
 
 
 class _Comparison:
-    """The rules of one group, compared with each other."""
+    """Compares the rules of one group with each other."""
 
     def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
         self._group = group
@@ -153,7 +152,7 @@ class _Comparison:
         self._found = found
         self._work = work
         self._left = len(group.rules)
-        self._by_head: dict[bytes, dict[int, _Weighed]] = {}  # each by its line, to be removed at once
+        self._by_head: dict[bytes, dict[int, _Weighed]] = {}  # and by line, for removal
         self._lengths: Sequence[int] = ()
 
     def check(self) -> None:
@@ -174,7 +173,7 @@ class _Comparison:
         self._found.add(code, rule.line, 1, *facts)
 
     def _check_duplicates(self) -> list[_Weighed]:
-        """The rules of the group without those that are there already, and without empty ones."""
+        """Report duplicates; return the other rules, without empty ones."""
         first: dict[tuple[bool, bytes], Rule] = {}
         for rule in self._group.rules:
             known = first.setdefault((rule.allow, rule.value), rule)
@@ -183,7 +182,7 @@ class _Comparison:
         return [_Weighed.of(rule, rule.value, canonical=self._canonical) for rule in first.values() if rule.value]
 
     def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
-        """The lines of the rules that say the opposite of another one, at equal length."""
+        """Report rules that contradict another one of equal length; return the lines of both."""
         allowed = {each.pattern: each.rule for each in weighed if each.rule.allow}
         tied = set()
         for each in weighed:
@@ -194,10 +193,10 @@ class _Comparison:
         return tied
 
     def _why_useless(self, rule: _Weighed) -> str:
-        """Why no answer changes without *rule*; nothing when that is not proved.
+        """Return why no verdict changes without *rule*, or an empty string when that is not proved.
 
-        Where it decides, and another rule that matches all that it matches says the same, that one must win
-        over the strongest that says the opposite; and an allow needs no rule to say the same.
+        It is useless when a wider rule always wins over it, or has the same verdict and wins over the strongest
+        opposite rule that *rule* wins over. An allow without such an opposite rule is useless too.
         """
         strongest = self._strongest_below(rule)
         if strongest is _UNKNOWN:
@@ -207,13 +206,13 @@ class _Comparison:
                 if other.beats(rule):
                     return f"line {other.rule.line}, {other.rule}, always wins over it"
             elif strongest is None or other.beats(strongest):
-                return f"line {other.rule.line}, {other.rule}, says it already"
+                return f"line {other.rule.line}, {other.rule}, already covers it"
         if rule.rule.allow and strongest is None:
             return "nothing that it matches is disallowed"
         return ""
 
     def _strongest_below(self, rule: _Weighed) -> _Weighed | None:
-        """The longest rule that says the opposite and may meet *rule*, of those that *rule* wins over."""
+        """The strongest opposite rule that *rule* wins over, among those that may match the same paths."""
         for other in self._opponents[not rule.rule.allow]:
             if self._work.is_too_much():
                 return _UNKNOWN
@@ -222,7 +221,7 @@ class _Comparison:
         return None
 
     def _wider(self, rule: _Weighed) -> Iterator[_Weighed]:
-        """Other rules of the group that match all that *rule* matches."""
+        """Yield the other rules of the group that match every path that *rule* matches."""
         shape, is_too_much = rule.shape, self._work.is_too_much
         for length in self._lengths:
             if length > len(rule.head) or is_too_much():

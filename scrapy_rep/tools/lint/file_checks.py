@@ -1,4 +1,4 @@
-"""Checks on the file as a whole: its size, its encoding, its line ends, and where it is from."""
+"""Checks of the file as a whole: its size, its encoding, its line ends, and where it comes from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol.line import MAX_LINE, mark_length
+from scrapy_rep.protocol.line import MAX_LINE
 
 from .finding import Code, Findings, Severity
 from .subject import Subject, characters
@@ -15,61 +15,61 @@ CODES: Final[dict[str, Code]] = {
     "empty-file": Code(
         Severity.NOTE,
         "Empty file",
-        "The file says nothing: everything is allowed to everybody.",
-        "Say so: “User-agent: *” and below it “Disallow:”.",
+        "The file is empty, so every crawler may request everything.",
+        "Say so explicitly: “User-agent: *” followed by “Disallow:”.",
     ),
     "html": Code(
         Severity.ERROR,
         "HTML instead of text",
-        "This is an HTML page, not a robots.txt: a crawler finds no rules in it.",
-        "Serve plain text at /robots.txt, or the status 404 if there are no rules.",
+        "This is an HTML page, not a robots.txt: crawlers find no rules in it.",
+        "Serve plain text at /robots.txt, or status 404 if there are no rules.",
     ),
     "file-too-long": Code(
         Severity.ERROR,
         "File over the limit",
-        "The file has {0} octets, and what is beyond {1} is not read.",
-        "Use folders and wildcards instead of single files, and remove rules that change nothing.",
+        "The file has {0} octets; everything after the first {1} is ignored.",
+        "Replace rules for single files with folders or wildcards, and remove rules that change nothing.",
     ),
     "line-too-long": Code(
         Severity.ERROR,
         "Line over the limit",
-        "The line has {0} octets, and what is beyond {1} is not read.",
-        "Write several shorter lines.",
+        "The line has {0} octets; everything after the first {1} is ignored.",
+        "Split it into several shorter lines.",
     ),
     "utf-16": Code(
         Severity.ERROR,
         "UTF-16",
-        "The file looks like UTF-16, of which a crawler can read nothing.",
+        "The file looks like UTF-16, which crawlers cannot read.",
         "Save it as UTF-8.",
     ),
     "not-utf-8": Code(
         Severity.WARNING,
         "Not UTF-8",
-        "An octet here is not UTF-8.",
-        "Save the file as UTF-8, or write such octets in paths as %XX.",
+        "This octet is not valid UTF-8.",
+        "Save the file as UTF-8, or percent-encode the octet in paths as %XX.",
     ),
     "nul": Code(
         Severity.ERROR,
-        "NUL in the file",
-        "A NUL ends its line: what is behind it is not read.",
-        "Remove it, and look for what wrote it.",
+        "NUL character",
+        "A NUL ends the line: the rest of the line is ignored.",
+        "Remove it, and find out which program wrote it.",
     ),
     "byte-order-mark": Code(
         Severity.NOTE,
         "Byte order mark",
-        "The file starts with a byte order mark, and some crawlers miss the first line then.",
+        "The file starts with a byte order mark, which makes some crawlers miss the first line.",
         "Save it as UTF-8 without the mark.",
     ),
     "cr-line-ends": Code(
         Severity.WARNING,
-        "Lines end with CR",
-        "The lines end with CR alone, and some crawlers see one single line.",
+        "CR line ends",
+        "The lines end with CR alone, so some crawlers see a single line.",
         "End lines with LF.",
     ),
     "crlf-line-ends": Code(
         Severity.NOTE,
-        "Lines end with CRLF",
-        "The lines end with CRLF; that works, and costs an octet each.",
+        "CRLF line ends",
+        "The lines end with CRLF, which works but costs one octet per line.",
         "End lines with LF.",
     ),
     "mixed-line-ends": Code(
@@ -81,26 +81,26 @@ CODES: Final[dict[str, Code]] = {
     "below-root": Code(
         Severity.ERROR,
         "Not at the root",
-        "No crawler looks for {0}: the robots.txt of a host is at its root.",
-        "Put the rules into {1}.",
+        "Crawlers do not request {0}: the robots.txt of a host is at its root.",
+        "Move the rules to {1}.",
     ),
     "redirected": Code(
         Severity.WARNING,
         "Redirected",
-        "It is not here but at {0}: crawlers follow five redirects at the most, and some none to another host.",
-        "Serve the file at its own address, with the status 200.",
+        "The file is at {0}: some crawlers follow at most five redirects, or none to another host.",
+        "Serve the file at this URL, with status 200.",
     ),
     "error-page": Code(
         Severity.ERROR,
         "Error page",
-        "The server answers with status {0}, and no rule holds that the page may contain.",
-        "Serve the file with the status 200.",
+        "The server responds with status {0}, so crawlers ignore any rules in the page.",
+        "Serve the file with status 200.",
     ),
 }
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """All checks of this file."""
+    """Check *subject* as a whole."""
     _check_source(subject, found)
     if subject.is_error_page:
         return
@@ -137,25 +137,25 @@ def _path_and_root(url: str) -> tuple[str, str]:
 
 
 def _is_upgrade(url: str, hops: Sequence[str]) -> bool:
-    """Whether all that *hops* do is to change http to https."""
+    """Whether *hops* only change http to https."""
     return list(hops) == [url.replace("http://", "https://", 1)]
 
 
 def _check_encoding(subject: Subject, found: Findings) -> None:
-    if mark_length(subject.body) == 3:
+    if subject.mark_length == 3:
         found.add("byte-order-mark", 1, 1)
-    text = subject.body[mark_length(subject.body) :]
+    text = subject.body[subject.mark_length :]
     nul = text.find(0)
     if nul >= 0:
-        found.add("nul", *_place(text, nul))
+        found.add("nul", *_position(text, nul))
     try:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
-        found.add("not-utf-8", *_place(text, error.start))
+        found.add("not-utf-8", *_position(text, error.start))
 
 
-def _place(text: bytes, at: int) -> tuple[int, int]:
-    """The line and the column of the octet *at*."""
+def _position(text: bytes, at: int) -> tuple[int, int]:
+    """The line and the column of the octet at index *at*."""
     lines = (text[:at] + b".").splitlines()
     return len(lines), characters(lines[-1])
 
