@@ -13,11 +13,10 @@ from .access import Access, access
 from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
 from .origin import SCHEMES, Origin
 from .other_records import Extension, RequestRate
-from .parser import MAX_SIZE, parse
+from .plain_reader import Group
 from .product_token import product_token
-from .reading import Group
 from .records import Kind, Record
-from .robotstxt import RobotsTxt
+from .robotstxt import MAX_SIZE, RobotsTxt, parse
 from .verdict import Reason, Rule, Verdict
 
 if TYPE_CHECKING:

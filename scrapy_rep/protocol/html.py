@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import Final
 
-from .line import mark_length
+from .records import bom_length
 
 _HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
 _TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
@@ -25,7 +25,7 @@ _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREA
 
 def is_html(body: bytes) -> bool:
     """Whether *body* begins like an HTML page; comments alone, which some put before their rules, make none."""
-    head = body[mark_length(body) :][:_HEAD_OF_PAGE].lstrip()
+    head = body[bom_length(body) :][:_HEAD_OF_PAGE].lstrip()
     while head.startswith(b"<!--"):
         head = head.partition(b"-->")[2].lstrip()
     return bool(_TAG.match(head))
@@ -61,3 +61,26 @@ def _controls(error: UnicodeError) -> tuple[bytes, int]:
 
 _CONTROLS: Final = "scrapy_rep.c1_controls"
 codecs.register_error(_CONTROLS, _controls)
+
+
+_TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
+_LONGEST_HEADING: Final = 300  # octets
+_HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
+_END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
+_ANY_TAG: Final = re.compile(rb"<[^<>]*>")
+_NOT_FOUND: Final = re.compile(
+    rb"\b404\b|^\W*not found\W*$"
+    rb"|\b(?:page|file|document|url|resource|robots\.txt)\b.{0,60}"
+    rb"\b(?:not found|not be found|does not exist|doesn't exist)\b",
+    re.IGNORECASE,
+)
+
+
+def says_not_found(page: bytes) -> bool:
+    page = page[:_TOP_OF_PAGE]
+    for heading in _HEADING.finditer(page):
+        text = page[heading.end() : heading.end() + _LONGEST_HEADING]
+        text = _ANY_TAG.sub(b" ", _END_OF_HEADING.split(text, maxsplit=1)[0])
+        if _NOT_FOUND.search(b" ".join(text.split())):
+            return True
+    return False

@@ -42,7 +42,7 @@ def is_global(value: bytes) -> bool:
     return value[:1] == b"*" and (len(value) == 1 or value[1:2].isspace())
 
 
-def names(value: bytes, *, wide: bool) -> bytes:
+def token_in(value: bytes, *, wide: bool) -> bytes:
     """What counts of the *value* of a user-agent line, for crawlers with a wide name or for those without."""
     found = (_WIDE_RUN if wide else _RFC_RUN).match(value)
     return found.group() if found else b""

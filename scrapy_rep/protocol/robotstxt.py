@@ -1,6 +1,6 @@
 """What a robots.txt says: its groups, the verdict on a URL, and the records beside the rules.
 
-RFC 9309 section 2.2 in Google's reading. Knows nothing of octets on lines: a `Reading` answers for
+RFC 9309 section 2.2 in Google's reading. Knows nothing of octets on lines: a `Reader` answers for
 those, when a question needs it; a crawl, which asks for one token, keeps the rules of one.
 """
 
@@ -11,15 +11,48 @@ from functools import lru_cache
 from typing import Final
 
 from .dialect import GOOGLE, Dialect
-from .index import RuleIndex, first_best
+from .fast_reader import FastReader
 from .other_records import Extension, RequestRate, extensions, extensions_for, request_rate, seconds
 from .path_pattern import path_of
+from .plain_reader import Group, Reader, agent_filter, groups_in
 from .product_token import Token
-from .reading import Group, Reading, groups_in, whom
 from .records import Kind, Record, as_text
+from .rule_index import RuleIndex, best_by_walk
 from .verdict import Reason, Rule, Verdict
 
+MAX_SIZE: Final = 512_000
+"""Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
+
+_LINE_ENDS: Final = (b"\n", b"\r")
+
 _TOKENS_KEPT: Final = 16  # compiled rules of so many tokens; a crawl under ever new names stays bounded
+
+
+def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> RobotsTxt:
+    """The robots.txt in *body*, of which *limit* octets are read (None: all of them).
+
+    It is read when a question is asked, not before. Raises `TypeError` for a *body* that is not ``bytes``,
+    and nothing else, whatever the body holds.
+    """
+    require_octets(body)
+    return RobotsTxt(FastReader(cut(body, limit)), dialect)
+
+
+def require_octets(body: object) -> None:
+    """Raise `TypeError` for a *body* that is not ``bytes``."""
+    if not isinstance(body, bytes):
+        kind = type(body).__name__
+        raise TypeError(f"a robots.txt is read as bytes, not {kind}: pass response.body, or encode the text")
+
+
+def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
+    """*body* without what lies beyond *limit* octets, and without the line that the limit cuts."""
+    if limit is None or len(body) <= limit:
+        return body
+    kept = body[:limit]
+    if body.startswith(_LINE_ENDS, limit) or kept.endswith(_LINE_ENDS):
+        return kept
+    return kept[: max(map(kept.rfind, _LINE_ENDS)) + 1]
 
 
 class RobotsTxt:
@@ -32,7 +65,7 @@ class RobotsTxt:
 
     __slots__ = ("_addressed", "_reading", "dialect")
 
-    def __init__(self, reading: Reading, dialect: Dialect = GOOGLE) -> None:
+    def __init__(self, reading: Reader, dialect: Dialect = GOOGLE) -> None:
         self.dialect = dialect
         self._reading = reading
         self._addressed: dict[str, _Addressed] = {}
@@ -83,7 +116,7 @@ class RobotsTxt:
     def agents_for(self, token: str) -> tuple[Record, ...]:
         """The user-agent lines that address *token*: those that name it, else those of ``*``."""
         addressed = self._addressed_to(token)
-        is_for = whom(addressed.token, by_name=addressed.scan.by_name)
+        is_for = agent_filter(addressed.token, by_name=addressed.scan.by_name)
         records = self._reading.records()
         return tuple(each for each in records if each.kind is Kind.USER_AGENT and is_for(each))
 
@@ -95,7 +128,7 @@ class RobotsTxt:
     def extensions_for(self, token: str) -> tuple[Record, ...]:
         """The records beside the protocol that are for *token*; its own group does not inherit those of ``*``."""
         addressed = self._addressed_to(token)
-        is_for = whom(addressed.token, by_name=addressed.scan.by_name)
+        is_for = agent_filter(addressed.token, by_name=addressed.scan.by_name)
         return tuple(extensions_for(self._reading.records(), is_for))
 
     def crawl_delay(self, token: str) -> float | None:
@@ -132,10 +165,10 @@ class _Addressed:
 
     __slots__ = ("_canonical_octets", "_lines", "_reading", "best", "scan", "token", "verdicts")
 
-    def __init__(self, reading: Reading, token: Token, canonical_octets: bool) -> None:
+    def __init__(self, reading: Reader, token: Token, canonical_octets: bool) -> None:
         self.token = token
         self.scan = reading.scan(token)
-        self.best: Callable[[bytes], bytes | None] = self._first_best
+        self.best: Callable[[bytes], bytes | None] = self._best_by_walk
         self.verdicts: dict[bytes | None, Verdict] = {}
         self._reading = reading
         self._canonical_octets = canonical_octets
@@ -152,10 +185,10 @@ class _Addressed:
         self.verdicts[rule] = verdict
         return verdict
 
-    def _first_best(self, path: bytes) -> bytes | None:
+    def _best_by_walk(self, path: bytes) -> bytes | None:
         """The first decision walks over the rules: an index pays from the second one on."""
         if not self.verdicts:
-            return first_best(self.scan.rules, path, canonical_octets=self._canonical_octets)
+            return best_by_walk(self.scan.rules, path, canonical_octets=self._canonical_octets)
         self.best = RuleIndex(self.scan.rules, canonical_octets=self._canonical_octets).best
         return self.best(path)
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrapy_rep.protocol.dialect import Dialect
-from scrapy_rep.protocol.parser import parse
 from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.robotstxt import RobotsTxt
+from scrapy_rep.protocol.robotstxt import RobotsTxt, parse
 from scrapy_rep.protocol.verdict import Verdict
 
 _FOR_A_STAR: Final = (b"", b"x")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scrapy_rep.protocol.dialect import GOOGLE, Dialect
-from scrapy_rep.protocol.parser import MAX_SIZE, require_octets
+from scrapy_rep.protocol.robotstxt import MAX_SIZE, require_octets
 
 from . import agents, lines, others, paths, rules, whole
 from .finding import MOST_OF_A_CODE, Code, Finding, Findings, Severity

@@ -8,8 +8,8 @@ from itertools import islice, pairwise
 from typing import Final
 
 from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.product_token import is_global, names
-from scrapy_rep.protocol.reading import Group
+from scrapy_rep.protocol.plain_reader import Group
+from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import Kind, Record
 from scrapy_rep.protocol.verdict import Rule
 
@@ -127,7 +127,7 @@ def _check_order(subject: Subject, found: Findings) -> None:
 
 def _check_agent(agent: Record, subject: Subject, found: Findings) -> None:
     value = agent.value
-    token = names(value, wide=subject.dialect.wide_tokens)
+    token = token_in(value, wide=subject.dialect.wide_tokens)
     code = _about(value, token)
     if code:
         found.add(code, agent.line, subject.value_column(agent), value, token)
@@ -173,7 +173,7 @@ def _check_empty_groups(subject: Subject, found: Findings) -> None:
 
 def _tokens(agent: Record, *, wide: bool) -> bytes:
     """What the crawlers are called that *agent* addresses, in lower case; nothing for nobody."""
-    return b"*" if is_global(agent.value) else names(agent.value, wide=wide).lower()
+    return b"*" if is_global(agent.value) else token_in(agent.value, wide=wide).lower()
 
 
 def _by_token(subject: Subject) -> dict[bytes, list[Group]]:

@@ -6,8 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
-from scrapy_rep.protocol.line import MAX_LINE
-from scrapy_rep.protocol.records import Kind, Record, kind_of
+from scrapy_rep.protocol.records import MAX_LINE, Kind, Record, kind_of
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject, characters

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
-from scrapy_rep.protocol.reading import Group
+from scrapy_rep.protocol.plain_reader import Group
 from scrapy_rep.protocol.records import Kind, Record
 from scrapy_rep.protocol.verdict import Rule
 

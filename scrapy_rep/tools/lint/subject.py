@@ -9,12 +9,11 @@ from typing import Final
 
 from scrapy_rep.protocol.dialect import Dialect
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.protocol.line import mark_length
 from scrapy_rep.protocol.other_records import Extension, extensions
-from scrapy_rep.protocol.parser import cut, parse
+from scrapy_rep.protocol.plain_reader import Group, groups_in
 from scrapy_rep.protocol.product_token import is_global
-from scrapy_rep.protocol.reading import Group, groups_in
-from scrapy_rep.protocol.records import Kind, Record
+from scrapy_rep.protocol.records import Kind, Record, bom_length
+from scrapy_rep.protocol.robotstxt import cut, parse
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -42,7 +41,7 @@ class Subject:
     @cached_property
     def lines(self) -> list[bytes]:
         """The lines as the parser numbers them, the first one at place 0."""
-        return self.body[mark_length(self.body) :].splitlines()
+        return self.body[bom_length(self.body) :].splitlines()
 
     @cached_property
     def records(self) -> tuple[Record, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol.line import MAX_LINE, mark_length
+from scrapy_rep.protocol.records import MAX_LINE, bom_length
 
 from .finding import Code, Findings, Severity
 from .subject import Subject, characters
@@ -142,9 +142,9 @@ def _is_upgrade(url: str, hops: Sequence[str]) -> bool:
 
 
 def _check_encoding(subject: Subject, found: Findings) -> None:
-    if mark_length(subject.body) == 3:
+    if bom_length(subject.body) == 3:
         found.add("byte-order-mark", 1, 1)
-    text = subject.body[mark_length(subject.body) :]
+    text = subject.body[bom_length(subject.body) :]
     nul = text.find(0)
     if nul >= 0:
         found.add("nul", *_place(text, nul))

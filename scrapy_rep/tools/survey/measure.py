@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.protocol.line import mark_length
 from scrapy_rep.protocol.other_records import extensions, seconds
-from scrapy_rep.protocol.product_token import is_global, names
-from scrapy_rep.protocol.reading import groups_in
+from scrapy_rep.protocol.plain_reader import groups_in
+from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import lint
 
 from .record import Counts, SiteRecord
@@ -67,7 +67,7 @@ def _of_fetch(site: str, about: dict[str, Any]) -> dict[str, Any]:
 
 def _of_lines(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
     """What the lines are: a NUL ends one, as for the parser."""
-    lines = [line.partition(b"\0")[0].strip() for line in body[mark_length(body) :].splitlines()]
+    lines = [line.partition(b"\0")[0].strip() for line in body[bom_length(body) :].splitlines()]
     blank = lines.count(b"")
     comments = sum(line.startswith(b"#") for line in lines)
     known = sum(record.kind is not Kind.UNKNOWN for record in records)
@@ -111,7 +111,7 @@ def _agents(groups: Iterable[Group]) -> dict[str, Counts]:
 
 def _named(value: bytes) -> str:
     """Whom a user-agent line with *value* names: ``*``, or a token with digits and dots; empty for nobody."""
-    name = b"*" if is_global(value) else names(value, wide=True)[:_LONGEST_NAME]
+    name = b"*" if is_global(value) else token_in(value, wide=True)[:_LONGEST_NAME]
     return name.decode("utf-8", "backslashreplace")
 
 

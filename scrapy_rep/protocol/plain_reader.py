@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from .line import mark_length, split
 from .other_records import extensions_for
 from .product_token import Token, is_global
-from .records import Kind, Record, kind_of
-from .rules import Rules
-from .verdict import Rule
+from .records import Kind, Record, bom_length, kind_of, split_line
+from .verdict import Rule, RulePaths
 
-Region = tuple[int, int]
+Span = tuple[int, int]
 """Where the lines behind a run of user-agent lines begin, and where they end."""
 
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
@@ -32,27 +30,27 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class TokenScan:
     """Whether a user-agent line names a crawler, the rules for it, and where a fast reading finds them again."""
 
     by_name: bool
-    rules: Rules
-    regions: tuple[Region, ...] = ()
+    rules: RulePaths
+    spans: tuple[Span, ...] = ()
 
 
-class Reading(Protocol):
+class Reader(Protocol):
     """A way to read a body; all of them give the same answers."""
 
     def records(self) -> Iterator[Record]:
         """The records in the order of their lines."""
 
-    def scan(self, token: Token) -> Scan:
+    def scan(self, token: Token) -> TokenScan:
         """The rules for *token*."""
 
-    def by_line(self, token: Token, scan: Scan) -> Iterator[tuple[bool, bytes, int]]:
+    def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
 
-    def line(self, allow: bool, path: bytes, scan: Scan) -> int | None:
+    def line(self, allow: bool, path: bytes, scan: TokenScan) -> int | None:
         """The first line of a rule in *scan*, or None when that takes no less than reading all by line."""
 
     def sitemaps(self) -> Iterable[bytes]:
@@ -62,7 +60,7 @@ class Reading(Protocol):
         """The values of the records of *kind*, one beside the protocol, for *token* or, not *by_name*, for all."""
 
 
-class PlainReading:
+class PlainReader:
     """A body read line by line."""
 
     __slots__ = ("body",)
@@ -73,29 +71,29 @@ class PlainReading:
     def records(self) -> Iterator[Record]:
         """The records in the order of their lines."""
         body = self.body
-        for number, line in enumerate(body[mark_length(body) :].splitlines(), start=1):
-            key, value = split(line)
+        for number, line in enumerate(body[bom_length(body) :].splitlines(), start=1):
+            key, value = split_line(line)
             if key:
                 yield Record(number, kind_of(key), key, value)
 
-    def scan(self, token: Token) -> Scan:
+    def scan(self, token: Token) -> TokenScan:
         """The rules for *token*."""
         # RFC 9309 section 2.2.1: groups of one token are combined; "*" is for those nobody named.
         agents = (record for record in self.records() if record.kind is Kind.USER_AGENT)
-        scan = Scan(any(token.is_named_by(agent.value) for agent in agents), Rules.of([], []))
+        scan = TokenScan(any(token.is_named_by(agent.value) for agent in agents), RulePaths.of([], []))
         rules = list(self.by_line(token, scan))
         allow = [path for allow, path, _ in rules if allow]
         disallow = [path for allow, path, _ in rules if not allow]
-        return Scan(scan.by_name, Rules.of(allow, disallow))
+        return TokenScan(scan.by_name, RulePaths.of(allow, disallow))
 
-    def by_line(self, token: Token, scan: Scan) -> Iterator[tuple[bool, bytes, int]]:
+    def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
-        is_for = whom(token, by_name=scan.by_name)
+        is_for = agent_filter(token, by_name=scan.by_name)
         for group in groups_in(self.records()):
             if any(map(is_for, group.agents)):
                 yield from ((rule.allow, rule.value, rule.line) for rule in group.rules)
 
-    def line(self, allow: bool, path: bytes, scan: Scan) -> int | None:  # noqa: ARG002
+    def line(self, allow: bool, path: bytes, scan: TokenScan) -> int | None:  # noqa: ARG002
         """None: there is no way but reading all by line."""
         return None
 
@@ -105,11 +103,11 @@ class PlainReading:
 
     def values(self, kind: Kind, token: Token, *, by_name: bool) -> list[bytes]:
         """The values of the records of *kind*, one beside the protocol, for *token* or, not *by_name*, for all."""
-        is_for = whom(token, by_name=by_name)
+        is_for = agent_filter(token, by_name=by_name)
         return [record.value for record in extensions_for(self.records(), is_for) if record.kind is kind]
 
 
-def whom(token: Token, *, by_name: bool) -> Callable[[Record], bool]:
+def agent_filter(token: Token, *, by_name: bool) -> Callable[[Record], bool]:
     """Whether a user-agent line is for *token*: those that name it, or those for all when none does."""
     if by_name:
         return lambda agent: token.is_named_by(agent.value)

@@ -1,4 +1,4 @@
-"""Rules arranged so that a decision looks only at those that may match.
+"""RulePaths arranged so that a decision looks only at those that may match.
 
 The longest match wins, so most rules need no look. Plain prefixes are sorted: bisection finds the
 longest one that the path begins with, whatever their number. Any other rule is filed under the plain
@@ -21,7 +21,7 @@ from itertools import pairwise, product
 from typing import Final
 
 from .path_pattern import COMMON, compared, is_plain, matches, pieces_of, specificity
-from .rules import Rules
+from .verdict import RulePaths
 
 # What a rule that is more than a prefix may start with instead of the two octets that the path does; "/%" for
 # the escape of a letter.
@@ -38,7 +38,7 @@ Candidate = tuple[int, int, bytes, bytes]
 """What ranks a pattern that is more than a prefix, its negative length and its place; itself; its rule."""
 
 
-def first_best(rules: Rules, path: bytes, *, canonical_octets: bool) -> bytes | None:
+def best_by_walk(rules: RulePaths, path: bytes, *, canonical_octets: bool) -> bytes | None:
     """As `RuleIndex.best`, by a walk over *rules*."""
     paths = rules.paths
     prefixes = [rule for rule in paths if path.startswith(rule)]
@@ -69,7 +69,7 @@ class RuleIndex:
         "_rules",
     )
 
-    def __init__(self, rules: Rules, *, canonical_octets: bool) -> None:
+    def __init__(self, rules: RulePaths, *, canonical_octets: bool) -> None:
         self._rules = rules
         paths = rules.paths
         others: list[bytes] = []
@@ -173,14 +173,14 @@ def _without_octets(absent: bytes, rules: list[bytes]) -> list[bytes]:
     ]
 
 
-def _folders_of(rules: Rules, path: bytes) -> list[Folder]:
+def _folders_of(rules: RulePaths, path: bytes) -> list[Folder]:
     """The folders that index pages stand for, without those that clearly are not *path*."""
     folders = rules.folders_of_index_pages()
     return [each for each in folders if each[0][:-1] == path or each[0].translate(None, COMMON) != b"$"]
 
 
 def _candidates(
-    rules: Rules, others: list[bytes], folders: list[Folder], path: bytes | None, canonical_octets: bool
+    rules: RulePaths, others: list[bytes], folders: list[Folder], path: bytes | None, canonical_octets: bool
 ) -> list[Candidate]:
     """The rules *others* and the *folders*, the strongest first: the longest, then the first in *rules*.
 
@@ -208,7 +208,7 @@ def _candidates(
 
 
 def _strongest(
-    rules: Rules,
+    rules: RulePaths,
     best: bytes | None,
     candidates: list[Candidate],
     path: bytes,
