@@ -1,7 +1,7 @@
 """The Robots Exclusion Protocol (RFC 9309): parse a robots.txt, ask it about URLs.
 
-Knows the standard library alone: no Scrapy, no sockets, no clock (time comes in as ``now``). The linter and
-the explainer are public here too, and loaded on first use: parsing does not pay for them.
+Imports only the standard library: no Scrapy, no sockets, no clock (time comes in as ``now``). The linter and
+the explainer are public here too, and load on first use.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Access(str, Enum):
     UNAVAILABLE = "unavailable"
     """There is no robots.txt: everything is allowed."""
     UNREACHABLE = "unreachable"
-    """Nobody knows for now: everything is disallowed."""
+    """What holds is unknown for now: everything is disallowed."""
 
 
 _NO_OVERRIDES: Final[Mapping[int, Access]] = {}

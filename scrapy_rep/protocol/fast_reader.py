@@ -1,11 +1,10 @@
-"""The rules for one crawler straight from the octets: the fast reading of a body.
+"""Reads the rules for one crawler straight from the octets, in a tenth of the time of the plain reader.
 
-What buys the speed: a crawl asks for one product token, so most user-agent lines are dismissed because
-neither the token nor a ``*`` is in them, and their rules are not looked at; other records are read
-only if the body holds their key at all; line numbers are worked out when somebody asks. With the rest
-a tenth of the plain reading's time.
+A crawl asks for one product token, so most user-agent lines are dismissed because they hold neither the token
+nor a ``*``, and their rules are never read. Other records are read only if the body holds their key, and line
+numbers are worked out on demand.
 
-`PlainReader` stays the reference: a property test holds the answers equal.
+`PlainReader` is the reference: a property test compares the answers.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ _EXTENSIONS: Final = {
 
 _RULE: Final = re.compile(rb"\n" + INDENT + rb"(?:dis)?allow[^\n:#]*:")  # of a text in lower case
 _PERHAPS_A_RULE: Final = re.compile(rb"\n" + INDENT + rb"(?:al|dis|dia)")  # of a text in lower case
-_TRIES: Final = 8  # places of a path that are looked at before its line is found by a walk
+_TRIES: Final = 8  # occurrences of a path that are tried before all rules are read by line
 
 
 class FastReader(PlainReader):
-    """A body of which no more is read than a question needs."""
+    """Reads no more of a body than a question needs."""
 
     __slots__ = ()
 
@@ -62,9 +61,9 @@ class FastReader(PlainReader):
                 yield allow, path, line
 
     def line(self, allow: bool, path: bytes, scan: TokenScan) -> int | None:
-        """The first line of a rule in *scan*, or None when it is not found soon."""
+        """The first line of a rule in *scan*; None when it is not found soon."""
         text = read(self.body).text
-        place = _place(allow, path, text, scan.spans) if path else None
+        place = _find_rule(allow, path, text, scan.spans) if path else None
         return None if place is None else text.count(b"\n", 0, place + 1)
 
     def sitemaps(self) -> list[bytes]:
@@ -82,7 +81,7 @@ class FastReader(PlainReader):
         return found
 
     def values(self, kind: Kind, token: Token, *, by_name: bool) -> list[bytes]:
-        """The values of the records of *kind*, one beside the protocol, for *token* or, not *by_name*, for all."""
+        """The values of the other records of *kind* for *token*, or for all crawlers when not *by_name*."""
         if kind not in _EXTENSIONS:
             return super().values(kind, token, by_name=by_name)
         body = read(self.body)
@@ -91,7 +90,7 @@ class FastReader(PlainReader):
             return []
         agents = list(body.lines(_AGENT))
         starts = [agent.start() for agent in agents]
-        runs = _Runs(body.text, agents, token.is_named_by if by_name else is_global)
+        runs = _AgentRuns(body.text, agents, token.is_named_by if by_name else is_global)
         found = []
         for start, end in fields:
             key, value = split_line(body.text[start:end])
@@ -100,8 +99,8 @@ class FastReader(PlainReader):
         return found
 
 
-def _place(allow: bool, path: bytes, text: bytes, spans: tuple[Span, ...]) -> int | None:
-    """The LF before the first line of a rule; None when it is not found soon."""
+def _find_rule(allow: bool, path: bytes, text: bytes, spans: tuple[Span, ...]) -> int | None:
+    """The offset of the LF before the first line of a rule; None when it is not found soon."""
     tries = 0
     for start, end in spans:
         at = text.find(path, start, end)
@@ -122,7 +121,7 @@ def _line_end(text: bytes, start: int) -> int:
 
 
 def _spans_for(body: NormalizedBody, token: Token) -> tuple[bool, list[Span]]:
-    """Whether a user-agent line names *token*, and where its rules are; where those for all are if none does."""
+    """Whether a user-agent line names *token*, and the spans of its rules, or of those for all if none does."""
     named: list[Span] = []
     general: list[Span] = []
     by_name = is_named = is_general = False
@@ -159,7 +158,7 @@ def _agent(line: re.Match[bytes]) -> bytes:
 
 
 def _add(spans: list[Span], run: int, start: int, end: int) -> None:
-    """Add a span; one whose user-agent lines begin where the last span ends becomes part of that."""
+    """Add a span, or extend the last one when the user-agent lines of this one follow it directly."""
     if spans and spans[-1][1] == run:
         start = spans.pop()[0]
     spans.append((start, end))
@@ -173,8 +172,8 @@ def _has_rules(body: NormalizedBody, start: int, end: int) -> bool:
     return bool(_PERHAPS_A_RULE.search(body.lower, start, end)) and any(rule_paths(body.text[start:end]))
 
 
-class _Runs:
-    """Which runs of user-agent lines are for a crawler; each line is looked at once, whoever asks."""
+class _AgentRuns:
+    """Which runs of user-agent lines apply to a crawler; each line is read once, however often this is asked."""
 
     def __init__(self, text: bytes, agents: list[re.Match[bytes]], is_for: Callable[[bytes], bool]) -> None:
         self._text = text
@@ -183,7 +182,7 @@ class _Runs:
         self._known: dict[int, bool] = {-1: False}
 
     def is_for(self, last: int) -> bool:
-        """Whether the run that ends with the line *last* is: back to a record between two lines that ends it."""
+        """Whether the run that ends with user-agent line *last* applies; reads back to where it starts."""
         for place in range(last, -2, -1):
             known = self._known.get(place)
             if known is None and self._is_for(_agent(self._agents[place])):

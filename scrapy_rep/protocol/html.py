@@ -1,4 +1,7 @@
-"""What stands in place of a robots.txt: an HTML page, or a browser's view of the file."""
+"""HTML served instead of a robots.txt: a page, an error page, or a browser's view of the file.
+
+The one module that recognises HTML.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ _HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
 _TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
 
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
-# <div> where the type is JSON. A page with a tag inside its <pre> is somebody else's.
+# <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
 _VIEW: Final = re.compile(
     rb"\s*<html\b[^<>]*><head>(?:<(?:meta|link)\b[^<>]*>)*</head>"
     rb"<body\b[^<>]*><pre\b[^<>]*>([^<]*)</pre>(?:<div\b[^<>]*></div>)?</body></html>\s*",
@@ -24,7 +27,7 @@ _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREA
 
 
 def is_html(body: bytes) -> bool:
-    """Whether *body* begins like an HTML page; comments alone, which some put before their rules, make none."""
+    """Whether *body* begins like an HTML page; a comment before the rules does not count."""
     head = body[bom_length(body) :][:_HEAD_OF_PAGE].lstrip()
     while head.startswith(b"<!--"):
         head = head.partition(b"-->")[2].lstrip()
@@ -34,7 +37,7 @@ def is_html(body: bytes) -> bool:
 def without_viewer(body: bytes) -> bytes:
     """The text in *body* when that is a browser's view of a text file, else *body* as it is.
 
-    A browser shows a file as a page; who renders every URL is handed that page instead of the file.
+    A crawl that renders every URL gets the page in which the browser shows the file.
     """
     view = _VIEW.fullmatch(body)
     if not view:

@@ -1,7 +1,8 @@
-"""A body in one shape, so that expressions of the regular kind find its lines.
+"""Finds lines of a kind, and the rules on them, by regular expressions over a normalized body.
 
-What it buys: a record begins behind a LF, and nothing in the text ends or hides it; one pass in C finds
-all lines of a kind, and where no line is indented that pass jumps from match to match.
+In a normalized body every record follows a LF, and no CR, NUL or overlong line hides one, so one pass in C
+finds all lines of a kind. Nearly all rules of a file are spelled like the first one: one expression for that
+spelling finds their paths, and only lines spelled otherwise are read one by one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _INDENTED: Final = re.compile(rb"\n[ \t\v\f]")
 
 
 class LinePattern(NamedTuple):
-    """Finds lines of a text in lower case; twice as fast where no line is indented."""
+    """Finds lines of a lower-case body; twice as fast where no line is indented."""
 
     flush: re.Pattern[bytes]
     indented: re.Pattern[bytes]
@@ -29,7 +30,7 @@ class LinePattern(NamedTuple):
 
 
 class NormalizedBody(NamedTuple):
-    """A body in the shape that `normalize` gives it."""
+    """A body after `normalize`, and the same in lower case."""
 
     text: bytes
     lower: bytes
@@ -46,8 +47,8 @@ class NormalizedBody(NamedTuple):
         return expression.finditer(self.lower)
 
 
-class _Latest:
-    """The text of the body that was read last: of a new one several things are asked in a row."""
+class _LatestBody:
+    """Keeps the latest normalized body: a new file is asked several questions in a row."""
 
     def __init__(self) -> None:
         self._held: tuple[bytes | None, NormalizedBody] = None, NormalizedBody(b"", b"", False)
@@ -60,12 +61,12 @@ class _Latest:
         return text
 
 
-read: Final = _Latest().read
+read: Final = _LatestBody().read
 """*body* made normalize; that of the latest is kept."""
 
 
 def normalize(body: bytes) -> bytes:
-    """*body* with the same records on the same lines, each behind a LF.
+    """*body* with the same records on the same lines, each after a LF.
 
     No byte order mark, no CR, no NUL, nothing beyond `MAX_LINE`.
     """
@@ -80,7 +81,7 @@ def normalize(body: bytes) -> bytes:
 
 
 def _has_line_beyond_limit(text: bytes) -> bool:
-    """By leaps of `MAX_LINE` octets, each back to the last LF within it."""
+    """Jump ahead by `MAX_LINE` octets, then back to the last LF: no step per line."""
     place = 0
     while len(text) - place > MAX_LINE:
         line_end = text.rfind(b"\n", place + 1, place + MAX_LINE + 2)
@@ -92,12 +93,12 @@ def _has_line_beyond_limit(text: bytes) -> bool:
 
 _COMMON_ALLOW: Final = b"\nAllow: "
 _COMMON_RULE: Final = re.compile(rb"\n[Dd]isallow: ?")
-# With a colon, of two words, or in a spelling that needs a closer look.
+# With a colon, of two words, or spelled so that only `split_line` can tell.
 _ANY_RULE: Final = re.compile(
     rb"\n%b(?:(?:([Aa])llow|([Dd])i(?:ss?all?ow|sallaw|asllow))"
     rb"(?::|[ \t](?=[ \t]*[^\s:#]+[ \t]*(?:\n|\Z)))|(?=[AaDd]))(.*)" % INDENT
 )
-_MANY: Final = 64  # lines in other spellings than the first one
+_MANY: Final = 64  # lines spelled unlike the first one
 
 
 def rule_paths(span: bytes) -> tuple[list[bytes], list[bytes]]:
@@ -105,23 +106,23 @@ def rule_paths(span: bytes) -> tuple[list[bytes], list[bytes]]:
     common = _COMMON_RULE.search(span)
     if not common:
         return _in_any_spelling(span)
-    of_this_spelling, others = _spelt_as(common[0])
+    same_spelling, others = _expressions_for(common[0])
     rest = others.findall(span)
     if not rest:
-        return [], _clean(of_this_spelling.findall(span))
+        return [], _clean(same_spelling.findall(span))
     if len(rest) > _MANY:
         return _in_any_spelling(span)
     allow = [line[len(_COMMON_ALLOW) :] for line in rest if line.startswith(_COMMON_ALLOW)]
     if len(allow) == len(rest):
-        return _clean(allow), _clean(of_this_spelling.findall(span))
+        return _clean(allow), _clean(same_spelling.findall(span))
     allow, disallow = _in_any_spelling(b"".join(rest))
     if disallow:
         return _in_any_spelling(span)  # for the order of their lines
-    return allow, _clean(of_this_spelling.findall(span))
+    return allow, _clean(same_spelling.findall(span))
 
 
 @lru_cache
-def _spelt_as(start: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+def _expressions_for(start: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     """Expressions for the values of lines with this *start*, and for other lines that may be rules."""
     return re.compile(start + b"(.*)"), re.compile(rb"\n(?!%b)" % start[1:] + INDENT + rb"[AaDd].*")
 
@@ -152,7 +153,7 @@ def _in_any_spelling(span: bytes) -> tuple[list[bytes], list[bytes]]:
 
 
 def iter_rules(text: bytes, start: int, end: int) -> Iterator[tuple[bool, bytes, int]]:
-    """Each rule between *start* and *end*: whether it allows, its path, and the place of the LF before it."""
+    """Each rule between *start* and *end*: whether it allows, its path, and the offset of the LF before it."""
     for line in _ANY_RULE.finditer(text, start, end):
         allows, disallows, rest = line.groups()
         if allows or disallows:

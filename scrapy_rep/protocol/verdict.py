@@ -1,4 +1,4 @@
-"""What robots.txt answers about a URL: allowed or not, and the rule and the reason."""
+"""What a robots.txt answers about a URL: allowed or not, the rule and the reason; and the paths of all rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reason(str, Enum):
 
 
 class LineFinder(Protocol):
-    """Somebody who can find the first line of a rule."""
+    """Finds the first line of a rule."""
 
     def line(self, allow: bool, value: bytes, /) -> int:
         """The first line of the rule, counted from 1."""
@@ -37,8 +37,8 @@ class LineFinder(Protocol):
 class Rule:
     """An allow or disallow record: ``value`` is its path as written.
 
-    To find its line costs a look at the file, so instead of it one may give somebody who knows it; he is
-    asked when ``line`` is read first.
+    Finding its line takes a look at the file, so a `LineFinder` may stand in for the number; it is asked when
+    ``line`` is first read.
     """
 
     __slots__ = ("_line", "allow", "value")
@@ -68,7 +68,7 @@ class Rule:
         return f"<Rule line={self.line} {self}>"
 
     def __str__(self) -> str:
-        """For people: what a terminal would obey is escaped."""
+        """The record as text, with an escape for whatever is not printable."""
         text = shown(self.value.decode("utf-8", "backslashreplace"))
         return f"{'Allow' if self.allow else 'Disallow'}: {text}"
 
@@ -94,7 +94,7 @@ class Verdict:
 class RulePaths:
     """The rules for one crawler: their paths as written, in the order of their lines, each between LFs.
 
-    In one piece they take a third of the memory of a list.
+    In one piece they take a third of the memory of a list, and C searches them.
     """
 
     allow: bytes
@@ -107,7 +107,7 @@ class RulePaths:
 
     @property
     def paths(self) -> list[bytes]:
-        """All paths, first those that allow: of two that are equally long the first wins."""
+        """All paths, first those that allow: the first of two equally long matches wins."""
         return _between(self.allow) + _between(self.disallow)
 
     @property
@@ -121,9 +121,14 @@ class RulePaths:
         paths = self.allow[:-1] + self.disallow
         return paths.find(b"\n%b\n" % path) < paths.find(b"\n%b\n" % other)
 
+    def place_of(self, allow: bool, path: bytes) -> int:
+        """The place of the first rule with this *path* among those that allow, or among those that disallow."""
+        paths = self.allow if allow else self.disallow
+        return paths.count(b"\n", 0, paths.index(b"\n%b\n" % path))
+
     @property
     def has_patterns(self) -> bool:
-        """Whether there may be more than plain prefixes."""
+        """Whether a path may be more than a plain prefix."""
         return bool(self.allow.translate(None, _COMMON_OR_LF) or self.disallow.translate(None, _COMMON_OR_LF))
 
     def folders_of_index_pages(self) -> list[tuple[bytes, bytes]]:

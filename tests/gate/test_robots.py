@@ -18,3 +18,12 @@ def test_an_entry_in_memory_holds_until_its_time_is_over_or_the_clock_was_put_ba
     assert not robots.holds(NOW + 100)
     assert robots.holds(NOW - 30)
     assert not robots.holds(NOW - 3_600)
+
+
+def test_ten_thousand_ordinary_entries_fit_in_the_default_memory() -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /a/%d\n" % number for number in range(300))
+    entry = Entry(ORIGIN, Access.SUCCESSFUL, ORIGIN.robots_url, 200, body, (), NOW, NOW + 100, tried_at=NOW)
+    robots = Robots(entry, Access.SUCCESSFUL, NOW + 100, RepRobotParser(body))
+    assert len(body) > 5_000
+    assert 2 * len(body) < robots.octets < 2 * len(body) + 4_200
+    assert 10_000 * (2 * 1_385 + 4_200) < 134_217_728  # the mean of real files of 0.3 to 5 kB
