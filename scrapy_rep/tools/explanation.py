@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, Rule, Verdict
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
-from scrapy_rep.protocol.rules import Rules
+from scrapy_rep.protocol.verdict import RulePaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,6 @@ class Explainer:
 
     def _patterns_of(self, rule: Rule) -> list[Pattern]:
         """The pattern of *rule*, followed by that of its folder if the rule allows an index page."""
-        folders = Rules.of([rule.value], []).folders_of_index_pages() if rule.allow else []
+        folders = RulePaths.of([rule.value], []).folders_of_index_pages() if rule.allow else []
         spellings = [rule.value, *(folder for folder, _ in folders)]
         return [Pattern.of(spelling, canonical_octets=self._canonical_octets) for spelling in spellings]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol.line import MAX_LINE
+from scrapy_rep.protocol.records import MAX_LINE
 
 from .finding import Code, Findings, Severity
 from .subject import Subject, characters
@@ -142,9 +142,9 @@ def _is_upgrade(url: str, hops: Sequence[str]) -> bool:
 
 
 def _check_encoding(subject: Subject, found: Findings) -> None:
-    if subject.mark_length == 3:
+    if subject.bom_length == 3:
         found.add("byte-order-mark", 1, 1)
-    text = subject.body[subject.mark_length :]
+    text = subject.body[subject.bom_length :]
     nul = text.find(0)
     if nul >= 0:
         found.add("nul", *_position(text, nul))

@@ -9,7 +9,7 @@ from typing import Final
 
 from scrapy_rep.protocol import Group, Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.product_token import is_global, names
+from scrapy_rep.protocol.product_token import is_global, token_in
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject, is_for_all
@@ -125,7 +125,7 @@ def _check_order(subject: Subject, found: Findings) -> None:
 
 def _check_agent(agent: Record, subject: Subject, found: Findings) -> None:
     value = agent.value
-    token = names(value, wide=subject.dialect.wide_tokens)
+    token = token_in(value, wide=subject.dialect.wide_tokens)
     code = _agent_code(value, token)
     if code:
         found.add(code, agent.line, subject.value_column(agent), value, token)
@@ -171,7 +171,7 @@ def _check_empty_groups(subject: Subject, found: Findings) -> None:
 
 def _token(agent: Record, *, wide: bool) -> bytes:
     """The token that *agent* addresses, in lower case; empty when it names no crawler."""
-    return b"*" if is_global(agent.value) else names(agent.value, wide=wide).lower()
+    return b"*" if is_global(agent.value) else token_in(agent.value, wide=wide).lower()
 
 
 def _by_token(subject: Subject) -> dict[bytes, list[Group]]:

@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record
-from scrapy_rep.protocol.line import MAX_LINE
-from scrapy_rep.protocol.records import kind_of
+from scrapy_rep.protocol.records import MAX_LINE, kind_of
 
 from .finding import Code, Findings, Severity
 from .subject import RULES, Subject, characters

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from scrapy_rep.protocol import Group, Rule
 from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.product_token import is_global, names
-from scrapy_rep.protocol.rules import Rules
+from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.verdict import RulePaths
 
 from .finding import Code, Findings, Severity
 from .subject import Subject
@@ -134,12 +134,12 @@ def _names(group: Group) -> list[bytes]:
     found = []
     for agent in group.agents:
         value = agent.value
-        found += [b"*"] if is_global(value) else [names(value, wide=wide).lower() for wide in (True, False)]
+        found += [b"*"] if is_global(value) else [token_in(value, wide=wide).lower() for wide in (True, False)]
     return found
 
 
 def _folders(rule: Rule) -> list[bytes]:
-    return [folder for folder, _ in Rules.of([rule.value], []).folders_of_index_pages()] if rule.allow else []
+    return [folder for folder, _ in RulePaths.of([rule.value], []).folders_of_index_pages()] if rule.allow else []
 
 
 class _Comparison:

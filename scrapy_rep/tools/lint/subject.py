@@ -9,9 +9,9 @@ from typing import Final
 
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.protocol.line import mark_length
-from scrapy_rep.protocol.parser import cut
 from scrapy_rep.protocol.product_token import is_global
+from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.protocol.robotstxt import cut
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -37,14 +37,14 @@ class Subject:
         object.__setattr__(self, "body", cut(self.octets, self.limit))
 
     @cached_property
-    def mark_length(self) -> int:
+    def bom_length(self) -> int:
         """The number of octets of a byte order mark, which may be a partial one."""
-        return mark_length(self.body)
+        return bom_length(self.body)
 
     @cached_property
     def lines(self) -> list[bytes]:
         """The lines as the parser numbers them; line 1 is at index 0."""
-        return self.body[self.mark_length :].splitlines()
+        return self.body[self.bom_length :].splitlines()
 
     @cached_property
     def _robotstxt(self) -> RobotsTxt:

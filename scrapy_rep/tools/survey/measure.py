@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.protocol.line import mark_length
 from scrapy_rep.protocol.other_records import seconds
-from scrapy_rep.protocol.product_token import is_global, names
+from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import lint
 
 from .records import Counts, SiteRecord
@@ -79,7 +79,7 @@ def _source(site: str, fetched: Mapping[str, Any]) -> dict[str, Any]:
 
 def _line_figures(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
     # A NUL ends a line, as for the parser.
-    lines = [line.partition(b"\0")[0].strip() for line in body[mark_length(body) :].splitlines()]
+    lines = [line.partition(b"\0")[0].strip() for line in body[bom_length(body) :].splitlines()]
     blank = lines.count(b"")
     comments = sum(line.startswith(b"#") for line in lines)
     known = sum(record.kind is not Kind.UNKNOWN for record in records)
@@ -123,7 +123,7 @@ def _rules_by_name(groups: Iterable[Group]) -> dict[str, Counts]:
 
 def _name(value: bytes) -> str:
     """The crawler that a user-agent line with *value* names: ``*``, a token, or empty when it names none."""
-    name = b"*" if is_global(value) else names(value, wide=True)[:_LONGEST_NAME]
+    name = b"*" if is_global(value) else token_in(value, wide=True)[:_LONGEST_NAME]
     return name.decode("utf-8", "backslashreplace")
 
 

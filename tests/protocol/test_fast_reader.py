@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, RobotsTxt, Rule, parse
-from scrapy_rep.protocol.reading import PlainReading
-from scrapy_rep.protocol.text import tidy
+from scrapy_rep.protocol.line_scanner import normalize
+from scrapy_rep.protocol.plain_reader import PlainReader
 
 TOKENS = ["a", "b", "Aa", "a-b_c", "MJ12bot", "", "*", "é"]
 URLS = ["https://h.example" + path for path in ["/", "/a", "/a/b?c", "/a.b", "/robots.txt", "/index.html", "/%61"]]
@@ -43,7 +43,7 @@ BODIES = st.one_of(
 
 
 def plain(body: bytes, dialect: Dialect) -> RobotsTxt:
-    return RobotsTxt(PlainReading(body), dialect)
+    return RobotsTxt(PlainReader(body), dialect)
 
 
 def assert_equal_answers(body: bytes, dialect: Dialect, tokens: list[str]) -> None:
@@ -69,9 +69,9 @@ def test_ours_the_fast_reading_answers_as_the_plain_one(dialect: Dialect, body: 
 @given(body=BODIES)
 def test_ours_a_tidy_text_has_the_records_of_its_body(body: bytes) -> None:
     # The LF before the first line counts as a line of its own.
-    text = tidy(body)
-    assert [replace(record, line=record.line - 1) for record in PlainReading(text).records()] == [
-        *PlainReading(body).records()
+    text = normalize(body)
+    assert [replace(record, line=record.line - 1) for record in PlainReader(text).records()] == [
+        *PlainReader(body).records()
     ]
     assert not re.search(rb"[\0\r]", text)
 

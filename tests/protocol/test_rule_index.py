@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol.index import RuleIndex, first_best
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
-from scrapy_rep.protocol.rules import Rules
+from scrapy_rep.protocol.rule_index import RuleIndex, best_by_walk
+from scrapy_rep.protocol.verdict import RulePaths
 
 PATHS = st.text("/ab.?%41é*$ [", max_size=8).map(lambda text: path_of("https://h.example/" + text))
 VALUES = st.one_of(
@@ -43,16 +43,16 @@ def test_ours_the_index_and_the_first_decision_answer_as_a_walk_does(
 ) -> None:
     path += end
     expected = walk(allow, disallow, path, canonical_octets)
-    rules = Rules.of(allow, disallow)
+    rules = RulePaths.of(allow, disallow)
     assert RuleIndex(rules, canonical_octets=canonical_octets).best(path) == expected
-    assert first_best(rules, path, canonical_octets=canonical_octets) == expected
+    assert best_by_walk(rules, path, canonical_octets=canonical_octets) == expected
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(path=PATHS)
 def test_ours_hundreds_of_literals_are_found_as_a_few_are(path: bytes) -> None:
     disallow = [b"/*" + bytes((first, second)) for first in b"/ab.?41" for second in b"/ab.?41[% ]"]
-    rules = Rules.of([b"/*a/", b"*b?"], disallow)
+    rules = RulePaths.of([b"/*a/", b"*b?"], disallow)
     assert RuleIndex(rules, canonical_octets=True).best(path) == walk([b"/*a/", b"*b?"], disallow, path, True)
 
 
@@ -67,25 +67,25 @@ def test_ours_thousands_of_patterns_are_told_apart_as_a_few_are(
 ) -> None:
     many = [b"/*" + bytes(run) + end for run in product(b"/ab*$%", repeat=3) for end in (b"", b"$")]
     expected = walk(rules, many, path, canonical_octets)
-    assert RuleIndex(Rules.of(rules, many), canonical_octets=canonical_octets).best(path) == expected
-    assert first_best(Rules.of(rules, many), path, canonical_octets=canonical_octets) == expected
+    assert RuleIndex(RulePaths.of(rules, many), canonical_octets=canonical_octets).best(path) == expected
+    assert best_by_walk(RulePaths.of(rules, many), path, canonical_octets=canonical_octets) == expected
 
 
 def test_ours_a_shorter_prefix_with_wildcards_behind_it_may_be_the_longer_rule() -> None:
-    index = RuleIndex(Rules.of([b"/a/b"], [b"/a/****"]), canonical_octets=True)
+    index = RuleIndex(RulePaths.of([b"/a/b"], [b"/a/****"]), canonical_octets=True)
     assert (index.best(b"/a/b"), index.best(b"/a"), index.best(b"/a/c")) == (b"/a/****", None, b"/a/****")
 
 
 def test_ours_without_rules_nothing_is_found() -> None:
-    rules = Rules.of([], [])
+    rules = RulePaths.of([], [])
     assert RuleIndex(rules, canonical_octets=True).best(b"/") is None
-    assert first_best(rules, b"/", canonical_octets=True) is None
+    assert best_by_walk(rules, b"/", canonical_octets=True) is None
 
 
 def test_ours_an_empty_path_is_a_rule_and_no_path_is_none() -> None:
-    assert (Rules.of([], []).paths, Rules.of([b""], []).paths, Rules.of([], [b"", b"/a"]).paths) == (
+    assert (RulePaths.of([], []).paths, RulePaths.of([b""], []).paths, RulePaths.of([], [b"", b"/a"]).paths) == (
         [],
         [b""],
         [b"", b"/a"],
     )
-    assert (Rules.of([], [b""]).has_allow(b""), Rules.of([b""], []).has_allow(b"")) == (False, True)
+    assert (RulePaths.of([], [b""]).has_allow(b""), RulePaths.of([b""], []).has_allow(b"")) == (False, True)

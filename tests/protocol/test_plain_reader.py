@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from scrapy_rep.protocol import MAX_SIZE, Kind, Record, lint, parse
-from scrapy_rep.protocol.line import MAX_LINE
-from scrapy_rep.protocol.parser import cut
-from scrapy_rep.protocol.reading import PlainReading
+from scrapy_rep.protocol.plain_reader import PlainReader
+from scrapy_rep.protocol.records import MAX_LINE
+from scrapy_rep.protocol.robotstxt import cut
 
 MARK = b"\xef\xbb\xbf"
 
 
 def records(body: bytes) -> list[Record]:
-    return list(PlainReading(body).records())
+    return list(PlainReader(body).records())
 
 
 def pairs(body: bytes) -> list[tuple[bytes, bytes]]:
