@@ -1,4 +1,4 @@
-"""What a process remembers is bounded, and what was used last stays."""
+"""The cache is bounded, and evicts the least recently used values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scrapy_rep.stores.lru_cache import LruCache
 A, B, C = (Origin("https", host, 443) for host in ("a.example", "b.example", "c.example"))
 
 
-def test_a_value_is_had_again_by_its_origin() -> None:
+def test_get_returns_what_was_put_for_an_origin() -> None:
     cache: LruCache[str] = LruCache(2, 100)
     cache.put(A, "a", 10)
     assert (cache.get(A), cache.get(B)) == ("a", None)
 
 
-def test_the_least_recently_used_leaves_when_there_are_too_many() -> None:
+def test_the_least_recently_used_value_is_evicted_when_there_are_too_many() -> None:
     cache: LruCache[str] = LruCache(2, 100)
     cache.put(A, "a", 1)
     cache.put(B, "b", 1)
@@ -24,7 +24,7 @@ def test_the_least_recently_used_leaves_when_there_are_too_many() -> None:
     assert cache.evicted == 1
 
 
-def test_the_least_recently_used_leave_when_they_are_too_large() -> None:
+def test_the_least_recently_used_values_are_evicted_when_they_are_too_large() -> None:
     cache: LruCache[str] = LruCache(10, 100)
     cache.put(A, "a", 40)
     cache.put(B, "b", 40)
@@ -32,7 +32,7 @@ def test_the_least_recently_used_leave_when_they_are_too_large() -> None:
     assert (cache.get(A), cache.get(B), cache.get(C)) == (None, None, "c")
 
 
-def test_a_new_value_gives_the_octets_of_the_old_one_back() -> None:
+def test_a_new_value_frees_the_octets_of_the_one_it_replaces() -> None:
     cache: LruCache[str] = LruCache(10, 100)
     for size in (90, 60, 30):
         cache.put(A, f"a{size}", size)
@@ -40,7 +40,7 @@ def test_a_new_value_gives_the_octets_of_the_old_one_back() -> None:
     assert (cache.get(A), cache.get(B)) == ("a30", "b")
 
 
-def test_a_value_larger_than_the_bound_is_not_kept_and_costs_no_other() -> None:
+def test_a_value_larger_than_the_cache_evicts_no_other() -> None:
     cache: LruCache[str] = LruCache(10, 100)
     cache.put(A, "a", 10)
     cache.put(B, "b", 90)
