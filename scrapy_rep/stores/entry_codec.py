@@ -26,12 +26,7 @@ FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in 
 _DEFAULTS: Final = {"status": None, "hops": []} | {
     field.name: field.default for field in fields(Entry) if field.default is not MISSING
 }
-_TIMES: Final = (
-    "fetched_at",
-    "fresh_until",
-    "tried_at",
-    "retry_at",
-)  # POSIX seconds; unreachable_since may be None
+_TIMES: Final = ("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at")
 _LAST_TIME: Final = 253_402_300_799.0  # POSIX seconds: the end of the year 9999, the last that ``datetime`` knows
 
 
@@ -48,9 +43,9 @@ def encode(entry: Entry) -> dict[str, Any]:
     facts["access"] = entry.access.value
     facts["hops"] = list(entry.hops)
     for name in _TIMES:
-        facts[name] = _valid_time(facts[name])
-    if entry.unreachable_since is not None:
-        facts["unreachable_since"] = _valid_time(entry.unreachable_since)
+        time = facts[name]
+        if time is not None and not 0 <= time <= _LAST_TIME:
+            facts[name] = min(max(time, 0.0), _LAST_TIME)
     return facts
 
 
@@ -73,8 +68,8 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
     Raises `UnreadableEntryError` for anything that `encode` and `encode_body` do not write.
     """
     try:
-        access, hops = Access(facts["access"]), tuple(facts["hops"])
-        entry = Entry(origin=origin, body=zlib.decompress(body), **{**facts, "access": access, "hops": hops})
+        values = {**facts, "access": Access(facts["access"]), "hops": tuple(facts["hops"])}
+        entry = Entry(origin=origin, body=zlib.decompress(body), **values)
     except (zlib.error, ValueError, TypeError, KeyError) as error:
         raise UnreadableEntryError(str(error)) from error
     if not _is_valid(entry):
@@ -93,17 +88,18 @@ def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
     return decode(origin, facts, body)
 
 
-def _valid_time(time: float) -> float:
-    return min(max(time, 0.0), _LAST_TIME)
-
-
 def _is_valid(entry: Entry) -> bool:
     """Whether the fields have the types that `Entry` declares, which its constructor does not check."""
-    times = (entry.fetched_at, entry.fresh_until, entry.tried_at, entry.retry_at, entry.unreachable_since or 0.0)
+    times = (entry.fetched_at, entry.fresh_until, entry.tried_at, entry.retry_at)
     texts = (entry.url, entry.etag, entry.last_modified, *entry.hops)
     return (
         all(isinstance(text, str) for text in texts)
-        and isinstance(entry.status or 0, int)
         and isinstance(entry.failures, int)
-        and all(isinstance(time, (int, float)) and 0 <= time <= _LAST_TIME for time in times)
+        and (entry.status is None or isinstance(entry.status, int))
+        and all(map(_is_time, times))
+        and (entry.unreachable_since is None or _is_time(entry.unreachable_since))
     )
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= _LAST_TIME

@@ -45,7 +45,7 @@ _TABLES: Final = (
         PRIMARY KEY (key, worker)
     ) WITHOUT ROWID""",
 )
-_SELECT: Final = "SELECT entries.*, bodies.body FROM entries JOIN bodies USING (sha256)"
+_SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _COLUMNS: Final = ("origin", "sha256", *FACTS)
 # An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
 _PUT: Final = """
@@ -211,9 +211,7 @@ class SqliteFile:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-    connection.row_factory = sqlite3.Row
-    return connection
+    return sqlite3.connect(path, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
 
 
 def _row(entry: Entry) -> dict[str, Any]:
@@ -221,11 +219,12 @@ def _row(entry: Entry) -> dict[str, Any]:
     return {**facts, "hops": json.dumps(facts["hops"]), "origin": str(entry.origin), "sha256": entry.sha256}
 
 
-def _entry(row: sqlite3.Row) -> Entry:
+def _entry(row: tuple[Any, ...]) -> Entry:
     """Raise ``sqlite3.DatabaseError`` for a row that holds no valid entry: the file is damaged."""
-    facts = {name: row[name] for name in FACTS}
+    origin, body, *values = row
+    facts = dict(zip(FACTS, values, strict=True))
     try:
         facts["hops"] = json.loads(facts["hops"])
-        return decode(Origin.from_url(row["origin"]), facts, row["body"])
+        return decode(Origin.from_url(origin), facts, body)
     except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError(f"the entry of {row['origin']} cannot be read: {error}") from error
+        raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error

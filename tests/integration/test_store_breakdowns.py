@@ -1,4 +1,4 @@
-"""A store that another process holds, and several crawls that meet in one."""
+"""Crawls whose store is locked by another process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOSTS = [f"127.0.6.{number}" for number in range(1, 21)]
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Path]:
-    """A store to which another process writes, and does not end."""
+    """A store that another process has locked for writing."""
     path = tmp_path / "robots.sqlite"
     SqliteFile(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:

@@ -1,4 +1,4 @@
-"""Every entry comes back from its stored form; nothing else is taken for an entry."""
+"""Every entry can be read back from its stored form; nothing else is read as an entry."""
 
 from __future__ import annotations
 
@@ -80,6 +80,7 @@ def test_ours_a_time_out_of_range_is_cut_to_one_that_is_read_back(time: float) -
         ("access", None),
         ("url", None),
         ("status", "200"),
+        ("status", ""),
         ("hops", None),
         ("hops", [1]),
         ("fetched_at", "now"),
@@ -88,6 +89,7 @@ def test_ours_a_time_out_of_range_is_cut_to_one_that_is_read_back(time: float) -
         ("retry_at", 253_402_300_800.0),
         ("tried_at", -1),
         ("unreachable_since", "long ago"),
+        ("unreachable_since", ""),
         ("etag", 5),
         ("failures", 1.5),
         ("unknown", 1),

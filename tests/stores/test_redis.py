@@ -1,4 +1,4 @@
-"""What a real Redis keeps of entries, how long, and who may fetch."""
+"""A real Redis keeps entries as long as they are usable, and grants leases."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_body_is_kept_once_per_content_and_compressed(connection: DirectConnec
     assert len(keys(connection, "entry")) == 5
 
 
-def test_an_entry_expires_when_it_is_of_no_more_use_and_its_body_later(connection: DirectConnection) -> None:
+def test_an_entry_expires_when_it_is_no_longer_usable_and_its_body_later(connection: DirectConnection) -> None:
     at_once(store_of(connection, stale_max=2 * DAY).put(replace(ENTRY, fresh_until=time() + DAY)))
     (entry,), (body,) = keys(connection, "entry"), keys(connection, "body")
     life = connection.client.pttl(entry) / 1_000
@@ -84,7 +84,7 @@ def test_a_body_lives_as_long_as_the_last_entry_that_needs_it(connection: Direct
     assert life - 1_000 < connection.client.pttl(body) <= life
 
 
-def test_an_answer_is_not_replaced_by_what_was_known_before_it(connection: DirectConnection) -> None:
+def test_an_older_answer_does_not_replace_a_newer_one(connection: DirectConnection) -> None:
     at_once(store_of(connection).put(ENTRY))
     at_once(store_of(connection).put(replace(ENTRY, body=b"old", fetched_at=NOW - 1)))
     assert at_once(store_of(connection).get(ORIGIN)) == ENTRY
@@ -94,14 +94,14 @@ def test_an_answer_is_not_replaced_by_what_was_known_before_it(connection: Direc
     assert found.body == b"new"
 
 
-def test_ours_an_entry_that_a_clock_ahead_has_dated_is_replaced(connection: DirectConnection) -> None:
+def test_ours_an_entry_dated_in_the_future_is_replaced(connection: DirectConnection) -> None:
     at_once(store_of(connection).put(replace(ENTRY, body=b"of next week", fetched_at=NOW + 7 * DAY)))
     at_once(store_of(connection).put(ENTRY))
     assert at_once(store_of(connection).get(ORIGIN)) == ENTRY
 
 
 @pytest.mark.parametrize("octets", [b"", b"x" * 200, b"0" * 64 + b"{}", b"0" * 64 + b'{"access": "maybe"}'])
-def test_what_cannot_be_read_is_no_entry_and_is_replaced(connection: DirectConnection, octets: bytes) -> None:
+def test_an_unreadable_entry_counts_as_none_and_is_replaced(connection: DirectConnection, octets: bytes) -> None:
     connection.client.set(f"rep:entry:{ORIGIN}", octets)
     connection.client.set(f"rep:body:{octets[:64].decode()}", b"no compressed octets")
     assert at_once(store_of(connection).get(ORIGIN)) is None
@@ -109,13 +109,13 @@ def test_what_cannot_be_read_is_no_entry_and_is_replaced(connection: DirectConne
     assert at_once(store_of(connection).get(ORIGIN)) == ENTRY
 
 
-def test_an_entry_whose_body_is_gone_is_none(connection: DirectConnection) -> None:
+def test_an_entry_without_its_body_counts_as_none(connection: DirectConnection) -> None:
     at_once(store_of(connection).put(ENTRY))
     connection.client.delete(*keys(connection, "body"))
     assert at_once(store_of(connection).get(ORIGIN)) is None
 
 
-def test_one_worker_has_the_lease_until_it_gives_it_back(connection: DirectConnection) -> None:
+def test_one_worker_has_the_lease_until_it_releases_it(connection: DirectConnection) -> None:
     one, two = store_of(connection), store_of(connection)
     assert at_once(one.acquire_lease(ORIGIN, 9))
     assert at_once(one.acquire_lease(ORIGIN, 9))
@@ -126,7 +126,7 @@ def test_one_worker_has_the_lease_until_it_gives_it_back(connection: DirectConne
     assert at_once(two.acquire_lease(ORIGIN, 9))
 
 
-def test_a_lease_is_given_back_with_the_entry_by_its_holder_alone(connection: DirectConnection) -> None:
+def test_putting_an_entry_releases_the_lease_of_its_holder_only(connection: DirectConnection) -> None:
     one, two = store_of(connection), store_of(connection)
     at_once(one.acquire_lease(ORIGIN, 9))
     at_once(two.put(ENTRY))
@@ -142,7 +142,7 @@ def test_the_lease_of_a_worker_that_died_ends(connection: DirectConnection) -> N
     assert at_once(store_of(connection).acquire_lease(ORIGIN, 9))
 
 
-def test_a_worker_that_was_killed_and_started_again_does_not_wait_for_its_own_lease(
+def test_a_restarted_worker_does_not_wait_for_the_lease_of_its_killed_predecessor(
     connection: DirectConnection,
 ) -> None:
     before = LeaseHolder.new()._replace(uuid="of its earlier life")
@@ -158,7 +158,7 @@ def test_a_lease_of_another_machine_is_left_alone(connection: DirectConnection) 
 
 
 class LocalStore(NullStore):
-    """Keeps what it is given and tells what it was asked."""
+    """Records its calls, and has one entry."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []

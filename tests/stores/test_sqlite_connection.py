@@ -1,4 +1,4 @@
-"""A file that is locked, damaged or gone holds up neither the event loop nor the crawl nor its end."""
+"""A file that is locked, damaged or gone blocks neither the event loop nor the end of the crawl."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
-    """Of everybody who waits, which then costs no time."""
+    """A simulated clock, so that waiting takes no time."""
     clock = Simulation()
 
     def monotonic() -> float:
@@ -77,7 +77,7 @@ def levels(caplog: pytest.LogCaptureFixture) -> list[int]:
     return [record.levelno for record in caplog.records if record.levelno >= logging.INFO]
 
 
-def test_a_locked_file_is_given_up_for_a_while_with_one_warning(
+def test_a_locked_file_is_not_tried_for_a_while_after_one_warning(
     connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -100,7 +100,7 @@ def test_a_locked_file_is_given_up_for_a_while_with_one_warning(
     assert "can be used again, after" in caplog.text
 
 
-def test_what_is_in_a_file_that_is_write_locked_is_still_read(
+def test_a_write_locked_file_can_still_be_read(
     connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation
 ) -> None:
     write(connection)
@@ -110,7 +110,7 @@ def test_what_is_in_a_file_that_is_write_locked_is_still_read(
     assert read(connection)
 
 
-def test_a_locked_file_is_warned_of_again_when_it_was_back(
+def test_a_file_that_is_locked_again_after_a_recovery_is_warned_of_again(
     connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -124,7 +124,7 @@ def test_a_locked_file_is_warned_of_again_when_it_was_back(
     assert levels(caplog) == [logging.WARNING, logging.INFO] * 2
 
 
-def test_closing_interrupts_a_write_that_waits_and_waits_for_nothing_itself(
+def test_close_interrupts_a_waiting_write_and_does_not_wait_itself(
     connection: SqliteConnection, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
@@ -145,7 +145,7 @@ def test_closing_interrupts_a_write_that_waits_and_waits_for_nothing_itself(
         write(connection)
 
 
-def test_closing_does_not_wait_for_a_locked_file(
+def test_close_does_not_wait_for_a_locked_file(
     connection: SqliteConnection, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
@@ -156,7 +156,7 @@ def test_closing_does_not_wait_for_a_locked_file(
     assert time.monotonic() - began < 300
 
 
-def test_damage_that_many_threads_meet_at_once_replaces_the_file_once(connection: SqliteConnection) -> None:
+def test_damage_that_many_threads_find_at_once_replaces_the_file_once(connection: SqliteConnection) -> None:
     with ThreadPoolExecutor(8) as pool:
         for damage in range(1, 4):
             write(connection)
@@ -178,7 +178,7 @@ def test_damage_that_many_threads_meet_at_once_replaces_the_file_once(connection
             assert len(list(connection.path.parent.glob("*.aside-?"))) == damage
 
 
-def test_a_file_that_is_damaged_again_and_again_is_used_no_more(
+def test_a_file_that_keeps_getting_damaged_is_no_longer_used(
     connection: SqliteConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(6):
@@ -193,7 +193,7 @@ def test_a_file_that_is_damaged_again_and_again_is_used_no_more(
     assert "keeps getting damaged" in caplog.text
 
 
-def test_a_folder_that_can_be_written_to_later_is_used_then(
+def test_a_folder_that_becomes_writable_is_used_then(
     tmp_path: Path, clock: Simulation, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
