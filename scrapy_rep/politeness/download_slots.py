@@ -53,7 +53,7 @@ class _SlotDelay:
     def __init__(self) -> None:
         self.floor = 0.0
         self.applied: float | None = None
-        """The delay that we set last; any other value was set by somebody else, such as AutoThrottle."""
+        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
         self.is_shared = False
         """Whether other processes may request pages of the same site."""
         self.own_delay = 0.0

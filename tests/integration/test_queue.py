@@ -185,7 +185,7 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
     fetched = first.urls + second.urls
     assert len(fetched) == len(set(fetched))
     assert set(allowed) <= set(fetched)
-    assert any("can be resumed with that one alone" in line for line in second.lines("INFO"))
+    assert any("only scrapy_rep.RepPriorityQueue can resume" in line for line in second.lines("INFO"))
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -225,7 +225,7 @@ def test_a_project_without_our_middleware_is_left_scrapys_own() -> None:
 def test_a_concurrency_per_ip_ends_the_crawl_in_words_of_ours() -> None:
     result = crawl("http://127.0.0.1:9/", settings={"CONCURRENT_REQUESTS_PER_IP": 2})
     assert result.pages == []
-    assert "CONCURRENT_REQUESTS_PER_IP and scrapy_rep.RepPriorityQueue exclude each other" in (
+    assert "CONCURRENT_REQUESTS_PER_IP does not work with scrapy_rep.RepPriorityQueue" in (
         result.stderr + "".join(line.message + line.traceback for line in result.log)
     )
 
