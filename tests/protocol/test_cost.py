@@ -59,8 +59,8 @@ def verdicts(body: bytes, dialect: Dialect = GOOGLE) -> None:
 
 def differences(body: bytes) -> None:
     difference = Difference(body, ALL, TOKENS, GOOGLE, limit=None)
-    difference.samples()
-    list(difference.on(URL))
+    difference.sample_paths()
+    list(difference.changes(URL))
 
 
 QUESTIONS: Final[dict[str, Question]] = {
