@@ -66,7 +66,7 @@ class Robots:
 
     @property
     def octets(self) -> int:
-        """The memory that this takes at most: twice the body and the URLs that led to it, plus 4 KiB.
+        """The memory that this takes at most: three times the body, the URLs that led to it, and 5 KiB.
 
         Another parser back-end than ours is taken for 32 times the body.
         """

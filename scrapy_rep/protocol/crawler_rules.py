@@ -28,6 +28,7 @@ They come on top of `RobotsTxt.octets`. The latest rules are kept even if they a
 _OCTETS_EMPTY: Final = 2_048
 _OCTETS_PER_VERDICT: Final = 300
 _OCTETS_PER_SPAN: Final = 160
+_FEW_SPANS: Final = 4
 _OCTETS_PER_LINE_NUMBER: Final = 5  # an array grows by an eighth
 _VERDICTS_KEPT: Final = 32
 
@@ -42,12 +43,22 @@ class KeepsRules(Protocol):
 class CrawlerRules:
     """The rules of one robots.txt for one token.
 
-    ``best`` finds the rule that decides about a path, ``verdicts`` are those already made, by rule.
+    ``best`` finds the rule that decides about a path, ``verdicts`` are those already made, by rule. *is_first*
+    says that the file has none for another token.
     """
 
     __slots__ = ("_canonical_octets", "_file", "_lines", "_reader", "best", "scan", "token", "verdicts")
 
-    def __init__(self, file: KeepsRules, name: str, reader: Reader, token: Token, canonical_octets: bool) -> None:
+    def __init__(
+        self,
+        file: KeepsRules,
+        name: str,
+        reader: Reader,
+        token: Token,
+        *,
+        canonical_octets: bool,
+        is_first: bool,
+    ) -> None:
         self.token = token
         self.scan = reader.scan(token)
         self.best: Callable[[bytes], bytes | None] = self._best_by_walk
@@ -56,8 +67,9 @@ class CrawlerRules:
         self._reader = reader
         self._canonical_octets = canonical_octets
         self._lines: dict[bool, array[int]] | None = None
-        paths = len(self.scan.rules.allow) + len(self.scan.rules.disallow)
-        shared_memory.charge(self._file, _OCTETS_EMPTY + paths + _OCTETS_PER_SPAN * len(self.scan.spans))
+        if not is_first or len(self.scan.spans) > _FEW_SPANS:  # else `RobotsTxt.octets` covers them
+            paths = len(self.scan.rules.allow) + len(self.scan.rules.disallow)
+            shared_memory.charge(self._file, _OCTETS_EMPTY + paths + _OCTETS_PER_SPAN * len(self.scan.spans))
 
     def verdict(self, rule: bytes | None) -> Verdict:
         """The verdict when *rule* decides, kept for the next time."""
@@ -89,7 +101,7 @@ class CrawlerRules:
         if line is None:
             lines = self._lines or self._line_numbers()
             self._lines = lines  # only when complete: other threads read it
-            line = lines[allow][self.scan.rules.place_of(allow, path)]
+            line = lines[allow][self.scan.rules.position_of(allow, path)]
         return line
 
     def _line_numbers(self) -> dict[bool, array[int]]:
@@ -120,7 +132,7 @@ class _SharedMemory:
         with self._lock:
             self._charges.append((file_and_name, octets))
             self.octets += octets
-            for _ in range(len(self._charges)):
+            for _ in range(len(self._charges) if self.octets > self.most_octets else 0):
                 if self.octets <= self.most_octets:
                     break
                 oldest, freed = self._charges.popleft()

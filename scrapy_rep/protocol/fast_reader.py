@@ -20,7 +20,7 @@ from .product_token import Token, is_global
 from .records import Kind, kind_of, split_line
 from .verdict import RulePaths
 
-# With a colon, or of two words. No two runs beside each other may take the same octets, or a hostile line is
+# With a colon, or of two words. No two adjacent runs may take the same octets, or a hostile line is
 # divided between them in all ways: what is behind the second word starts with a blank or is nothing.
 _AGENT: Final = LinePattern.of(
     rb"(?:user[- ]?agent[^\n:#]*:(.*)"
@@ -55,16 +55,16 @@ class FastReader(PlainReader):
         text = read(self.body).text
         line = counted = 0
         for span in scan.spans:
-            for allow, path, place in iter_rules(text, *span):
-                line += text.count(b"\n", counted, place + 1)
-                counted = place + 1
+            for allow, path, offset in iter_rules(text, *span):
+                line += text.count(b"\n", counted, offset + 1)
+                counted = offset + 1
                 yield allow, path, line
 
     def line(self, allow: bool, path: bytes, scan: TokenScan) -> int | None:
         """The first line of a rule in *scan*; None when it is not found soon."""
         text = read(self.body).text
-        place = _find_rule(allow, path, text, scan.spans) if path else None
-        return None if place is None else text.count(b"\n", 0, place + 1)
+        offset = _find_rule(allow, path, text, scan.spans) if path else None
+        return None if offset is None else text.count(b"\n", 0, offset + 1)
 
     def sitemaps(self) -> list[bytes]:
         """The values of the Sitemap lines."""
@@ -130,13 +130,13 @@ def _spans_for(body: NormalizedBody, token: Token) -> tuple[bool, list[Span]]:
         wanted = b"*" in line[0] or (token.name is not None and token.name in line[0])
         if not (wanted or is_named or is_general):
             continue
-        place = line.start()
+        offset = line.start()
         if not (is_named or is_general):
-            run = place
-        elif _has_rules(body, start, place):  # which closes the run of user-agent lines
-            _add(named if is_named else general, run, start, place)
+            run = offset
+        elif _has_rules(body, start, offset):  # which closes the run of user-agent lines
+            _add(named if is_named else general, run, start, offset)
             is_named = is_general = False
-            run = place
+            run = offset
         value = _agent(line) if wanted else b""
         if value == b"*":
             is_general = True
@@ -183,21 +183,21 @@ class _AgentRuns:
 
     def is_for(self, last: int) -> bool:
         """Whether the run that ends with user-agent line *last* applies; reads back to where it starts."""
-        for place in range(last, -2, -1):
-            known = self._known.get(place)
-            if known is None and self._is_for(_agent(self._agents[place])):
+        for number in range(last, -2, -1):
+            known = self._known.get(number)
+            if known is None and self._is_for(_agent(self._agents[number])):
                 known = True
-            elif known is None and self._starts_a_run(place):
+            elif known is None and self._starts_a_run(number):
                 known = False
             if known is not None:
                 break
-        self._known.update(dict.fromkeys(range(place, last + 1), bool(known)))
+        self._known.update(dict.fromkeys(range(number, last + 1), bool(known)))
         return bool(known)
 
-    def _starts_a_run(self, place: int) -> bool:
-        if place == 0:
+    def _starts_a_run(self, number: int) -> bool:
+        if number == 0:
             return True
-        between = self._text[self._agents[place - 1].end() : self._agents[place].start()].strip()
+        between = self._text[self._agents[number - 1].end() : self._agents[number].start()].strip()
         return bool(between) and any(map(_ends_run, between.split(b"\n")))
 
 

@@ -82,12 +82,12 @@ def normalize(body: bytes) -> bytes:
 
 def _has_line_beyond_limit(text: bytes) -> bool:
     """Jump ahead by `MAX_LINE` octets, then back to the last LF: no step per line."""
-    place = 0
-    while len(text) - place > MAX_LINE:
-        line_end = text.rfind(b"\n", place + 1, place + MAX_LINE + 2)
+    offset = 0
+    while len(text) - offset > MAX_LINE:
+        line_end = text.rfind(b"\n", offset + 1, offset + MAX_LINE + 2)
         if line_end < 0:
             return True
-        place = line_end
+        offset = line_end
     return False
 
 

@@ -42,7 +42,7 @@ Folder = tuple[bytes, bytes]
 """A pattern for the folder of an index page, and the rule for that page."""
 
 Candidate = tuple[int, int, bytes, bytes]
-"""What ranks a pattern that is more than a prefix, its negative length and its place; itself; its rule."""
+"""What ranks a pattern that is more than a prefix, its negative length and its position; itself; its rule."""
 
 
 def best_by_walk(rules: RulePaths, path: bytes, *, canonical_octets: bool) -> bytes | None:
@@ -107,10 +107,10 @@ class RuleIndex:
     def best(self, path: bytes) -> bytes | None:
         """The path of the rule that decides about *path*, or None when none matches."""
         # Whatever is a prefix of the path is one of its predecessor in the sorted list, too.
-        place = bisect_right(self._plain, path) - 1
-        while place >= 0 and not path.startswith(self._plain[place]):
-            place = self._parents[place]
-        best = self._plain[place] if place >= 0 else None
+        position = bisect_right(self._plain, path) - 1
+        while position >= 0 and not path.startswith(self._plain[position]):
+            position = self._parents[position]
+        best = self._plain[position] if position >= 0 else None
         if not self._has_patterns:
             return best
         candidates: list[Candidate] = []
@@ -143,20 +143,20 @@ class _Prefixes:
 
     def __init__(self, keys: Iterable[bytes]) -> None:
         self.keys = keys = sorted(keys)
-        self.parents = parents = [-1] * len(keys)  # the place of the longest other key that a key begins with
-        for place in range(1, len(keys)):
-            key, parent = keys[place], place - 1
+        self.parents = parents = [-1] * len(keys)  # the position of the longest other key that a key begins with
+        for position in range(1, len(keys)):
+            key, parent = keys[position], position - 1
             while parent >= 0 and not key.startswith(keys[parent]):
                 parent = parents[parent]
-            parents[place] = parent
+            parents[position] = parent
 
     def all(self, path: bytes) -> list[bytes]:
         found = []
-        place = bisect_right(self.keys, path) - 1
-        while place >= 0:
-            if path.startswith(self.keys[place]):
-                found.append(self.keys[place])
-            place = self.parents[place]
+        position = bisect_right(self.keys, path) - 1
+        while position >= 0:
+            if path.startswith(self.keys[position]):
+                found.append(self.keys[position])
+            position = self.parents[position]
         return found
 
 
@@ -214,13 +214,13 @@ def _candidates(
     if path is not None:
         present = bytes({*path, *b"*$"})
         spelt = (each for each in spelt if not each[0].translate(None, present))
-    candidates = [(-specificity(rule), place, pattern, rule) for place, (pattern, rule) in enumerate(spelt)]
+    candidates = [(-specificity(rule), position, pattern, rule) for position, (pattern, rule) in enumerate(spelt)]
     if folders:
-        places = rules.places
+        positions = rules.positions
         spellings = compared([folder for folder, _ in folders], canonical_octets=canonical_octets)
-        candidates = [(length, places[rule], pattern, rule) for length, _, pattern, rule in candidates]
+        candidates = [(length, positions[rule], pattern, rule) for length, _, pattern, rule in candidates]
         candidates += [
-            (-specificity(folder), places[rule], pattern, rule)
+            (-specificity(folder), positions[rule], pattern, rule)
             for pattern, (folder, rule) in zip(spellings, folders, strict=True)
         ]
     candidates.sort()

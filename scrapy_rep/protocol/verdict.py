@@ -111,18 +111,18 @@ class RulePaths:
         return _between(self.allow) + _between(self.disallow)
 
     @property
-    def places(self) -> dict[bytes, int]:
-        """The first place of each of the paths."""
+    def positions(self) -> dict[bytes, int]:
+        """The first position of each of the paths."""
         paths = self.paths
-        return {path: len(paths) - place for place, path in enumerate(reversed(paths))}
+        return {path: len(paths) - position for position, path in enumerate(reversed(paths))}
 
     def precedes(self, path: bytes, other: bytes) -> bool:
         """Whether *path* comes first in `paths`."""
         paths = self.allow[:-1] + self.disallow
         return paths.find(b"\n%b\n" % path) < paths.find(b"\n%b\n" % other)
 
-    def place_of(self, allow: bool, path: bytes) -> int:
-        """The place of the first rule with this *path* among those that allow, or among those that disallow."""
+    def position_of(self, allow: bool, path: bytes) -> int:
+        """The position of the first rule with this *path* among those that allow, or among those that disallow."""
         paths = self.allow if allow else self.disallow
         return paths.count(b"\n", 0, paths.index(b"\n%b\n" % path))
 
