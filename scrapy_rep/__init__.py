@@ -1,6 +1,6 @@
 """The Robots Exclusion Protocol (RFC 9309) for Scrapy.
 
-The names in ``__all__`` are the public API, with `scrapy_rep.protocol` beside them. They are loaded on first use,
+The names in ``__all__`` are the public API, together with `scrapy_rep.protocol`. They are loaded on first use,
 so that ``import scrapy_rep.protocol`` imports no Scrapy.
 """
 

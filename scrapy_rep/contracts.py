@@ -77,7 +77,7 @@ class RobotsContract(Contract):
         if robots.access is Access.UNREACHABLE:
             raise ContractFail(f"robots.txt of {origin} is unreachable: {describe(robots.error)}")
         assert response.request is not None  # noqa: S101  # Scrapy sets it
-        tokens = extension.identity.tokens(response.request)
+        tokens = extension.product_tokens.of(response.request)
         problem = self.problem(Sample(response.url, robots, tokens))
         if problem:
             raise ContractFail(f"robots.txt of {origin} {shown(problem)} (as {', '.join(tokens) or '*'})")

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
-from scrapy_rep.tools.survey.records import SiteRecord
 
 import scrapy_rep
 import scrapy_rep.protocol
@@ -25,6 +24,7 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.protocol import CODES, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command
+from scrapy_rep.tools.survey.records import SiteRecord
 
 from .support.markdown import (
     DOCS,

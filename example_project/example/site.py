@@ -1,6 +1,6 @@
 """A small site on 127.0.0.1 with a robots.txt worth reading: ``python -m example.site``.
 
-It answers with the robots.txt beside this file as it is now: change a line, and crawl or check again.
+It answers with the robots.txt next to this file as it is now: change a line, and crawl or check again.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class ProductTokens:
         self._logged: set[str] = set()
         self._log_configured()
 
-    def tokens(self, request: Request) -> tuple[str, ...]:
+    def of(self, request: Request) -> tuple[str, ...]:
         """The product tokens of *request*, the most specific first.
 
         They come from ``REP_USER_AGENTS``, else from ``ROBOTSTXT_USER_AGENT``, else from the User-Agent header

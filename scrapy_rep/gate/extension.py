@@ -53,7 +53,7 @@ class RepExtension(RobotsSource):
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError`, and whatever the parser back-end raises if it cannot be used."""
         self.settings = RepSettings.from_crawler(crawler)
-        self.identity = ProductTokens(crawler)
+        self.product_tokens = ProductTokens(crawler)
         self._crawler = crawler
         self.is_obeying = crawler.settings.getbool("ROBOTSTXT_OBEY")
         self._asks = asks_robots(crawler.settings)
@@ -116,7 +116,7 @@ class RepExtension(RobotsSource):
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
-        return robots.verdict(self.identity.tokens(request), request.url)
+        return robots.verdict(self.product_tokens.of(request), request.url)
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -246,7 +246,7 @@ class RepExtension(RobotsSource):
     def _forbids_redirect(self, url: str, cause: Request) -> bool:
         """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
         robots = self.cached_robots(url)
-        return robots is not None and not robots.verdict(self.identity.tokens(cause), url).allowed
+        return robots is not None and not robots.verdict(self.product_tokens.of(cause), url).allowed
 
     def _robots_of(self, refreshed: Refreshed, known: Robots | None) -> Robots:
         """The entry with its parser; the parser of *known* is reused if nothing changed."""

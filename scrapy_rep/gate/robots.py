@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.protocol import Access, Reason, Verdict
-from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
 
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
@@ -38,10 +38,14 @@ class Robots:
     until: float
     parser: RobotParser
     error: Exception | None = None
+    _not_before: float = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_not_before", self.entry.dated_at - CLOCK_SKEW)
 
     def is_current(self, now: float) -> bool:
         """Whether this applies at *now* (POSIX seconds); False also if the clock was put back since then."""
-        return now < self.until and not self.entry.is_ahead(now)
+        return self._not_before <= now < self.until
 
     @property
     def is_stale(self) -> bool:

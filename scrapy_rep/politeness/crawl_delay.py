@@ -191,7 +191,7 @@ class CrawlDelay:
 
     def _delays_for(self, request: Request, parser: RobotParser) -> RequestedDelays:
         """What *parser* requests of the crawler that *request* names; computed once per name."""
-        tokens = self._identity.tokens(request)
+        tokens = self._product_tokens.of(request)
         by_tokens = self._requested.setdefault(parser, {})
         if tokens not in by_tokens:
             if len(by_tokens) >= _MAX_TOKENS:
@@ -207,7 +207,7 @@ class CrawlDelay:
             self.report.overridden(key, self._user_delays[key], origin, delay)
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
-        source = (origin, self._identity.tokens(request))
+        source = (origin, self._product_tokens.of(request))
         if self._delays.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
             self._crawler.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
@@ -269,8 +269,8 @@ class CrawlDelay:
         return self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
 
     @cached_property
-    def _identity(self) -> ProductTokens:
-        return self._source.identity if self._source is not None else ProductTokens(self._crawler)
+    def _product_tokens(self) -> ProductTokens:
+        return self._source.product_tokens if self._source is not None else ProductTokens(self._crawler)
 
     def __repr__(self) -> str:
         return f"<CrawlDelay {self._delays!r}>"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class RobotsSource(ABC):
     """The robots.txt files of one crawl: an extension, found by ``crawler.get_extension(RobotsSource)``."""
 
-    identity: ProductTokens
+    product_tokens: ProductTokens
     limiter: RateLimiter | None
 
     @abstractmethod

@@ -69,9 +69,14 @@ class Entry:
         """Whether the origin ever said what holds."""
         return self.access is not Access.UNREACHABLE
 
+    @property
+    def dated_at(self) -> float:
+        """When the origin was last asked, POSIX seconds by the clock of the process that did."""
+        return max(self.fetched_at, self.tried_at)
+
     def is_ahead(self, now: float) -> bool:
         """Whether the times of this are in the future, set by a clock that was ahead, and mean nothing."""
-        return max(self.fetched_at, self.tried_at) > now + CLOCK_SKEW
+        return self.dated_at > now + CLOCK_SKEW
 
     def of_use_until(self, stale_max: float) -> float:
         """The time, in POSIX seconds, until which this may stand in or be revalidated.
