@@ -77,8 +77,9 @@ class RepMiddleware(Gate):
             verdict = self._extension.verdict(robots, request)
             if not verdict.allowed:
                 self._forbid(request, robots, verdict)
-        if is_obeyed and self._crawl_delay is not None:
-            await self._obey_delays(request, robots, self._crawl_delay)
+        delays = self._crawl_delay
+        if is_obeyed and delays and (robots.may_request_delays or delays.has_delays or delays.visit_times):
+            await self._obey_delays(request, robots, delays)
         self._extension.report.allowed += 1
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 ALLOW_ALL: Final = b""
 DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
+
+_DELAY_KEY: Final = re.compile(rb"delay|rate|visit", re.IGNORECASE)  # part of every key that can request one
 
 # At most, measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
@@ -38,9 +41,13 @@ class Robots:
     until: float
     parser: RobotParser
     error: Exception | None = None
+    may_request_delays: bool = field(init=False, repr=False)
+    """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        is_foreign = not isinstance(self.parser, RepRobotParser)
+        object.__setattr__(self, "may_request_delays", is_foreign or bool(_DELAY_KEY.search(self.entry.body)))
         object.__setattr__(self, "_not_before", self.entry.dated_at - CLOCK_SKEW)
 
     def is_current(self, now: float) -> bool:

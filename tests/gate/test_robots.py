@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.gate.robots import Robots, RobotsCache
-from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol import Access, Kind, Origin
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.protocol.records import kind_of
 
 NOW = 1_800_000_000.0
 A, B, C = (Origin("https", host, 443) for host in ("a.example", "b.example", "c.example"))
@@ -76,3 +79,10 @@ def test_ten_thousand_ordinary_origins_fit_in_the_default_memory() -> None:
     assert len(body) > 5_000
     assert 3 * len(body) < robots_of(A, body).octets < 3 * len(body) + 5_200
     assert 10_000 * (3 * 1_385 + 5_200) < 134_217_728  # 1,385 octets is the mean of real files of 0.3 to 5 kB
+
+
+@pytest.mark.parametrize("key", ["Crawl-delay", "crawl delay", "CRAWLDELAY", "Request-rate", "visit-TIME"])
+def test_robots_that_request_a_delay_of_any_crawler_may_request_delays(key: str) -> None:
+    assert kind_of(key.encode()) in {Kind.CRAWL_DELAY, Kind.REQUEST_RATE, Kind.VISIT_TIME}
+    assert robots_of(A, f"User-agent: other\n{key}: 1/5\n".encode()).may_request_delays
+    assert not robots_of(A, b"User-agent: *\nDisallow: /delicious\nSitemap: /sitemap.xml\n").may_request_delays
