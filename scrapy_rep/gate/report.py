@@ -174,12 +174,14 @@ class Report:
             totals["unreachable"],
             number_of(totals["rep/stale_count"], "stale copy", "stale copies"),
             number_of(totals["forbidden"], "request", "requests"),
-            self._most_forbidden(),
+            self._forbidden_details(),
         )  # fmt: skip
 
-    def _most_forbidden(self) -> str:
+    def _forbidden_details(self) -> str:
+        unreachable = self._totals["forbidden_unreachable"]
+        details = f" ({unreachable:,} because unreachable)" if unreachable else ""
         most = ", ".join(f"{origin} ({number})" for origin, number in self._forbidden.most_common(_NAMED))
-        return f", most on {most}" if most else ""
+        return f"{details}, most on {most}" if most else details
 
 
 def _is_html(robots: Robots) -> bool:

@@ -88,10 +88,10 @@ class DelayReport:
         self._crawler.stats.set_value("rep/crawl_delay/waited_seconds", round(self.waited_seconds, 3))
         if self._slowest:
             slowest = ", ".join(f"{origin} {seconds:g} s" for origin, seconds in _largest(self._slowest))
+            waited = f"; hosts with requests waited {self.waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"
             logger.info(
-                "Longest delays that robots.txt asked for: %s. Hosts with requests waited %.1f s in total.",
-                slowest, self.waited_seconds,
-            )  # fmt: skip
+                "Longest delays that robots.txt asked for: %s%s.", slowest, waited if self.waited_seconds else ""
+            )
 
 
 def _largest(delays: Mapping[Origin, float]) -> list[tuple[Origin, float]]:

@@ -151,7 +151,7 @@ def test_ours_a_crawl_tells_once_per_origin_what_it_waits_for() -> None:
         f"robots.txt of {slow} asks for 0.2 s between two requests (line 3)",
     ]
     assert total.startswith(
-        f"Longest delays that robots.txt asked for: {slow} 0.2 s, {quick} 0.1 s. Hosts with requests waited "
+        f"Longest delays that robots.txt asked for: {slow} 0.2 s, {quick} 0.1 s; hosts with requests waited "
     )
     assert result.stats["rep/crawl_delay/slot_count"] == 2
 
