@@ -96,7 +96,7 @@ SITUATIONS = {
         lambda: one(Answer(body=RULES.encode(), headers=[("Content-Encoding", "gzip")])), UNREACHABLE
     ),
 }  # fmt: skip
-IMPATIENT = {"REP_TIMEOUT": 1.5, "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 0.05, "REP_UNREACHABLE_WAIT": 5}
+IMPATIENT = {"REP_TIMEOUT": 1.5, "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 0.5, "REP_UNREACHABLE_WAIT": 5}
 
 
 @dataclass(frozen=True)
