@@ -175,7 +175,7 @@ def test_ours_of_many_origins_with_a_delay_ten_are_told_and_the_five_slowest_nam
     *told, rest, total = result.lines("INFO", REPORT)
     assert len(told) == 10
     assert rest == "robots.txt of 3 more origins asks for a delay"
-    assert f": {', '.join(slowest)}. " in total
+    assert f": {', '.join(slowest)}; " in total
 
 
 def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing() -> None:
