@@ -69,9 +69,7 @@ class RepMiddleware(Gate):
             drop_stale_slot(request, self._downloader)
         if not self._extension.asks(request):
             return None
-        robots = self._extension.cached_robots(request.url)
-        if robots is None:
-            robots = await self._wait_for_robots(request)
+        robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
         is_obeyed = not request.meta.get("dont_obey_robotstxt")
         if is_obeyed and self._extension.is_obeying:
             verdict = self._extension.verdict(robots, request)

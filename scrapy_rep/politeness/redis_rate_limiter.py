@@ -154,17 +154,17 @@ class RedisRateLimiter:
     With ``REP_REDIS_REQUIRED``, calls raise `RedisRequiredError` instead of `RateLimiterAwayError`.
     """
 
-    def __init__(self, link: RedisConnection, worker: str) -> None:
+    def __init__(self, connection: RedisConnection, worker: str) -> None:
         """*worker* is a name that no other worker has."""
-        self._link = link
+        self._connection = connection
         self._worker = worker
         self._round_trips = RoundTrips()
-        self._acquire, self._close, self._restart = map(link.script, (_ACQUIRE, _CLOSE, _RESTART))
+        self._acquire, self._close, self._restart = map(connection.script, (_ACQUIRE, _CLOSE, _RESTART))
 
     @property
     def is_settling(self) -> bool:
         """Whether other workers may still go by their own clocks."""
-        return self._link.is_settling
+        return self._connection.is_settling
 
     async def acquire(
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
@@ -197,12 +197,12 @@ class RedisRateLimiter:
 
     async def _run(self, script: Script, keys: Sequence[str], *arguments: Any) -> Any:
         try:
-            return await self._link.run(script, keys, arguments)
+            return await self._connection.run(script, keys, arguments)
         except RedisAwayError as error:
             raise RateLimiterAwayError(str(error)) from error
 
     def __repr__(self) -> str:
-        return f"<RedisRateLimiter {self._link!r}>"
+        return f"<RedisRateLimiter {self._connection!r}>"
 
 
 def _hash(key: str) -> str:

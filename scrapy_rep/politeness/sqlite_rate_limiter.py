@@ -95,9 +95,9 @@ class _Slot:
 class SqliteRateLimiter:
     """A `RateLimiter` for one of several crawls on a machine."""
 
-    def __init__(self, link: SqliteConnection, worker: str) -> None:
+    def __init__(self, connection: SqliteConnection, worker: str) -> None:
         """*worker* is a name that no other crawl has."""
-        self._link = link
+        self._connection = connection
         self._worker = worker
         self._round_trips = RoundTrips()
         self._has_cleaned = False
@@ -105,7 +105,7 @@ class SqliteRateLimiter:
     @property
     def is_settling(self) -> bool:
         """Whether other crawls may still go by their own clocks."""
-        return self._link.seconds_since_recovery < _SETTLING
+        return self._connection.seconds_since_recovery < _SETTLING
 
     async def acquire(
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
@@ -163,12 +163,12 @@ class SqliteRateLimiter:
                 return work(connection)
 
         try:
-            return await self._link.write(write)
+            return await self._connection.write(write)
         except StoreAwayError as error:
-            raise RateLimiterAwayError(f"the store {self._link.path} cannot be used") from error
+            raise RateLimiterAwayError(f"the store {self._connection.path} cannot be used") from error
 
     def __repr__(self) -> str:
-        return f"<SqliteRateLimiter {self._link!r}>"
+        return f"<SqliteRateLimiter {self._connection!r}>"
 
 
 def _answer(connection: sqlite3.Connection, question: _Question, now: int) -> Answer:

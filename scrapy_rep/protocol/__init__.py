@@ -54,17 +54,17 @@ __all__ = [
     "product_token",
 ]
 
-_TOOLS = {
-    "scrapy_rep.tools.explanation": ("Explainer", "Explanation", "Match"),
-    "scrapy_rep.tools.lint": ("CODES", "Code", "Finding", "Severity", "lint"),
+_HOMES = {
+    **dict.fromkeys(("Explainer", "Explanation", "Match"), "scrapy_rep.tools.explanation"),
+    **dict.fromkeys(("CODES", "Code", "Finding", "Severity", "lint"), "scrapy_rep.tools.lint"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    for tool, names in _TOOLS.items():
-        if name in names:
-            return getattr(import_module(tool), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

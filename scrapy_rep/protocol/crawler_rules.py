@@ -68,8 +68,8 @@ class CrawlerRules:
         self._canonical_octets = canonical_octets
         self._lines: dict[bool, array[int]] | None = None
         if not is_first or len(self.scan.spans) > _FEW_SPANS:  # else `RobotsTxt.octets` covers them
-            paths = len(self.scan.rules.allow) + len(self.scan.rules.disallow)
-            shared_memory.charge(self._file, _OCTETS_EMPTY + paths + _OCTETS_PER_SPAN * len(self.scan.spans))
+            spans = _OCTETS_PER_SPAN * len(self.scan.spans)
+            shared_memory.charge(self._file, _OCTETS_EMPTY + self.scan.rules.octets + spans)
 
     def verdict(self, rule: bytes | None) -> Verdict:
         """The verdict when *rule* decides, kept for the next time."""
@@ -90,8 +90,8 @@ class CrawlerRules:
             return best_by_walk(self.scan.rules, path, canonical_octets=self._canonical_octets)
         index = RuleIndex(self.scan.rules, canonical_octets=self._canonical_octets)
         # Before there is an index, there is one verdict. The kept ones hold each path once at most.
-        paths = len(self.scan.rules.allow) + len(self.scan.rules.disallow)
-        shared_memory.charge(self._file, index.octets + _OCTETS_PER_VERDICT * _VERDICTS_KEPT + paths)
+        verdicts = _OCTETS_PER_VERDICT * _VERDICTS_KEPT + self.scan.rules.octets
+        shared_memory.charge(self._file, index.octets + verdicts)
         self.best = index.best
         return index.best(path)
 

@@ -106,6 +106,11 @@ class RulePaths:
         return cls(_between_lfs(allow), _between_lfs(disallow))
 
     @property
+    def octets(self) -> int:
+        """The octets of all paths, with the LFs between them."""
+        return len(self.allow) + len(self.disallow)
+
+    @property
     def paths(self) -> list[bytes]:
         """All paths, first those that allow: the first of two equally long matches wins."""
         return _between(self.allow) + _between(self.disallow)
