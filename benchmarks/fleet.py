@@ -1,9 +1,9 @@
-"""What a fleet costs: one real Redis, its turns and its entries; then real crawls that keep one delay.
+"""What a fleet costs: one real Redis, its permits and its entries; then real crawls that keep one delay.
 
     python -m benchmarks.fleet [--origins 100000] [--seconds 30] [--corpus DIR]
 
 prints Markdown tables; it takes about four minutes, and needs the extra `test`. Bodies are those of the corpus in
-turn, or made up: once each origin has one of its own, which is the dearest case, and once they are shared.
+permit, or made up: once each origin has one of its own, which is the dearest case, and once they are shared.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import Any
 from redis import Redis
 
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
+from scrapy_rep.stores.store import NullStore
 from tests.support.crawl import LOOPS, crawl
-from tests.support.direct_link import DirectLink, at_once
+from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 from tests.support.site import Site, robots
 
@@ -38,11 +38,11 @@ BATCH = 5_000
 
 
 def limiter_of(client: Redis, worker: str) -> RedisRateLimiter:
-    return RedisRateLimiter(DirectLink(client), worker)  # type: ignore[arg-type]
+    return RedisRateLimiter(DirectConnection(client), worker)  # type: ignore[arg-type]
 
 
 def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
-    """When a client began and ended to take so many turns, one after another, of so many download slots."""
+    """When a client began and ended to acquire so many permits, one after another, for so many download slots."""
     with Redis(port=port) as client:
         limiter = limiter_of(client, name)
         take(limiter, f"{name}-warm")
@@ -53,14 +53,14 @@ def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
 
 
 def take(limiter: RedisRateLimiter, key: str) -> None:
-    """Take a turn that nobody else wants, and report the start."""
-    turn = at_once(limiter.acquire(key, 1e-6, since=None, missed=None, more=False))
-    if turn.starts_in is None:
-        raise SystemExit(f"no turn: {turn}")
-    at_once(limiter.started(key, turn.number, 0.0))
+    """Acquire a permit that no other client wants, and report the start."""
+    permit = at_once(limiter.acquire(key, 1e-6, since=None, missed=None, more=False))
+    if permit.starts_in is None:
+        raise SystemExit(f"no permit: {permit}")
+    at_once(limiter.report_start(key, permit.number, 0.0))
 
 
-def turns_per_second(server: RedisServer, clients: int) -> tuple[float, float]:
+def permits_per_second(server: RedisServer, clients: int) -> tuple[float, float]:
     """Turns that Redis gives to so many client processes together, and its seconds of CPU for each."""
     with ProcessPoolExecutor(clients) as pool, server.client() as client:
         before = cpu(client)
@@ -87,7 +87,7 @@ def crowd(server: RedisServer, workers: int) -> float:
 
 
 def latency(loop: str) -> tuple[float, float]:
-    """Seconds of a turn that is free, as a crawl sees them: median, and the worst of two hundred."""
+    """Seconds of a permit that is free, as a crawl sees them: median, and the worst of two hundred."""
     with RedisServer() as server, Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.001\n"))
         settings = {"REP_REDIS_URL": server.url, "LOG_LEVEL": "INFO"}
@@ -105,7 +105,7 @@ def memory(client: Redis) -> int:
 
 def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Iterator[str]:
     with RedisServer() as server, server.client() as client:
-        store = RedisStore(DirectLink(client), MemoryStore(), 30 * 86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectConnection(client), NullStore(), 30 * 86_400)  # type: ignore[arg-type]
         before, octets, began = memory(client), 0, time.perf_counter()
         origins = []
         for count, entry in enumerate(entries(number, texts)):
@@ -160,9 +160,9 @@ def of_one_redis() -> Iterator[str]:
         facts: dict[str, Any] = client.info("server")
         yield f"Redis {facts['redis_version']}, {os.cpu_count()} cores\n"
         yield "The best of three runs, clients that ask one after another:\n"
-        yield "| clients | turns per second | CPU of Redis per turn |\n|---|---|---|"
+        yield "| clients | permits per second | CPU of Redis per permit |\n|---|---|---|"
         for clients in (1, 2, 4, 8):
-            rate, busy = best(partial(turns_per_second, server, clients))
+            rate, busy = best(partial(permits_per_second, server, clients))
             yield f"| {clients} | {rate:,.0f} | {busy * 1e6:.0f} µs |"
         yield "\n| workers that queue at one download slot | CPU of Redis per question |\n|---|---|"
         for workers in (1, 10, 100, 1_000):

@@ -1,4 +1,4 @@
-"""The spider of ``benchmarks.fleet`` that measures how long a turn takes which nobody else wants."""
+"""The spider of ``benchmarks.fleet`` that measures how long a permit takes that no other worker wants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.integration.spiders import OneAfterAnother
 
 
 class Latency(OneAfterAnother):
-    """Before each next page asks for a turn of a download slot that was idle for longer than its delay."""
+    """Before each next page acquires a permit for a download slot that was idle for longer than its delay."""
 
     name = "latency"
 

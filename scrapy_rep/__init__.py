@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .signals import sitemaps_found
     from .sitemaps.feed import SitemapFeed
     from .sitemaps.spider import RepSitemapSpider
-    from .stores.base import Store
+    from .stores.store import Store
 
 __version__ = "0.1.0"
 
@@ -75,7 +75,7 @@ _HOMES = {
     "RepSitemapSpider": "sitemaps.spider",
     "Robots": "gate.robots",
     "SitemapFeed": "sitemaps.feed",
-    "Store": "stores.base",
+    "Store": "stores.store",
     "sitemaps_found": "signals",
 }
 

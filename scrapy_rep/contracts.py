@@ -1,7 +1,7 @@
-"""Contracts for ``scrapy check``: what robots.txt says of the site whose page a callback gets.
+"""Contracts for ``scrapy check`` that assert what robots.txt says about the page a callback is checked with.
 
-``@robots_allows``, ``@robots_disallows``, ``@crawl_delay`` and ``@sitemaps``. Their hooks are synchronous,
-so they fetch nothing: the sample request carries the meta key ``rep_fetch``, and the gate has fetched.
+They are ``@robots_allows``, ``@robots_disallows``, ``@crawl_delay`` and ``@sitemaps``. Their hooks are synchronous
+and cannot fetch: they set the meta key ``rep_fetch`` on the sample request, which makes the gate fetch robots.txt.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scrapy.exceptions import ContractFail
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
-from scrapy_rep.politeness.timing import Delay, timing_of
+from scrapy_rep.politeness.requested_delays import Delay, requested_delays
 from scrapy_rep.protocol.display import shown
 
 from .protocol import Access, Kind, Origin, Verdict, parse
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     from scrapy_rep.gate.robots import Robots
 
-_NOT_IN_HAND: Final = (
-    "nothing is known of the robots.txt of {origin}: the contract needs scrapy_rep.Addon in ADDONS, and an"
-    " @meta line must stand above it"
+_NOT_FETCHED: Final = (
+    "robots.txt of {origin} was not fetched: enable scrapy_rep.Addon in ADDONS,"
+    " and put @meta lines above this contract"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The sample request's answer: from which ``url``, its ``robots``, and the ``tokens`` it was asked under."""
+    """The ``url`` of the sample response, its ``robots``, and the product ``tokens`` of the request."""
 
     url: str
     robots: Robots
@@ -44,49 +44,51 @@ class Sample:
 
 
 class RobotsContract(Contract):
-    """Asserts something about the robots.txt of the origin that answered the sample request."""
+    """Base class: asserts something about the robots.txt of the origin that answered the sample request."""
 
-    takes: ClassVar[str]
+    expected: ClassVar[str]
+    """What the arguments must be, for messages."""
 
     def __init__(self, method: Callable[..., Any], *args: str) -> None:
-        """Raises ``ValueError`` for arguments other than those that the contract takes."""
+        """Raises ``ValueError`` for arguments that the contract does not accept."""
         super().__init__(method, *filter(None, args))
         self._crawler = method.__self__.crawler  # type: ignore[attr-defined]
         try:
             self.parse(self.args)
         except ValueError as error:
-            raise ValueError(f"@{self.name} {' '.join(args)}: it takes {self.takes}") from error
+            raise ValueError(f"@{' '.join((self.name, *self.args))}: expected {self.expected}") from error
 
     def parse(self, args: tuple[str, ...]) -> None:
-        """Raises ``ValueError`` when *args* cannot be."""
+        """Check the arguments. Raises ``ValueError`` for those that are not accepted."""
         if not args:
             raise ValueError
 
     def adjust_request_args(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Make the gate fetch robots.txt even if it is not obeyed."""
         return {**args, "meta": {**(args.get("meta") or {}), "rep_fetch": True}}
 
     def pre_process(self, response: Response) -> None:
-        """Raises ``ContractFail`` when robots.txt says something else, or could not be had."""
+        """Raises ``ContractFail`` if robots.txt says something else, or could not be fetched."""
         origin = Origin.from_url(response.url)
         extension = self._crawler.get_extension(RepExtension)
         robots = extension and extension.cached_robots(response.url)
         if robots is None:
-            raise ContractFail(_NOT_IN_HAND.format(origin=origin))
+            raise ContractFail(_NOT_FETCHED.format(origin=origin))
         if robots.access is Access.UNREACHABLE:
             raise ContractFail(f"robots.txt of {origin} is unreachable: {describe(robots.error)}")
-        assert response.request is not None  # noqa: S101  # Scrapy has set it
+        assert response.request is not None  # noqa: S101  # Scrapy sets it
         tokens = extension.identity.tokens(response.request)
         problem = self.problem(Sample(response.url, robots, tokens))
         if problem:
             raise ContractFail(f"robots.txt of {origin} {shown(problem)} (as {', '.join(tokens) or '*'})")
 
     def problem(self, sample: Sample) -> str | None:
-        """What robots.txt says instead of what the contract asserts; None when it says that."""
+        """Return what robots.txt says instead of what the contract asserts, or None if the contract holds."""
         raise NotImplementedError
 
 
 class _VerdictContract(RobotsContract):
-    takes = "paths or URLs of the origin in @url"
+    expected = "paths or URLs of the origin in @url"
     allowed: ClassVar[bool]
 
     def parse(self, args: tuple[str, ...]) -> None:
@@ -97,7 +99,7 @@ class _VerdictContract(RobotsContract):
         for path in self.args:
             url = urljoin(sample.url, path)
             if Origin.from_url(url) != sample.robots.entry.origin:
-                return f"does not speak for {url}: give {self.takes}"
+                return f"does not apply to {url}: expected {self.expected}"
             verdict = sample.robots.verdict(sample.tokens, url)
             if verdict.allowed is not self.allowed:
                 return f"{'allows' if verdict.allowed else 'disallows'} {path}: {_why(verdict)}"
@@ -112,17 +114,17 @@ class RobotsAllowsContract(_VerdictContract):
 
 
 class RobotsDisallowsContract(_VerdictContract):
-    """``@robots_disallows PATH…``: the spider may request none of them."""
+    """``@robots_disallows PATH…``: the spider may request none of the paths."""
 
     name = "robots_disallows"
     allowed = False
 
 
 class CrawlDelayContract(RobotsContract):
-    """``@crawl_delay SECONDS``: the Crawl-delay that is asked of the spider; 0 for none."""
+    """``@crawl_delay SECONDS``: robots.txt asks the spider for this Crawl-delay; 0 for none."""
 
     name = "crawl_delay"
-    takes = "one number of seconds, 0 for no Crawl-delay"
+    expected = "one number of seconds, 0 for no Crawl-delay"
 
     def parse(self, args: tuple[str, ...]) -> None:
         (seconds,) = args
@@ -131,17 +133,17 @@ class CrawlDelayContract(RobotsContract):
             raise ValueError
 
     def problem(self, sample: Sample) -> str | None:
-        delay = timing_of(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
+        delay = requested_delays(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
         if delay.seconds == self._seconds:
             return None
-        return f"asks for a Crawl-delay of {delay.seconds:g} s{_in_line(delay.line)}, not of {self._seconds:g} s"
+        return f"asks for a Crawl-delay of {delay.seconds:g} s{_on_line(delay.line)}, not {self._seconds:g} s"
 
 
 class SitemapsContract(RobotsContract):
-    """``@sitemaps N`` or ``@sitemaps URL…``: how many sitemaps robots.txt names, or exactly which."""
+    """``@sitemaps N`` or ``@sitemaps URL…``: robots.txt names N sitemaps, or exactly these."""
 
     name = "sitemaps"
-    takes = "a number of sitemaps, or their URLs"
+    expected = "a number of sitemaps, or their URLs"
 
     def parse(self, args: tuple[str, ...]) -> None:
         super().parse(args)
@@ -165,7 +167,7 @@ CONTRACTS: Final = (RobotsAllowsContract, RobotsDisallowsContract, CrawlDelayCon
 
 
 def _check_urls(urls: Iterable[str]) -> None:
-    """Raises ``ValueError`` for what leads nowhere, from wherever it is written."""
+    """Raises ``ValueError`` for a path or URL that is invalid whatever page it is relative to."""
     for url in urls:
         Origin.from_url(urljoin("https://example.com/", url))
 
@@ -174,12 +176,12 @@ def _why(verdict: Verdict) -> str:
     return f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value
 
 
-def _in_line(line: int) -> str:
-    return f" in line {line}" if line else ""
+def _on_line(line: int) -> str:
+    return f" on line {line}" if line else ""
 
 
 def _sitemap_lines(robots: Robots) -> str:
-    """Each Sitemap line with its number, whatever the parser back-end."""
+    """Return the Sitemap lines with their numbers, which not every parser back-end knows."""
     records = parse(robots.entry.body, limit=None).records
-    lines = [f"{record.text} in line {record.line}" for record in records if record.kind is Kind.SITEMAP]
+    lines = [f"{record.text} on line {record.line}" for record in records if record.kind is Kind.SITEMAP]
     return f" ({', '.join(lines)})" if lines else ""

@@ -1,13 +1,13 @@
-"""Signals of ours, for ``crawler.signals.connect``; those of Scrapy are in ``scrapy.signals``."""
+"""The signals of scrapy_rep, for ``crawler.signals.connect``; Scrapy's own are in ``scrapy.signals``."""
 
 from __future__ import annotations
 
 from typing import Final
 
 sitemaps_found: Final = object()
-"""An origin whose robots.txt names sitemaps came to hand; sent before the requests that wait for it go on.
+"""Sent when a robots.txt that names sitemaps has been loaded, before the requests that wait for it continue.
 
-Handlers are called with ``urls``, a tuple of absolute http(s) URLs, ``origin`` and ``request``, the one
-that caused the fetch; they may be coroutines. Sent again when the file changes, or comes again after it
-left memory.
+Handlers receive ``urls`` (a tuple of absolute http(s) URLs), ``origin`` (`Origin`) and ``request`` (the `Request`
+that caused the fetch); they may be coroutines. Sent again when the file has changed, or is loaded again after its
+eviction from memory.
 """

@@ -1,4 +1,4 @@
-"""What ``scrapy check`` says of the robots.txt of a real site."""
+"""What ``scrapy check`` says about the robots.txt of a real site."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def test_a_contract_that_fails_names_the_rule_and_its_line(site: Site, project: 
         "robots_disallows /private/notice": "allows /private/notice: line 3, Allow: /private/notice",
         "robots_disallows /open": "allows /open: no rule",
         "robots_disallows /robots.txt": "allows /robots.txt: /robots.txt itself",
-        "robots_allows https://other.example/": "does not speak for https://other.example/",
-        "crawl_delay 0": "asks for a Crawl-delay of 1.5 s in line 4, not of 0 s",
-        "sitemaps 1": "names 2 sitemaps (/1.xml in line 5, https://cdn.example/2.xml in line 6), not 1",
-        "sitemaps /1.xml": "in line 6), not /1.xml",
+        "robots_allows https://other.example/": "does not apply to https://other.example/",
+        "crawl_delay 0": "asks for a Crawl-delay of 1.5 s on line 4, not 0 s",
+        "sitemaps 1": "names 2 sitemaps (/1.xml on line 5, https://cdn.example/2.xml on line 6), not 1",
+        "sitemaps /1.xml": "on line 6), not /1.xml",
     }
     code, ran, output = check(project, [f"url {site.origin}/open", *fails])
     assert (code, ran) == (1, len(fails))
@@ -79,19 +79,17 @@ def test_a_contract_that_fails_names_the_rule_and_its_line(site: Site, project: 
     assert "(as Scrapy)" in output
 
 
-def test_what_a_contract_says_of_a_file_holds_nothing_that_a_terminal_would_obey(
-    site: Site, project: Path
-) -> None:
+def test_messages_of_contracts_contain_no_control_characters(site: Site, project: Path) -> None:
     site.answer(
         "/robots.txt", robots("User-agent: *\nDisallow: /x*\x1b\nDisallow: /x\nSitemap: /\x1b[2J\u202e.xml\n")
     )
     _, _, output = check(project, [f"url {site.origin}/open", "sitemaps 2", "robots_allows /x%1B"])
-    assert r"names 1 sitemap (/\x1b[2J\u202e.xml in line 4), not 2" in output
+    assert r"names 1 sitemap (/\x1b[2J\u202e.xml on line 4), not 2" in output
     assert r"disallows /x%1B: line 2, Disallow: /x*\x1b" in output
     assert output.replace("\n", "").isprintable()
 
 
-def test_what_cannot_be_asked_fails_and_says_why(site: Site, project: Path) -> None:
+def test_invalid_arguments_and_forbidden_samples_fail_and_say_why(site: Site, project: Path) -> None:
     here, there = site.origins
     site.answer("/robots.txt", Answer(503), there)
     code, _, output = check(
@@ -106,12 +104,12 @@ def test_what_cannot_be_asked_fails_and_says_why(site: Site, project: Path) -> N
     )
     assert code == 1
     assert "ForbiddenByRobots" in output  # the sample request itself
-    assert "@robots_allows : it takes paths or URLs of the origin in @url" in output
-    assert "@crawl_delay soon: it takes one number of seconds, 0 for no Crawl-delay" in output
-    assert "@sitemaps : it takes a number of sitemaps, or their URLs" in output
-    assert "@robots_disallows http://[bad/: it takes paths or URLs" in output
-    assert "@crawl_delay nan: it takes one number of seconds" in output
-    assert "@sitemaps -1: it takes a number of sitemaps" in output
+    assert "@robots_allows: expected paths or URLs of the origin in @url" in output
+    assert "@crawl_delay soon: expected one number of seconds, 0 for no Crawl-delay" in output
+    assert "@sitemaps: expected a number of sitemaps, or their URLs" in output
+    assert "@robots_disallows http://[bad/: expected paths or URLs" in output
+    assert "@crawl_delay nan: expected one number of seconds" in output
+    assert "@sitemaps -1: expected a number of sitemaps" in output
 
 
 def test_an_unreachable_robots_txt_that_is_not_obeyed_fails_a_contract(site: Site, project: Path) -> None:
@@ -122,7 +120,7 @@ def test_an_unreachable_robots_txt_that_is_not_obeyed_fails_a_contract(site: Sit
     assert "is unreachable: FetchError: HTTP status 503" in output
 
 
-def test_after_a_redirect_the_origin_that_answered_is_asked(site: Site, project: Path) -> None:
+def test_after_a_redirect_the_origin_that_answered_is_checked(site: Site, project: Path) -> None:
     here, there = site.origins
     site.answer("/moved", redirect(f"{there}/open"), here)
     site.answer("/robots.txt", robots("User-agent: *\nDisallow: /there\n"), there)
@@ -130,7 +128,7 @@ def test_after_a_redirect_the_origin_that_answered_is_asked(site: Site, project:
     assert (code, ran) == (0, 1), output
 
 
-def test_a_parser_back_end_without_lines_tells_what_it_can(site: Site, project: Path) -> None:
+def test_a_parser_back_end_without_line_numbers_works_too(site: Site, project: Path) -> None:
     (project / "checked_settings.py").write_text(
         SETTINGS + 'ROBOTSTXT_PARSER = "scrapy.robotstxt.ProtegoRobotParser"\n'
     )
@@ -146,17 +144,17 @@ def test_without_the_gate_a_contract_says_what_it_needs(site: Site, project: Pat
     )
     code, _, output = check(project, [f"url {site.origin}/open", "robots_allows /open"])
     assert code == 1
-    assert "the contract needs scrapy_rep.Addon in ADDONS" in output
+    assert "was not fetched: enable scrapy_rep.Addon in ADDONS" in output
 
 
-def test_a_sitemap_spider_that_is_checked_is_handed_no_sitemaps(site: Site, project: Path) -> None:
+def test_a_sitemap_spider_follows_no_sitemaps_under_scrapy_check(site: Site, project: Path) -> None:
     (project / "checked_settings.py").write_text(SETTINGS + "REP_FOLLOW_SITEMAPS = True\n")
     code, ran, output = check(project, [f"url {site.origin}/open", "sitemaps 2"], spider="SitemapSpider")
     assert (code, ran) == (0, 1), output
     assert site.paths() == ["/robots.txt", "/open"]
 
 
-def test_every_contract_of_the_module_is_in_the_list_that_the_add_on_sets() -> None:
+def test_the_add_on_sets_every_contract_of_the_module() -> None:
     public = {
         value
         for name, value in vars(contracts).items()

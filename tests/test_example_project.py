@@ -1,4 +1,4 @@
-"""The spiders to copy: short, each with a contract, each in the README. That they run, ``.ci/run`` sees."""
+"""The spiders to copy: short, each with a contract, each in the docs. That they run, ``.ci/run`` sees."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def test_a_spider_has_25_lines_at_most_and_a_contract(name: str) -> None:
     assert f'    name = "{name}"\n' in SPIDERS[name]
 
 
-def test_the_readme_shows_every_spider_of_the_example() -> None:
-    section = (ROOT / "README.md").read_text("utf-8").partition("## The example project")[2].partition("\n## ")[0]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == sorted(SPIDERS)
+def test_the_docs_show_every_spider_of_the_example() -> None:
+    page = (ROOT / "docs" / "howto" / "example-project.md").read_text("utf-8")
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(SPIDERS)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+NOT_MEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+"""Coverage would import modules of its own into the process that is examined."""
 
 
 @pytest.mark.parametrize("statement", ["import scrapy_rep", "from scrapy_rep.protocol import parse"])
 def test_the_protocol_imports_neither_scrapy_nor_twisted(statement: str) -> None:
     listing = "import sys\nprint(sorted(sys.modules.keys() & {'scrapy', 'twisted', 'socket', 'asyncio'}))"
     code = f"{statement}\n{listing}"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, env=NOT_MEASURED, capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
 
 

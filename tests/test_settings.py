@@ -1,4 +1,4 @@
-"""Every ``REP_*`` setting is parsed once, and bad ones say what to change."""
+"""Every ``REP_*`` setting is parsed and checked, and messages say what is expected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read(**settings: Any) -> RepSettings:
     return RepSettings.from_settings(Settings(settings))
 
 
-def test_without_any_setting_the_defaults_hold() -> None:
+def test_without_any_setting_the_defaults_apply() -> None:
     settings = read()
     assert settings == RepSettings()
     assert (settings.dialect, settings.max_size, settings.unreachable) == (GOOGLE, 512_000, Access.UNREACHABLE)
@@ -59,7 +59,7 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "takes"),
+    ("name", "value", "expected"),
     [
         ("REP_DIALECT", "bing", "google, google-exact"),
         ("REP_DIALECT", ["google"], "google, google-exact"),
@@ -75,7 +75,7 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_UNREACHABLE", "maybe", "allow, disallow"),
         ("REP_UNREACHABLE_WAIT", -1, "seconds, 0 or more"),
         ("REP_REDIS_TIMEOUT", 0, "seconds above 0"),
-        ("REP_REDIS_PREFIX", 5, "a text"),
+        ("REP_REDIS_PREFIX", 5, "a string"),
         ("REP_WORKERS", 0, "processes, 1 or more"),
         ("REP_CRAWL_DELAY", True, "one of obey, ignore"),
         ("REP_CRAWL_DELAY_MAX", 0, "seconds above 0"),
@@ -83,29 +83,29 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_CRAWL_DELAY_OVER_MAX", "ignore", "one of cap, obey, skip"),
         ("REP_RATE_AND_VISIT_TIME", "perhaps", "True or False"),
         ("REP_SOFT_404", "perhaps", "True or False"),
-        ("REP_STATUS_ACCESS", {403: "deny"}, "200 to 599 to allow or disallow"),
-        ("REP_STATUS_ACCESS", {99: "allow"}, "200 to 599 to allow or disallow"),
-        ("REP_STATUS_ACCESS", "403", "200 to 599 to allow or disallow"),
-        ("REP_STATUS_ACCESS", "{403", "200 to 599 to allow or disallow"),
-        ("REP_STATUS_ACCESS", [403], "200 to 599 to allow or disallow"),
+        ("REP_STATUS_ACCESS", {403: "deny"}, "statuses from 200 to 599 to allow"),
+        ("REP_STATUS_ACCESS", {99: "allow"}, "statuses from 200 to 599 to allow"),
+        ("REP_STATUS_ACCESS", "403", "statuses from 200 to 599 to allow"),
+        ("REP_STATUS_ACCESS", "{403", "statuses from 200 to 599 to allow"),
+        ("REP_STATUS_ACCESS", [403], "statuses from 200 to 599 to allow"),
         ("REP_USER_AGENTS", ["", "my"], "list of product tokens"),
         ("REP_USER_AGENTS", "(+)", "list of product tokens"),
-        ("REP_USER_AGENTS", "my bot", "such as ExampleBot, without blanks"),
-        ("REP_USER_AGENTS", ["my bot/1.0"], "such as ExampleBot, without blanks"),
-        ("REP_USER_AGENTS", ["fine", "my+bot"], "such as ExampleBot, without blanks"),
+        ("REP_USER_AGENTS", "my bot", "such as ExampleBot, without spaces"),
+        ("REP_USER_AGENTS", ["my bot/1.0"], "such as ExampleBot, without spaces"),
+        ("REP_USER_AGENTS", ["fine", "my+bot"], "such as ExampleBot, without spaces"),
         ("REP_USER_AGENTS", 5, "list of product tokens"),
         ("REP_USER_AGENTS", [5], "list of product tokens"),
         ("REP_REQUEST_HOOK", "no.such.module", "import path"),
         ("REP_REQUEST_HOOK", "math.pi", "import path"),
     ],
 )
-def test_an_impossible_value_names_the_setting_and_what_it_takes(name: str, value: Any, takes: str) -> None:
-    with pytest.raises(InvalidSettingError, match=takes) as caught:
+def test_an_invalid_value_names_the_setting_and_what_is_expected(name: str, value: Any, expected: str) -> None:
+    with pytest.raises(InvalidSettingError, match=expected) as caught:
         read(**{name: value})
-    assert str(caught.value).startswith(f"{name} = {value!r}: it takes ")
+    assert str(caught.value).startswith(f"{name} = {value!r}: expected ")
 
 
-def test_an_impossible_value_is_told_without_the_error_of_its_reader() -> None:
+def test_an_invalid_value_is_reported_without_the_exception_behind_it() -> None:
     with pytest.raises(InvalidSettingError) as caught:
         read(REP_MAX_SIZE="many")
     assert caught.value.__cause__ is None
@@ -114,25 +114,30 @@ def test_an_impossible_value_is_told_without_the_error_of_its_reader() -> None:
 @pytest.mark.parametrize(
     "url", ["s3cr3t", "http://:s3cr3t@h", "redis://", "redis://:s3c/r3t@h", "redis://h:s3cr3t", "unix://", 5]
 )
-def test_an_impossible_redis_url_is_not_shown(url: Any) -> None:
-    with pytest.raises(InvalidSettingError, match=r"^REP_REDIS_URL: it takes redis://") as caught:
+def test_an_invalid_redis_url_is_not_shown(url: Any) -> None:
+    with pytest.raises(InvalidSettingError, match=r"^REP_REDIS_URL: expected redis://") as caught:
         read(REP_REDIS_URL=url)
     assert "s3c" not in str(caught.value)
     assert caught.value.__suppress_context__
 
 
-def test_a_redis_url_is_not_in_the_settings_that_are_shown() -> None:
+def test_the_repr_of_the_settings_does_not_show_the_redis_url() -> None:
     assert "s3cr3t" not in repr(read(REP_REDIS_URL="redis://:s3cr3t@h"))
 
 
-def test_a_misspelt_setting_names_the_one_that_was_meant() -> None:
+def test_a_misspelt_setting_suggests_the_closest_one() -> None:
     with pytest.raises(InvalidSettingError, match="unknown setting REP_TIMOUT: did you mean REP_TIMEOUT"):
         read(REP_TIMOUT=5)
 
 
-def test_a_setting_nobody_knows_is_answered_with_those_there_are() -> None:
-    with pytest.raises(InvalidSettingError, match="unknown setting REP_QQQQ: there are REP_USER_AGENTS, "):
+def test_an_unknown_setting_lists_those_that_exist() -> None:
+    with pytest.raises(InvalidSettingError, match="unknown setting REP_QQQQ: expected one of REP_USER_AGENTS, "):
         read(REP_QQQQ=5)
+
+
+def test_a_min_ttl_above_the_max_ttl_is_rejected() -> None:
+    with pytest.raises(InvalidSettingError, match="REP_MIN_TTL = 600: expected at most REP_MAX_TTL, which is 300"):
+        read(REP_MIN_TTL=600, REP_MAX_TTL=300)
 
 
 def hook(request: Request, cause: Request) -> Request:

@@ -10,7 +10,8 @@ from scrapy.utils.python import to_unicode
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import product_token
-from scrapy_rep.settings import RepSettings, is_name
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings.kinds import is_name
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -1,6 +1,7 @@
-"""Every touch of what Scrapy does not promise to keep; no other module of this package makes one.
+"""Everything in Scrapy that this package uses although Scrapy does not promise to keep it.
 
-`TOUCHES` lists them. Scrapy plans to replace download slots by a throttler: what depends on them is here.
+`TOUCHES` lists it; no other module uses any of it. Scrapy plans to replace download slots by a throttler: all that
+depends on download slots is here too.
 """
 
 from __future__ import annotations
@@ -22,43 +23,43 @@ if TYPE_CHECKING:
 
 TOUCHES: Final = {
     "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
-    "engine._slot.closing": "tells that the crawl is closing; without it running fetches hold up the end",
-    "engine.running": "tells that the spider is open: before, nothing is fetched, and the engine is not woken",
-    "downloader.active": "tells when a request ends; without it a download slot counts as having room",
+    "engine._slot.closing": "shows that the crawl is closing; without it running fetches delay the end",
+    "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
+    "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
-    "downloader.total_concurrency": "gives a fetch of robots.txt a place of its own; without it that takes one",
-    "downloader.get_slot_key": "names the download slot of a request; needed",
-    "downloader.slots": "room and delay of download slots; without it requests wait inside the downloader",
-    "downloader._get_slot": "makes a download slot before its first request; without it the first is not paced",
+    "downloader.total_concurrency": "is raised for each robots.txt fetch; without it that fetch displaces a page",
+    "downloader.get_slot_key": "gives the download slot of a request; required",
+    "downloader.slots": "holds room and delay of download slots; without it requests wait inside the downloader",
+    "downloader._get_slot": "creates a download slot before its first request; without it the first has no delay",
     "slot.active": "counts the requests in a download slot",
-    "slot.concurrency": "tells how many may be transferred at once",
-    "slot.latercall": "ends a pause that is over, so that a turn is used when it says",
-    "slot.queue": "tells whether a request waits inside",
-    "slot.transferring": "tells whether a request has started",
-    "slot.lastseen": "tells when the last request started, and is set when robots.txt has come",
+    "slot.concurrency": "limits the requests that a download slot transfers at once",
+    "slot.latercall": "is the delay timer, cancelled when the delay has passed, so that a permit is used on time",
+    "slot.queue": "shows whether a request waits inside the download slot",
+    "slot.transferring": "shows whether a request has started",
+    "slot.lastseen": "is the time of the last start, and is set when robots.txt has arrived",
     "slot.delay": "takes the Crawl-delay",
-    "slot.jitter": "goes where it would shorten the Crawl-delay (Scrapy >= 2.19)",
-    "slot.randomize_delay": "the same before Scrapy 2.19",
+    "slot.jitter": "is set to 0 where it would shorten the Crawl-delay (Scrapy >= 2.19)",
+    "slot.randomize_delay": "does the same before Scrapy 2.19",
     "downloader.handlers._get_handler": "finds the aiohttp handler",
-    "pqueues._path_safe": "finds the files of a JOBDIR that was begun with Scrapy's queue",
-    "handler._session.connector._limit": "its pool holds CONCURRENT_REQUESTS connections: room for robots.txt",
+    "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
+    "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
 }
 """What is touched, and why."""
 
-_START_CHECK: Final = 0.01  # seconds: how soon a start of the engine is noticed
-_LOOK_AGAIN: Final = 0.05  # seconds: how soon it is noticed that a request has started
+_START_CHECK: Final = 0.01  # seconds between two checks whether the engine has started
+_START_POLL: Final = 0.05  # seconds between two checks whether a request has started
 
 
 class Engine:
-    """What we ask of Scrapy's engine."""
+    """Scrapy's engine, as far as this package needs it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     def wake(self) -> None:
-        """Let the engine ask its scheduler now: by itself it does so when something ends, and every 5 s.
+        """Make the engine ask its scheduler now; by itself it does so when a request ends, and every 5 s.
 
-        At its start it asks anyway; while the spider is being opened it would find parts of itself missing.
+        Not before the spider is open: the engine would find parts of itself missing, and asks then anyway.
         """
         next_call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
         if next_call is not None and self.is_running:
@@ -66,15 +67,15 @@ class Engine:
 
     @property
     def is_running(self) -> bool:
-        """Whether the spider is open: the middlewares have been told, and requests can be made."""
+        """Whether the spider is open: the middlewares know it, and requests can be made."""
         running: bool = self._crawler.engine.running
         return running
 
     @property
     def is_closing(self) -> bool:
-        """Whether the crawl has begun to close, be it for a signal, an exception or its end.
+        """Whether the crawl has begun to close: after a signal, an exception or its last request.
 
-        While the spider is being opened the engine does not run yet, and closes nothing.
+        While the spider is being opened, the engine does not run yet, but is not closing either.
         """
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is None:
@@ -82,7 +83,7 @@ class Engine:
         return getattr(slot, "closing", None) is not None
 
     def close_spider(self, reason: str) -> None:
-        """Close the spider soon, also one that is being opened; nothing happens when it is closing."""
+        """Close the spider soon, or as soon as it is open; do nothing if it is closing already."""
 
         def idle() -> None:
             raise CloseSpider(reason)
@@ -98,7 +99,7 @@ class Engine:
 
 
 class Downloader:
-    """What we ask of Scrapy's downloader, and the delays that we set there."""
+    """Scrapy's downloader, its download slots and their delays, as far as this package needs them."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -108,19 +109,19 @@ class Downloader:
         return getattr(self._crawler.engine.downloader, "slots", {})
 
     def slot_key(self, request: Request) -> str:
-        """The download slot that *request* is in, or would be put into now."""
+        """The key of the download slot that *request* is in, or would be put into now."""
         key: str = self._crawler.engine.downloader.get_slot_key(request)
         return key
 
-    def is_open(self, key: str) -> bool:
-        """Whether the download slot exists; Scrapy drops those that are idle for a minute."""
+    def has_slot(self, key: str) -> bool:
+        """Whether the download slot exists; Scrapy drops one that is idle for a minute."""
         return key in self._slots
 
-    def open(self, key: str, request: Request | None = None) -> None:
-        """Make the download slot, if there is none, as the downloader does when a *request* for it arrives."""
+    def create_slot(self, key: str, request: Request | None = None) -> None:
+        """Create the download slot, if it does not exist, as the downloader does for an arriving *request*."""
         if key not in self._slots:
-            make: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
-            make(request or Request("data:,", meta={"download_slot": key}))
+            create: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
+            create(request or Request("data:,", meta={"download_slot": key}))
 
     def is_active(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
@@ -134,11 +135,11 @@ class Downloader:
         return 0 < limit <= len(getattr(downloader, "active", ()))
 
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
-        """In how many seconds download slot *key* could start one more request; None for when one has ended.
+        """Seconds until download slot *key* could start one more request; 0 for now, None until one has ended.
 
-        *handed_out* are the requests of the scheduler that have not ended; one that a middleware has put into
-        another download slot does not count. While one of them has not started these are the seconds until it is
-        worth another look.
+        *handed_out* are the requests that the scheduler has handed out and that have not ended. Those that a
+        middleware moved to another download slot do not count. While one of them has not started, this is the
+        time until the next check: nothing signals a start.
         """
         slot = self._slots.get(key)
         if slot is None:
@@ -146,22 +147,22 @@ class Downloader:
         if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
             handed_out = [one for one in handed_out if one.meta.get("download_slot", key) == key]
         if max(len(handed_out), len(slot.active)) >= slot.concurrency:
-            return None if all(request in slot.active for request in handed_out) else _LOOK_AGAIN
+            return None if all(request in slot.active for request in handed_out) else _START_POLL
         if not slot.delay:
             return 0.0
         since: float = _now(slot) - slot.lastseen
-        jitter, longest_look = _jitter(slot), min(float(slot.delay), _LOOK_AGAIN)
+        jitter, poll = _jitter(slot), min(float(slot.delay), _START_POLL)
         if slot.queue or any(request not in slot.transferring for request in handed_out):
-            return max(float(slot.delay) * (1 + jitter) - since, longest_look)
+            return max(float(slot.delay) * (1 + jitter) - since, poll)
         return max(float(slot.delay) * (1 - jitter) - since, 0.0)
 
-    def pacing(self, key: str) -> tuple[float, float]:
-        """Delay of the download slot in seconds, and its jitter as a share of that."""
+    def slot_delay(self, key: str) -> tuple[float, float]:
+        """The delay of the download slot in seconds, and its jitter as a share of the delay."""
         slot = self._slots[key]
         return slot.delay, _jitter(slot)
 
-    def set_pacing(self, key: str, delay: float, jitter: float) -> None:
-        """Set what `pacing` returns."""
+    def set_slot_delay(self, key: str, delay: float, jitter: float) -> None:
+        """Set what `slot_delay` returns."""
         slot = self._slots[key]
         slot.delay = delay
         if hasattr(slot, "jitter"):
@@ -169,34 +170,31 @@ class Downloader:
         else:
             slot.randomize_delay = bool(jitter)
 
-    def count_from_now(self, key: str) -> None:
-        """Let the delay of the download slot run from now.
+    def restart_delay(self, key: str) -> None:
+        """Count the delay of the download slot from now.
 
-        Scrapy counts from the start of a request. The first request of a host opens the connection and
-        arrives late, so that the second, which does not, would come too early.
+        Scrapy counts from the start of a request. The first request to a host opens the connection and so arrives
+        late: the second one, which reuses the connection, would arrive too soon after it.
         """
         slot = self._slots.get(key)
         if slot is not None:
             slot.lastseen = _now(slot)
 
-    def end_pause(self, key: str) -> None:
-        """Let the download slot, whose delay has passed, start a request at once.
-
-        It may have a timer of its own for that, which rings a little later.
-        """
+    def cancel_delay_timer(self, key: str) -> None:
+        """Cancel the timer of a download slot whose delay has passed: it would start a request a little late."""
         slot = self._slots.get(key)
         if slot is not None and slot.latercall and not slot.queue and _now(slot) - slot.lastseen >= slot.delay:
             slot.latercall.cancel()
             slot.latercall = None
 
-    def call_when_ended(self, ended: Callable[[Request], None]) -> None:
-        """Call *ended* whenever a request has left the downloader, however it ended.
+    def on_request_end(self, listener: Callable[[Request], None]) -> None:
+        """Call *listener* whenever a request has left the downloader, however it ended.
 
-        No signal tells of a request that a middleware drops.
+        Scrapy sends no signal for a request that a middleware drops.
         """
         active = self._active()
         if active is not None:
-            active.listeners.append(ended)
+            active.listeners.append(listener)
 
     def _active(self) -> _Active | None:
         downloader: Any = self._crawler.engine.downloader
@@ -205,21 +203,21 @@ class Downloader:
             active = downloader.active = _Active(downloader)
         return active if isinstance(active, _Active) else None
 
-    def hold_back_when(self, holds: Callable[[], bool]) -> None:
-        """Let the engine take no request, and a lazy ``start()`` wait, while *holds* is true."""
+    def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
+        """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
         downloader: Any = self._crawler.engine.downloader
         needs_backout = getattr(downloader, "needs_backout", None)
         if needs_backout is not None:
-            downloader.needs_backout = lambda: needs_backout() or holds()
+            downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
 
-    async def fetch_beside(self, request: Request) -> Response:
-        """The response to *request* for a robots.txt, through all downloader middlewares, in its own place."""
+    async def download_robots_txt(self, request: Request) -> Response:
+        """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
         self._active()
         with _one_more_connection(self._connector(request)):
             return await self._crawler.engine.download_async(request)
 
     def _connector(self, request: Request) -> Any:
-        """The connection pool of Scrapy's aiohttp handler; Twisted's handlers have no such bound."""
+        """The connection pool of Scrapy's aiohttp handler; the handlers of Twisted have no such limit."""
         handlers = getattr(self._crawler.engine.downloader, "handlers", None)
         handler_of = getattr(handlers, "_get_handler", lambda _: None)
         session = getattr(handler_of(urlparse_cached(request).scheme), "_session", None)
@@ -227,30 +225,30 @@ class Downloader:
 
 
 class _Active(set[Request]):
-    """The active requests of *downloader*: tells who leaves, and gives each request for a robots.txt a place.
+    """``downloader.active`` with two additions: listeners, and more concurrency while a robots.txt is fetched.
 
-    The place comes and goes with the request, not a moment later: else a page more would be started.
+    The concurrency is raised and lowered together with the set: a moment later, one page too many would start.
     """
 
     def __init__(self, downloader: Any) -> None:
         super().__init__(downloader.active)
         self.listeners: list[Callable[[Request], None]] = []
         self._downloader = downloader
-        self._beside: set[Request] = set()
+        self._robots_requests: set[Request] = set()
 
     def add(self, request: Request) -> None:
         super().add(request)
         if "is_robotstxt_request" in request.meta and getattr(self._downloader, "total_concurrency", None):
-            self._beside.add(request)
+            self._robots_requests.add(request)
             self._downloader.total_concurrency += 1
 
     def remove(self, request: Request) -> None:
         super().remove(request)
-        if request in self._beside:
-            self._beside.remove(request)
+        if request in self._robots_requests:
+            self._robots_requests.remove(request)
             self._downloader.total_concurrency -= 1
-        for ended in self.listeners:
-            ended(request)
+        for listener in self.listeners:
+            listener(request)
 
     def discard(self, request: object) -> None:
         if isinstance(request, Request) and request in self:
@@ -259,7 +257,7 @@ class _Active(set[Request]):
 
 @contextmanager
 def _one_more_connection(connector: Any) -> Iterator[None]:
-    """While entered, the pool has room for one more; 0 means "no limit"."""
+    """Raise the limit of the pool by one while entered; a limit of 0 means none."""
     if not getattr(connector, "_limit", 0):
         yield
         return
@@ -271,15 +269,15 @@ def _one_more_connection(connector: Any) -> Iterator[None]:
 
 
 def _now(slot: Any) -> float:
-    """By the clock that *slot* started a request by; which one that is depends on the version of Scrapy."""
+    """The time on the clock of ``slot.lastseen``; which clock that is depends on the version of Scrapy."""
     return min(time(), monotonic(), key=lambda now: abs(now - slot.lastseen))
 
 
-# Scrapy 2.19 has the magnitude; before, a flag stood for half of the delay. There the flag warns.
+# Scrapy 2.19 has the share; before, a flag stood for half of the delay. Reading the flag on 2.19 warns.
 def _jitter(slot: Any) -> float:
     return float(slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay)
 
 
 def folder_of_download_slot(key: str) -> str:
-    """The folder below a ``JOBDIR`` in which Scrapy's default queue keeps the requests of a download slot."""
+    """The folder below a ``JOBDIR`` in which Scrapy's default queue keeps the requests of download slot *key*."""
     return str(pqueues._path_safe(key))

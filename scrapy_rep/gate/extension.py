@@ -18,15 +18,15 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.exceptions import FetchError
+from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
-from scrapy_rep.politeness.foreign_scheduler import ForeignScheduler
-from scrapy_rep.politeness.open_rate_limiter import open_rate_limiter
+from scrapy_rep.politeness.other_scheduler import OtherScheduler
 from scrapy_rep.politeness.robots_source import Gate, RobotsSource
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Verdict
 from scrapy_rep.settings import RepSettings, asks_robots
 from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
-from scrapy_rep.stores.redis_link import RedisLink
+from scrapy_rep.stores.redis_connection import RedisConnection
 
 from .fetch import Fetcher
 from .refresh import Refreshed, Refresher
@@ -59,7 +59,7 @@ class RepExtension(RobotsSource):
         self._asks = asks_robots(crawler.settings)
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency has to fail now, not at the first page
-        self.redis = RedisLink(crawler) if self.settings.redis_url else None
+        self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler, self._waiting)
@@ -129,7 +129,7 @@ class RepExtension(RobotsSource):
         rate limiter, if there is one, grants it a start. For queues of schedulers other than Scrapy's: put a
         request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
         """
-        return self._foreign_scheduler.can_start(request)
+        return self._other_scheduler.can_start(request)
 
     # What the queue asks, see `RobotsSource`.
 
@@ -143,7 +143,7 @@ class RepExtension(RobotsSource):
         except ValueError:
             return None
 
-    def is_in_hand(self, origin: Origin) -> bool:
+    def is_cached(self, origin: Origin) -> bool:
         """Whether the robots.txt of *origin* is cached and has not expired."""
         robots = self._cache.get(origin)
         return robots is not None and time() < robots.until
@@ -166,10 +166,6 @@ class RepExtension(RobotsSource):
                 self._crawl_delay.prepare(request, robots.parser)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, request)
-
-    def opens_in(self, origin: Origin) -> float:
-        """Seconds until the Visit-time of *origin* begins; 0 if it has begun, or is too far away to wait for."""
-        return self._crawl_delay.opens_in(origin) if self._crawl_delay is not None else 0.0
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
@@ -199,8 +195,8 @@ class RepExtension(RobotsSource):
         return self._crawler.get_downloader_middleware(Gate) is not None
 
     @cached_property
-    def _foreign_scheduler(self) -> ForeignScheduler:
-        return ForeignScheduler(self._crawler, self)
+    def _other_scheduler(self) -> OtherScheduler:
+        return OtherScheduler(self._crawler, self)
 
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:

@@ -26,7 +26,7 @@ from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.html import is_html, without_viewer
-from scrapy_rep.protocol.parser import cut
+from scrapy_rep.protocol.robotstxt import cut
 from scrapy_rep.settings import RepSettings
 
 from .body_limit import BodyLimit, Received
@@ -177,7 +177,7 @@ class Fetcher:
         self.downloads += 1
         try:
             with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
-                return await self._downloader.fetch_beside(request), received
+                return await self._downloader.download_robots_txt(request), received
         finally:
             self.downloads -= 1
 

@@ -12,7 +12,7 @@ from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.scrapy_internals import Downloader
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.politeness.download_slot import leave_old_host
+from scrapy_rep.politeness.download_slots import drop_stale_slot
 from scrapy_rep.politeness.robots_source import Gate
 from scrapy_rep.protocol import Access, Reason, Verdict
 from scrapy_rep.settings import asks_for_delays, asks_robots
@@ -65,7 +65,8 @@ class RepMiddleware(Gate):
         """
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
-        leave_old_host(request, self._downloader)
+        if "redirect_urls" in request.meta:
+            drop_stale_slot(request, self._downloader)
         if not self._extension.asks(request):
             return None
         robots = self._extension.cached_robots(request.url)
@@ -119,7 +120,8 @@ class RepMiddleware(Gate):
             refusal = crawl_delay.refusal(request, robots.parser)
         if refusal:
             self._refuse(request, robots, refusal)
-        crawl_delay.keep_slot(request)
+        if crawl_delay.has_delays:
+            crawl_delay.pin_slot(request)
 
     def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
         verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)

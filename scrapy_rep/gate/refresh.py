@@ -11,7 +11,7 @@ from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.memory import MemoryStore
+from scrapy_rep.stores.store import NullStore
 
 from .fetch import MAX_HOPS, Fetcher, FetchResult
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.stores.base import Store
+    from scrapy_rep.stores.store import Store
 
 _FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
 _LAST_POLL: Final = 1.0
@@ -45,7 +45,7 @@ class Refresher:
         self._fetcher = fetcher
         self._settings = settings = RepSettings.from_crawler(crawler)
         self._store = store
-        self._no_store = MemoryStore()
+        self._no_store = NullStore()
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 

@@ -1,11 +1,11 @@
-"""Keeps every download slot to the delays that robots.txt files ask for.
+"""Keeps every download slot to the delays that robots.txt files request.
 
-Told by the gate, by the queue of hosts, or, with Scrapy's own middleware, by ``signals.robots_parsed``.
+The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass the robots.txt in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -22,12 +22,11 @@ from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.settings import RepSettings, asks_robots
 
-from . import download_slot
 from .delay_report import DelayReport
+from .download_slots import SlotDelays, drop_stale_slot, pin_slot
+from .permits import LimiterSetup, Permits
+from .requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
 from .robots_source import Gate, RobotsSource
-from .slot_delays import SlotDelays
-from .timing import NOTHING, Delay, Timing, timing_of
-from .turns import Sharing, Turns
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -35,16 +34,16 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
-_TOKENS_KEPT: Final = 16  # timings of so many tokens; a crawl under ever new names stays bounded
+_MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
 
-# The server counts arrivals, and those come with the noise of event loops and networks.
+# A server counts arrivals, which jitter by the noise of event loops and networks.
 _MARGIN: Final = 0.01  # seconds
-_MARGIN_SHARE: Final = 0.02  # of the delay, at the most
+_MARGIN_SHARE: Final = 0.02  # of the delay, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why robots.txt does not let a request start: in how many seconds it does, or None for never."""
+    """Why robots.txt does not let a request start; ``wait`` is the seconds until it does, None for never."""
 
     reason: Reason
     line: int
@@ -52,206 +51,217 @@ class Refusal:
 
 
 class CrawlDelay:
-    """Keeps every download slot to the largest of its own delay and those that robots.txt files ask for."""
+    """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
+
+    ``has_delays`` is whether any download slot has such a delay, ``visit_times`` are the origins that request a
+    Visit-time. While both are empty, callers can skip the questions about single download slots and origins.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` when nobody asks for delays, `InvalidSettingError` for a bad setting."""
+        """Raises ``NotConfigured`` when no setting asks for delays, `InvalidSettingError` for a bad setting."""
         self._settings = settings = RepSettings.from_crawler(crawler)
         if not asks_robots(crawler.settings) or not (settings.crawl_delay or settings.rate_and_visit_time):
             raise NotConfigured
         from_setting(crawler.settings)
+        self.has_delays = False
+        self.visit_times: dict[Origin, RequestedDelays] = {}
+        self.report = DelayReport(crawler, settings)
         self._crawler = crawler
         self._downloader = Downloader(crawler)
-        self._most = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
-        self._chosen = _chosen_delays(crawler)
+        self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
+        self._user_delays = _user_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries)
-        self._is_holding = False
-        self._listeners: list[Callable[[str], None]] = []
-        self.report = DelayReport(crawler, settings)
-        self._parsers: dict[str, RobotParser] = {}
-        self._timings: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Timing]] = WeakKeyDictionary()
-        self._visits: dict[Origin, Timing] = {}
+        self._permit_listeners: list[Callable[[str], None]] = []
+        self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
+        self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
+        self._requested = WeakKeyDictionary()
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(self.report.close, signal=signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
     def prepare(self, request: Request, parser: RobotParser) -> None:
-        """Put the delay that *parser* asks for on the download slot of *request*."""
-        self._prepare(request, self._timing(request, parser))
+        """Apply the delay that *parser* requests to the download slot of *request*."""
+        self._apply(request, self._delays_for(request, parser))
 
     def refusal(self, request: Request, parser: RobotParser) -> Refusal | None:
-        """As `prepare`; and why *request* must not start, or not yet."""
-        timing = self._timing(request, parser)
-        self._prepare(request, timing)
-        if timing is NOTHING:
+        """As `prepare`; return why *request* must not start, or not yet."""
+        requested = self._delays_for(request, parser)
+        self._apply(request, requested)
+        if requested is NO_DELAYS:
             return None
         now = time()
-        delay, visit = timing.delay(now), timing.next_visit(now)
+        delay, visit = requested.delay(now), requested.next_visit_time(now)
         if delay and self._is_skipped(self._downloader.slot_key(request), delay):
             self.report.skipped(Origin.from_url(request.url), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now)) if visit else None
 
-    def _prepare(self, request: Request, timing: Timing) -> None:
-        if timing is NOTHING and not self._delays and not self._visits:
+    def _apply(self, request: Request, requested: RequestedDelays) -> None:
+        if requested is NO_DELAYS and not self.has_delays and not self.visit_times:
             return
-        key, delay = self._downloader.slot_key(request), timing.delay(time())
-        if timing is NOTHING and key not in self._delays and not self._visits:
+        key, delay = self._downloader.slot_key(request), requested.delay(time())
+        if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
             return
         origin = Origin.from_url(request.url)
-        self._note_visits(origin, timing)
+        self._set_visit_times(origin, requested)
         if not self._is_skipped(key, delay):
-            self._ask(key, request, origin, delay)
+            self._require(key, request, origin, delay)
 
-    def keep_slot(self, request: Request) -> None:
-        """Let what a middleware makes of *request* be paced as the site that it is for."""
-        if self._delays and (key := self._downloader.slot_key(request)) in self._delays:
-            download_slot.keep(request, key)
+    def pin_slot(self, request: Request) -> None:
+        """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
+        key = self._downloader.slot_key(request)
+        if key in self._delays:
+            pin_slot(request, key)
 
-    def hold(self, key: str) -> None:
-        """See that the download slot has its delay before a request of it starts."""
-        if self._delays:
-            self._delays.hold(key)
+    def seconds_to_start(self, key: str, handed_out: Collection[Request] = ()) -> float | None:
+        """Seconds until download slot *key* could start one more request; 0 for now, None until something changes.
+
+        *handed_out* as for `Downloader.seconds_to_start`. A shared delay needs a permit as well.
+        """
+        if self.has_delays:
+            self._delays.apply(key)
+        seconds = self._downloader.seconds_to_start(key, handed_out)
+        if seconds is None or self.permits is None or not self._delays.is_shared(key):
+            return seconds
+        return self.permits.seconds_to_start(key, seconds)
 
     def floor(self, key: str) -> float:
-        """The seconds that robots.txt files ask for between two requests of a download slot; 0 for nothing."""
+        """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
         return self._delays.floor(key)
 
     def shared_slot(self, request: Request) -> str | None:
-        """The download slot of *request*, if it shares its delay with other processes."""
+        """The key of the download slot of *request*, if that shares its delay with other processes."""
         key = self._downloader.slot_key(request)
         return key if self._delays.is_shared(key) else None
 
-    def is_shared(self, key: str) -> bool:
-        """Whether a download slot shares its delay with other processes."""
-        return self._delays.is_shared(key)
-
     async def robots_answered(self, request: Request, parser: RobotParser) -> None:
-        """A robots.txt has just come that speaks for *request*: the delay that it asks for runs from now."""
+        """Start the delay that *parser* requests now: the server has just answered with this robots.txt."""
         self.prepare(request, parser)
         key = self._downloader.slot_key(request)
         if key in self._delays:
-            self._downloader.count_from_now(key)
-        if self.turns is not None and self._delays.is_shared(key):
-            await self.turns.of(key).mark()
+            self._downloader.restart_delay(key)
+        if self.permits is not None and self._delays.is_shared(key):
+            await self.permits.slot(key).restart_delay()
 
     @cached_property
-    def turns(self) -> Turns | None:
-        """The turns at download slots that share their delay; None where there is no rate limiter."""
+    def permits(self) -> Permits | None:
+        """The permits of download slots that share their delay; None without a rate limiter."""
         source = self._source
         if source is None or source.limiter is None:
             return None
         settings = self._settings
-        sharing = Sharing(
+        setup = LimiterSetup(
             source.limiter, Engine(self._crawler), self._downloader, self._crawler.stats, self.floor,
-            self._has_turn, settings.workers, settings.crawl_delay_max,
+            self._permit_changed, settings.workers, settings.crawl_delay_max,
         )  # fmt: skip
-        return Turns(sharing, settings.memory_entries)
+        return Permits(setup, settings.memory_entries)
 
-    def call_with_turns(self, has_turn: Callable[[str], None]) -> None:
-        """Call *has_turn* with a download slot whose turn has come, or has to be asked for anew."""
-        self._listeners.append(has_turn)
+    def on_permit_change(self, listener: Callable[[str], None]) -> None:
+        """Call *listener* with the key of a download slot that has got its permit, or has to ask for one again."""
+        self._permit_listeners.append(listener)
 
-    def _has_turn(self, key: str) -> None:
-        for has_turn in self._listeners:
-            has_turn(key)
+    def _permit_changed(self, key: str) -> None:
+        for listener in self._permit_listeners:
+            listener(key)
 
-    def opens_in(self, origin: Origin) -> float:
-        """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
-        timing, now = self._visits.get(origin), time()
-        visit = timing.next_visit(now) if timing else None
+    def seconds_to_visit_time(self, origin: Origin) -> float:
+        """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
+        requested, now = self.visit_times.get(origin), time()
+        visit = requested.next_visit_time(now) if requested else None
         seconds = visit.window.opens_in(now) if visit else 0.0
         return seconds if seconds <= self._settings.crawl_delay_max else 0.0
 
-    def _note_visits(self, origin: Origin, timing: Timing) -> None:
-        self._visits.pop(origin, None)
-        if timing.visits:
-            if len(self._visits) >= self._settings.memory_entries:
-                self._visits.clear()
-            self._visits[origin] = timing
+    def _set_visit_times(self, origin: Origin, requested: RequestedDelays) -> None:
+        self.visit_times.pop(origin, None)
+        if requested.visit_times:
+            if len(self.visit_times) >= self._settings.memory_entries:
+                self.visit_times.clear()
+            self.visit_times[origin] = requested
 
     def _is_skipped(self, key: str, delay: Delay | None) -> bool:
-        """Whether *delay* forbids the pages: our gate alone can end a request."""
+        """Whether *delay* is so long that the pages are forbidden; only our gate can drop a request."""
         settings = self._settings
         is_over = delay is not None and delay.seconds > settings.crawl_delay_max
-        return is_over and settings.crawl_delay_over_max == "skip" and self._has_gate and key not in self._chosen
+        return (
+            is_over and settings.crawl_delay_over_max == "skip" and self._has_gate and key not in self._user_delays
+        )
 
-    def _timing(self, request: Request, parser: RobotParser) -> Timing:
-        """What *parser* asks of the crawler that *request* names; a file is read for it once."""
+    def _delays_for(self, request: Request, parser: RobotParser) -> RequestedDelays:
+        """What *parser* requests of the crawler that *request* names; computed once per name."""
         tokens = self._identity.tokens(request)
-        known = self._timings.setdefault(parser, {})
-        if tokens not in known:
-            if len(known) >= _TOKENS_KEPT:
-                known.clear()
+        by_tokens = self._requested.setdefault(parser, {})
+        if tokens not in by_tokens:
+            if len(by_tokens) >= _MAX_TOKENS:
+                by_tokens.clear()
             settings = self._settings
-            known[tokens] = timing_of(
+            by_tokens[tokens] = requested_delays(
                 parser, tokens, crawl_delay=settings.crawl_delay, times=settings.rate_and_visit_time
             )
-        return known[tokens]
+        return by_tokens[tokens]
 
-    def _ask(self, key: str, request: Request, origin: Origin, delay: Delay | None) -> None:
-        if delay and key in self._chosen:
-            self.report.overruled(key, self._chosen[key], origin, delay)
+    def _require(self, key: str, request: Request, origin: Origin, delay: Delay | None) -> None:
+        if delay and key in self._user_delays:
+            self.report.overridden(key, self._user_delays[key], origin, delay)
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
-        asker = (origin, self._identity.tokens(request))
-        if self._delays.ask(key, asker, self._bounded(delay), is_shared=is_shared):
+        source = (origin, self._identity.tokens(request))
+        if self._delays.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
             self._crawler.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
-            self.report.paced(origin, delay)
-        self._listen()
+            self.report.obeyed(origin, delay)
+        self._connect()
 
-    def _bounded(self, delay: Delay | None) -> float:
-        """Seconds to keep; "skip" without our gate means the full delay."""
-        seconds = min(delay.seconds, self._most) if delay else 0.0
+    def _seconds_to_keep(self, delay: Delay | None) -> float:
+        """The delay with its margin; with "skip", but without our gate, that is the full delay."""
+        seconds = min(delay.seconds, self._longest) if delay else 0.0
         return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
-    def _listen(self) -> None:
-        """Listen to every request while a delay is asked for, and only then: it costs each some microseconds."""
-        if self._is_holding == bool(self._delays):
+    def _connect(self) -> None:
+        """Listen to requests only while there are delays: it costs each request some microseconds."""
+        if self.has_delays == bool(self._delays):
             return
-        self._is_holding = bool(self._delays)
-        switch = self._crawler.signals.connect if self._is_holding else self._crawler.signals.disconnect
+        self.has_delays = bool(self._delays)
+        switch = self._crawler.signals.connect if self.has_delays else self._crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
 
     def _reached_downloader(self, request: Request) -> None:
-        """The download slot exists, and the request is not yet in its queue."""
+        """Apply the delay when the download slot exists and the request is not yet in its queue."""
         url, key = urlparse_cached(request), self._downloader.slot_key(request)
         parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
         elif key != url.hostname and key not in self._delays and self._source is not None:
-            self._source.prepare(request)  # a middleware behind the gate may have chosen the download slot
-        self.hold(key)
+            self._source.prepare(request)  # a middleware after the gate may have chosen the download slot
+        self._delays.apply(key)
 
     def _response_downloaded(self, request: Request) -> None:
-        """After AutoThrottle, which connects earlier: it lowers the delay after every response."""
-        self.hold(self._downloader.slot_key(request))
+        """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
+        self._delays.apply(self._downloader.slot_key(request))
 
     def _spider_opened(self) -> None:
-        """With Scrapy's own middleware, signals tell what the gate and the queue of hosts would."""
+        """Without our gate, listen to Scrapy's own middleware."""
         robots_parsed: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
         if robots_parsed is not None and not self._has_gate:
             self._crawler.signals.connect(self._robots_parsed, signal=robots_parsed)
             self._crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
     def _request_scheduled(self, request: Request) -> None:
-        download_slot.leave_old_host(request, self._downloader)
+        drop_stale_slot(request, self._downloader)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
-        """Scrapy's own middleware has a robots.txt, which it keeps for each host and port to the end."""
-        if self._timing(request, robotparser) is not NOTHING:
+        """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""
+        if self._delays_for(request, robotparser) is not NO_DELAYS:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
-            self._downloader.count_from_now(self._downloader.slot_key(request))
+            self._downloader.restart_delay(self._downloader.slot_key(request))
 
     @cached_property
     def _has_gate(self) -> bool:
-        """Whether our middleware stands, which alone can end a request."""
+        """Whether our downloader middleware is enabled; only that one can drop a request."""
         return self._crawler.get_downloader_middleware(Gate) is not None
 
     @cached_property
@@ -262,14 +272,11 @@ class CrawlDelay:
     def _identity(self) -> ProductTokens:
         return self._source.identity if self._source is not None else ProductTokens(self._crawler)
 
-    def _spider_closed(self) -> None:
-        self.report.close()
-
     def __repr__(self) -> str:
         return f"<CrawlDelay {self._delays!r}>"
 
 
-def _chosen_delays(crawler: Crawler) -> dict[str, float]:
-    """The delays that the user gave to single download slots; they win."""
-    entries = crawler.settings.getdict("DOWNLOAD_SLOTS").items()
-    return {key: float(entry["delay"]) for key, entry in entries if "delay" in entry}
+def _user_delays(crawler: Crawler) -> dict[str, float]:
+    """The delays that ``DOWNLOAD_SLOTS`` gives to single download slots; they win."""
+    slots = crawler.settings.getdict("DOWNLOAD_SLOTS").items()
+    return {key: float(slot["delay"]) for key, slot in slots if "delay" in slot}

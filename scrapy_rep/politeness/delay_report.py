@@ -1,4 +1,4 @@
-"""What a crawl tells of the delays that robots.txt files ask for: stats, log, and a sum at the end."""
+"""Reports the delays that robots.txt files request: stats, log lines, and a summary at the end of the crawl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy_rep.crawl.origin_log import OriginLog
 from scrapy_rep.protocol import Origin
 
-from .timing import Delay
+from .requested_delays import Delay
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -19,83 +19,83 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 5  # of the slowest origins
+_SLOWEST: Final = 5  # origins named in the summary
 
 
 class DelayReport:
-    """Tells once of every origin, and counts; ``waited`` are the seconds that hosts with requests waited."""
+    """Logs each origin once; ``waited_seconds`` is the time for which hosts with requests waited."""
 
     def __init__(self, crawler: Crawler, settings: RepSettings) -> None:
-        self.waited = 0.0
+        self.waited_seconds = 0.0
         self._crawler = crawler
         self._settings = settings
-        self._told: set[Origin | str] = set()
+        self._reported: set[Origin | str] = set()
         self._slowest: dict[Origin, float] = {}
-        self._paced = OriginLog(logger, logging.INFO, "robots.txt of %d more origins asks for a delay")
-        self._over = OriginLog(
+        self._obeyed = OriginLog(logger, logging.INFO, "robots.txt of %d more origins asks for a delay")
+        self._over_max = OriginLog(
             logger, logging.WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"
         )
 
-    def paced(self, origin: Origin, delay: Delay) -> None:
-        """*delay* is obeyed for *origin*, or capped."""
-        if not self._is_news(origin):
+    def obeyed(self, origin: Origin, delay: Delay) -> None:
+        """Report that *delay* of *origin* is kept, in full or capped."""
+        if not self._is_new(origin):
             return
-        self._note(origin, delay)
+        self._add_slowest(origin, delay)
         settings = self._settings
         if settings.crawl_delay_over_max == "cap" and delay.seconds > settings.crawl_delay_max:
             self._crawler.stats.inc_value("rep/crawl_delay/capped_count")
-            self._tell_over(origin, delay, f"{settings.crawl_delay_max:g} s are kept")
+            self._log_over_max(origin, delay, f"the crawl keeps {settings.crawl_delay_max:g} s")
         else:
-            self._paced.add("robots.txt of %s asks for %s", origin, _describe(delay))
+            self._obeyed.add("robots.txt of %s asks for %s", origin, _describe(delay))
 
     def skipped(self, origin: Origin, delay: Delay) -> None:
-        """A request of *origin* is forbidden, because *delay* is too long."""
+        """Report that a request of *origin* is forbidden because *delay* is too long."""
         self._crawler.stats.inc_value("rep/crawl_delay/skipped_count")
-        if self._is_news(origin):
-            self._note(origin, delay)
-            self._tell_over(origin, delay, "its pages are forbidden")
+        if self._is_new(origin):
+            self._add_slowest(origin, delay)
+            self._log_over_max(origin, delay, "its pages are forbidden")
 
-    def overruled(self, key: str, chosen: float, origin: Origin, delay: Delay) -> None:
-        """``DOWNLOAD_SLOTS`` gives download slot *key* a delay of *chosen* seconds, and that wins."""
-        if chosen < delay.seconds and self._is_news(key):
+    def overridden(self, key: str, chosen: float, origin: Origin, delay: Delay) -> None:
+        """Report that ``DOWNLOAD_SLOTS`` gives download slot *key* a delay of *chosen* seconds, which wins."""
+        if chosen < delay.seconds and self._is_new(key):
             logger.warning(
-                "DOWNLOAD_SLOTS keeps download slot %s to %g s, though robots.txt of %s asks for %s",
+                "DOWNLOAD_SLOTS gives download slot %s a delay of %g s, although robots.txt of %s asks for %s",
                 key, chosen, origin, _describe(delay),
             )  # fmt: skip
 
-    def _is_news(self, subject: Origin | str) -> bool:
-        if subject in self._told:
+    def _is_new(self, subject: Origin | str) -> bool:
+        if subject in self._reported:
             return False
-        if len(self._told) >= self._settings.memory_entries:
-            self._told.clear()
-        self._told.add(subject)
+        if len(self._reported) >= self._settings.memory_entries:
+            self._reported.clear()
+        self._reported.add(subject)
         return True
 
-    def _note(self, origin: Origin, delay: Delay) -> None:
+    def _add_slowest(self, origin: Origin, delay: Delay) -> None:
         self._slowest[origin] = delay.seconds
-        if len(self._slowest) > 2 * _NAMED:
-            self._slowest = dict(_first(self._slowest))
+        if len(self._slowest) > 2 * _SLOWEST:
+            self._slowest = dict(_largest(self._slowest))
 
-    def _tell_over(self, origin: Origin, delay: Delay, fate: str) -> None:
-        self._over.add(
-            "robots.txt of %s asks for %s, over REP_CRAWL_DELAY_MAX: %s", origin, _describe(delay), fate
+    def _log_over_max(self, origin: Origin, delay: Delay, consequence: str) -> None:
+        self._over_max.add(
+            "robots.txt of %s asks for %s, over REP_CRAWL_DELAY_MAX: %s", origin, _describe(delay), consequence
         )
 
     def close(self) -> None:
-        """Log the sums, and the origins that made the crawl slow."""
-        self._paced.close()
-        self._over.close()
-        self._crawler.stats.set_value("rep/crawl_delay/waited_seconds", round(self.waited, 3))
+        """Log the totals and the origins that slowed the crawl down most."""
+        self._obeyed.close()
+        self._over_max.close()
+        self._crawler.stats.set_value("rep/crawl_delay/waited_seconds", round(self.waited_seconds, 3))
         if self._slowest:
-            named = ", ".join(f"{origin} {seconds:g} s" for origin, seconds in _first(self._slowest))
+            slowest = ", ".join(f"{origin} {seconds:g} s" for origin, seconds in _largest(self._slowest))
             logger.info(
-                "Longest delays that robots.txt asked for: %s. Hosts with requests waited %.1f s for them in all.",
-                named, self.waited,
+                "Longest delays that robots.txt asked for: %s. Hosts with requests waited %.1f s in total.",
+                slowest, self.waited_seconds,
             )  # fmt: skip
 
 
-def _first(delays: Mapping[Origin, float]) -> list[tuple[Origin, float]]:
-    return nlargest(_NAMED, delays.items(), key=lambda item: item[1])
+def _largest(delays: Mapping[Origin, float]) -> list[tuple[Origin, float]]:
+    return nlargest(_SLOWEST, delays.items(), key=lambda item: item[1])
 
 
 def _describe(delay: Delay) -> str:

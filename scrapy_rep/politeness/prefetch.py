@@ -1,6 +1,6 @@
-"""Robots.txt fetched ahead of the requests that wait for it in the scheduler, a bounded number at a time.
+"""Fetches robots.txt ahead for requests that wait in the scheduler, a bounded number at a time.
 
-A fetch that takes long, or waits for its next attempt, does not keep others from being made.
+A fetch that takes long, or waits for its next attempt, does not keep others from starting.
 """
 
 from __future__ import annotations
@@ -18,123 +18,126 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.scrapy_internals import Engine
     from scrapy_rep.protocol import Origin
 
-    from .alarm import Alarm
     from .robots_source import RobotsSource
+    from .timer import Timer
 
-MAX_FRESH: Final = 64
-"""Fetches at a time that were started less than `PATIENCE` seconds ago."""
+MAX_RECENT: Final = 64
+"""Fetches under way that were started less than `SLOW_AFTER` seconds ago."""
 
 MAX_DOWNLOADS: Final = 512
-"""Requests for robots.txt at a time, those that hang included: each takes a socket."""
+"""Requests for robots.txt under way, slow ones included: each takes a socket."""
 
-PATIENCE: Final = 0.5
-"""Seconds after which a fetch counts as one that hangs."""
+SLOW_AFTER: Final = 0.5
+"""Seconds after which a fetch counts as slow, so that it no longer keeps others from starting."""
 
 
-class WaitsForRobots(Protocol):
+class WaitingRequests(Protocol):
     """Requests of one origin that wait for its robots.txt."""
 
     @property
     def origin(self) -> Origin | None: ...
 
     def peek(self) -> Request | None:
-        """The first of them; None when there is none any more."""
+        """The first of them; None when there is none left."""
 
     def admit(self) -> None:
-        """The fetch is over."""
+        """Stop waiting: the fetch is over."""
 
     def __len__(self) -> int: ...
 
 
 class Prefetcher:
-    """Fetches robots.txt for those who wait, origin by origin in turn, until enough requests are ready."""
+    """Fetches robots.txt, origin by origin in the order in which they came, until enough requests are ready.
+
+    ``waiting`` holds the origins whose fetch has not started.
+    """
 
     def __init__(
         self,
         robots: RobotsSource,
         engine: Engine,
-        alarm: Alarm,
-        are_enough: Callable[[], bool],
+        timer: Timer,
+        has_enough: Callable[[], bool],
         stats: StatsCollector,
     ) -> None:
+        self.waiting: OrderedDict[Origin, list[WaitingRequests]] = OrderedDict()
         self._robots = robots
         self._engine = engine
-        self._alarm = alarm
-        self._are_enough = are_enough
+        self._timer = timer
+        self._has_enough = has_enough
         self._stats = stats
-        self._queue: OrderedDict[Origin, list[WaitsForRobots]] = OrderedDict()
-        self._fetching: dict[Origin, list[WaitsForRobots]] = {}
-        self._fresh: OrderedDict[Origin, float] = OrderedDict()  # when they will count as hanging
-        self._is_watching = False
+        self._fetching: dict[Origin, list[WaitingRequests]] = {}
+        self._recent: OrderedDict[Origin, float] = OrderedDict()  # fetches by when they will count as slow
+        self._is_check_due = False
         self._is_starting = False
 
-    def add(self, requests: WaitsForRobots) -> None:
-        """*requests* are admitted once their robots.txt has been fetched."""
+    def add(self, requests: WaitingRequests) -> None:
+        """Fetch the robots.txt for *requests*, which are admitted when the fetch is over."""
         origin = requests.origin
         if origin in self._fetching:
             self._fetching[origin].append(requests)
         elif origin is not None:
-            self._queue.setdefault(origin, []).append(requests)
+            self.waiting.setdefault(origin, []).append(requests)
             self.start()
 
     def start(self) -> None:
-        """Start as many fetches as may be made now."""
-        if self._is_starting:  # a fetch that ends at once calls again
+        """Start as many fetches as allowed now."""
+        if self._is_starting:  # a fetch that ends at once calls this again
             return
-        if not self._engine.is_running:  # a job goes on, and the middlewares do not know the spider yet
-            self._watch()
+        if not self._engine.is_running:  # a resumed job has requests before the middlewares know the spider
+            self._check_later()
             return
         self._is_starting = True
         try:
-            while self._queue and self._may_start():
-                self._fetch(*self._queue.popitem(last=False))
+            while self.waiting and self._may_start():
+                self._fetch(*self.waiting.popitem(last=False))
         finally:
             self._is_starting = False
 
     def _may_start(self) -> bool:
-        now = self._alarm.now()
-        while self._fresh and next(iter(self._fresh.values())) <= now:
-            self._fresh.popitem(last=False)
+        now = self._timer.now()
+        while self._recent and next(iter(self._recent.values())) <= now:
+            self._recent.popitem(last=False)
         return (
-            len(self._fresh) < MAX_FRESH
+            len(self._recent) < MAX_RECENT
             and self._robots.downloads < MAX_DOWNLOADS
-            and not self._are_enough()
+            and not self._has_enough()
             and not self._engine.is_closing
         )
 
-    def _fetch(self, origin: Origin, waiting: list[WaitsForRobots]) -> None:
-        cause = next(filter(None, (each.peek() for each in waiting)), None)
+    def _fetch(self, origin: Origin, waiting: list[WaitingRequests]) -> None:
+        cause = next(filter(None, (requests.peek() for requests in waiting)), None)
         if cause is None:
             return
         self._fetching[origin] = waiting
-        self._fresh[origin] = self._alarm.now() + PATIENCE
-        self._watch()
+        self._recent[origin] = self._timer.now() + SLOW_AFTER
+        self._check_later()
         self._robots.prefetch(cause, lambda: self._ended(origin), lambda: sum(map(len, waiting)))
 
     def _ended(self, origin: Origin) -> None:
-        self._fresh.pop(origin, None)
+        self._recent.pop(origin, None)
         waiting = self._fetching.pop(origin, ())
         if not self._engine.is_closing:
             self._stats.inc_value("rep/waited_count", sum(map(len, waiting)))
-            for each in waiting:
-                each.admit()
+            for requests in waiting:
+                requests.admit()
             self.start()
 
-    def _watch(self) -> None:
-        """Look now and then whether the crawl runs, whether fetches hang, and whether the crawl is closing."""
-        if not self._is_watching:
-            self._is_watching = True
-            self._alarm.after(CLOSING_CHECK, self._check)
+    def _check_later(self) -> None:
+        """Check soon whether the crawl runs or is closing, and whether fetches have become slow."""
+        if not self._is_check_due:
+            self._is_check_due = True
+            self._timer.call_after(CLOSING_CHECK, self._check)
 
     def _check(self) -> None:
-        self._is_watching = False
+        self._is_check_due = False
         if self._engine.is_closing:
             self._robots.cancel_prefetches()
         else:
             if self._fetching:
-                self._watch()
-                self._engine.wake()  # nothing can go: ``scheduler_empty`` tells a lazy start() to read on
+                self._check_later()
+                self._engine.wake()  # if nothing can start, ``scheduler_empty`` makes a lazy start() read on
             self.start()
 
     def __repr__(self) -> str:
-        return f"<Prefetcher waiting={len(self._queue)} fetching={len(self._fetching)}>"
+        return f"<Prefetcher waiting={len(self.waiting)} fetching={len(self._fetching)}>"

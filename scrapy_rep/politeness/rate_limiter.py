@@ -1,9 +1,10 @@
-"""Turns at a download slot for several processes: who may start a request next, and when.
+"""A rate limiter for several processes: who may start the next request in a download slot, and when.
 
-Processes queue for a download slot, each at most once, and are served in the order in which they came. One
-turn at a time is out. It is held until its owner reports the start, gives it back or lets it lapse, and the
-delay counts from the start that was reported. So two starts are never closer than the delay, however late a
-turn, or the report of a start, arrives. A process that is killed costs the others one lapsed turn at the most.
+The right to start one request is a permit. Processes queue for a download slot, each at most once, and are
+served in the order in which they came. At most one permit per download slot is out at a time: until its holder
+reports the start, releases it, or lets it expire. The delay counts from the start that was reported. So two
+starts are never closer than the delay, however late a permit or a report arrives. A process that is killed
+costs the others one expired permit at most.
 """
 
 from __future__ import annotations
@@ -13,119 +14,118 @@ from time import monotonic
 from typing import Final, NamedTuple, Protocol
 
 MICROSECONDS: Final = 1_000_000
-"""In a second: limiters count in whole microseconds."""
+"""Microseconds per second: limiters count in whole microseconds."""
 
 LEAD: Final = 20_000
-"""Microseconds before its start at which a turn is granted at the earliest."""
+"""A permit is granted at most this many microseconds before its start."""
 
 LONGEST_WAIT: Final = 5_000_000
 """Microseconds after which a process asks again at the latest: the delay may have changed."""
 
 GRACE: Final = 100_000
-"""Microseconds that a process may be late with its question before others are served first."""
+"""Microseconds that a process may ask late before others are served first."""
 
 FORGET: Final = 60_000_000
-"""Microseconds after which one that was expected loses its place in the queue."""
+"""Microseconds after which a process that did not ask as expected leaves the queue."""
 
 LONGEST_HOLD: Final = 5_000_000
-"""Microseconds for which a turn is held at the most."""
+"""Microseconds after its start at which a permit expires at the latest."""
 
-_HOLD: Final = 250_000  # microseconds for which a turn is held, where the limiter answers at once
+_HOLD: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
 _LONGEST_DELAY: Final = 1e9  # seconds: more does not fit into the numbers of Lua and the time limits of Redis
 _DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
 _SOONEST: Final = 0.001  # seconds until the next question
 
 
 class RateLimiterAwayError(Exception):
-    """The limiter cannot be asked now: go by a clock of your own."""
+    """The limiter cannot be reached: go by the process's own clock."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The answer of a limiter. All times are in seconds from the moment it was given.
+class Permit:
+    """The answer of a limiter. All times are in seconds from the moment the process has it.
 
-    Start a request after ``starts_in`` and before ``lapses_in``, then report it. When ``starts_in`` is None
-    there is no turn yet: ask again after ``wait``, which counts for the next turn when this one was granted.
-    ``number`` tells the turns of a download slot apart.
+    Start a request after ``starts_in`` and before ``expires_in``, then report it. When ``starts_in`` is None,
+    no permit was granted: ask again after ``retry_in``. When one was granted, ``retry_in`` is for the next
+    permit. ``number`` identifies a permit within its download slot.
     """
 
     starts_in: float | None
-    wait: float
+    retry_in: float
     number: int
-    lapses_in: float
+    expires_in: float
 
 
 class RateLimiter(Protocol):
-    """Grants the starts at download slots to one process of several that share them.
+    """Grants permits to one process of several that share download slots.
 
-    Every call may raise `RateLimiterAwayError`; what has become of the turn is then nobody's concern, for it
-    lapses by itself.
+    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself.
     """
 
     @property
     def is_settling(self) -> bool:
-        """Whether the limiter has just come back, so that others may still go by clocks of their own."""
+        """Whether the limiter has just come back, so that others may still go by their own clocks."""
 
     async def acquire(
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
-    ) -> Turn:
-        """A turn at download slot *key*, whose starts are *delay* seconds apart, or when to ask again.
+    ) -> Permit:
+        """Acquire a permit for download slot *key*, whose starts are *delay* seconds apart.
 
-        *since* are the seconds since this process last started a request there, None before the first.
-        *missed* is the number of the last turn, if it lapsed before anything was started: then this process
-        comes next. With *more* it queues for the turn after this one at once.
+        *since* is the seconds since this process last started a request there, None before the first. *missed* is
+        the number of its last permit if that expired unused: this process is then served next. With *more* it
+        queues for the next permit at once.
         """
 
-    async def started(self, key: str, number: int, ago: float) -> None:
-        """Report that the request of turn *number* was started *ago* seconds ago: the delay counts from then."""
+    async def report_start(self, key: str, number: int, ago: float) -> None:
+        """Report that the request of permit *number* started *ago* seconds ago: the delay counts from then."""
 
-    async def give_back(self, key: str, number: int) -> None:
-        """Return turn *number*, with which nothing was started: it costs no delay."""
+    async def release(self, key: str, number: int) -> None:
+        """Return permit *number* unused: it costs no delay."""
 
-    async def mark(self, key: str, memory: float) -> None:
-        """Let the next delay of *key* count from now: the site was just asked for its robots.txt, out of turn.
+    async def restart_delay(self, key: str, memory: float) -> None:
+        """Count the next delay of *key* from now: robots.txt was requested there without a permit.
 
-        It is remembered for *memory* seconds, which should exceed the longest delay.
+        The limiter remembers that for *memory* seconds, which should exceed the longest delay.
         """
 
 
 class Answer(NamedTuple):
-    """What a limiter says, in microseconds from the moment at which it does; as `Turn`."""
+    """What a limiter answers, in microseconds from the moment it does; otherwise as `Permit`."""
 
     granted: int
-    wait: int
+    retry_in: int
     number: int
     starts_in: int
-    lapses_in: int
+    expires_in: int
 
 
 class RoundTrips:
-    """How long the limiter takes to answer, and what that means for its answers."""
+    """How long the limiter takes to answer, and what follows for its answers."""
 
     def __init__(self) -> None:
         self._longest = 0.0  # seconds, lately
 
     @property
     def hold(self) -> int:
-        """Microseconds that a turn must be held for this process, whose answers travel."""
+        """Microseconds after its start for which a permit must stay valid, given the time that answers take."""
         return min(_HOLD + round(2 * self._longest * MICROSECONDS), LONGEST_HOLD)
 
-    def turn(self, asked_at: float, answer: Answer) -> Turn:
-        """The turn from an *answer* that was given after *asked_at* (monotonic seconds) and before now.
+    def permit(self, asked_at: float, answer: Answer) -> Permit:
+        """The permit of an *answer* that was given after *asked_at* (monotonic seconds) and before now.
 
-        What may start counts from now, what must be over from *asked_at*: neither can be too early or too
-        late, whatever part of the time the way back took. A question may be early, it is only asked again.
+        The start counts from now and the expiry from *asked_at*: so neither is too early or too late, whatever
+        share of the round trip the way back took. Asking again too early is harmless.
         """
         took = monotonic() - asked_at
         self._longest = max(took, self._longest * _DECAY)
-        return Turn(
+        return Permit(
             answer.starts_in / MICROSECONDS if answer.granted else None,
-            max(answer.wait / MICROSECONDS - took, _SOONEST),
+            max(answer.retry_in / MICROSECONDS - took, _SOONEST),
             answer.number,
-            answer.lapses_in / MICROSECONDS - took,
+            answer.expires_in / MICROSECONDS - took,
         )
 
 
 def microseconds(seconds: float) -> int:
-    """Whole microseconds, within what limiters can hold."""
+    """Whole microseconds, bounded to what limiters can store."""
     return round(min(seconds, _LONGEST_DELAY) * MICROSECONDS)

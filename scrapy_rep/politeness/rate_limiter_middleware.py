@@ -1,7 +1,7 @@
-"""The last downloader middleware before the downloader: where a request uses its turn.
+"""The last downloader middleware before the downloader: where a request uses its permit.
 
-Behind it nothing holds a request back or answers it, so that a turn counts from the start itself. The queue of
-hosts has a turn in hand when it hands out a request; one from elsewhere waits for its turn here.
+After it, nothing delays a request or answers it in the server's place, so a permit is used exactly when the
+request starts. For a request of the queue of hosts a permit is held already; one from elsewhere waits here.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-_SENT_BACK: Final = "rep_sent_back"  # meta key: which crawl was closing when the request went back
+_SENT_BACK: Final = "rep_sent_back"  # meta key: the crawl that was closing when it rescheduled the request
 
 
 class RateLimiterMiddleware:
-    """Lets a request of a download slot that shares its delay start in a turn."""
+    """Holds a request until it has a permit, if its download slot shares its delay with other processes."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` where no delay is shared."""
+        """Raises ``NotConfigured`` when no delay is shared."""
         crawl_delay = crawler.get_extension(CrawlDelay)
-        if crawl_delay is None or crawl_delay.turns is None:
+        if crawl_delay is None or crawl_delay.permits is None:
             raise NotConfigured
         self._crawl_delay = crawl_delay
-        self._turns = crawl_delay.turns
+        self._permits = crawl_delay.permits
         self._crawl = uuid4().hex
 
     @classmethod
@@ -41,23 +41,24 @@ class RateLimiterMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> Request | None:
-        """Use the turn in hand, or wait for one; when the crawl closes, *request* goes back to the scheduler."""
+        """Use the held permit, or wait for one; return *request* to the scheduler when the crawl closes."""
         key = self._crawl_delay.shared_slot(request)
-        if key is None or self._turns.of(key).use():
+        if key is None or self._permits.slot(key).use():
             return None
         is_first, began = is_robots_txt(request), monotonic()
-        has_turn = await self._turns.of(key).wait(first=is_first)
-        self._crawl_delay.report.waited += monotonic() - began
-        return None if has_turn else self._send_back(request, is_first=is_first)
+        has_permit = await self._permits.slot(key).wait(first=is_first)
+        self._crawl_delay.report.waited_seconds += monotonic() - began
+        return None if has_permit else self._reschedule(request, is_first=is_first)
 
-    def _send_back(self, request: Request, *, is_first: bool) -> Request:
-        """*request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it; once.
+    def _reschedule(self, request: Request, *, is_first: bool) -> Request:
+        """Return *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
 
-        Who calls the engine directly is answered with it, and calls again. Nobody waits for robots.txt then.
+        Once per request: code that calls ``engine.download_async`` gets it as the result, and may call again. A
+        robots.txt is no longer needed.
         """
         if is_first or request.meta.get(_SENT_BACK) == self._crawl:
             raise IgnoreRequest("the crawl is closing")
         return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
 
     def __repr__(self) -> str:
-        return f"<RateLimiterMiddleware {self._turns!r}>"
+        return f"<RateLimiterMiddleware {self._permits!r}>"

@@ -1,4 +1,4 @@
-"""The rate limiter of a fleet: turns by the clock of Redis, which all of its workers share."""
+"""The rate limiter of a fleet: permits by the clock of Redis, which all workers share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.stores.redis_client import RedisAwayError
+from scrapy_rep.stores.redis_connection import RedisAwayError
 
 from .rate_limiter import (
     FORGET,
@@ -15,25 +15,25 @@ from .rate_limiter import (
     LONGEST_HOLD,
     LONGEST_WAIT,
     Answer,
+    Permit,
     RateLimiterAwayError,
     RoundTrips,
-    Turn,
     microseconds,
 )
 
 if TYPE_CHECKING:
-    from scrapy_rep.stores.redis_link import RedisLink, Script
+    from scrapy_rep.stores.redis_connection import RedisConnection, Script
 
 # All times are in microseconds.
 #
-# KEYS: a hash with the last start (last), the turn that is out (holder, number, due, lapse) and when each
-# worker is expected to ask again; a sorted set, the queue of workers by when they came.
-# ARGV: worker; delay; how long ago it last started, or -1; the turn that it has missed, or -1; 1 when it wants
-# another turn behind this one; how long a turn is held for it.
+# KEYS: a hash with the last start (last), the permit that is out (holder, number, due, lapse: when it expires) and
+# the time at which each worker is expected to ask again; a sorted set, the queue of workers by time of arrival.
+# ARGV: worker; delay; time since it last started a request, or -1; the permit that expired unused, or -1; 1 if it
+# wants another permit after this one; time for which a permit is held for it.
 #
-# A worker that asks has no turn any more: it missed it, or never heard of it, or says with `since` when it
-# started. One that let its turn lapse may have started until then. Redis may have lost its data: then the
-# worker knows of a start that is not here, and all wait a full delay.
+# A worker that asks has no permit any more: it expired, or its grant got lost, or `since` tells when it was
+# used. A worker that did not report may have started a request until its permit expired. When Redis has lost
+# its data, a worker knows of a start that is not here: then all wait a full delay.
 _ACQUIRE: Final = f"""
 local LEAD, LONGEST, GRACE, FORGET, HOLD = {LEAD}, {LONGEST_WAIT}, {GRACE}, {FORGET}, {LONGEST_HOLD}
 local time = redis.call('TIME')
@@ -45,7 +45,7 @@ local last, holder, number = tonumber(kept[1] or nil), kept[2], tonumber(kept[3]
 local due, lapse = tonumber(kept[4] or nil), tonumber(kept[5] or nil)
 local late = holder == me and number == missed
 local knows = last or holder
-if last then last = math.min(last, now) end -- or else the clock of Redis was put back
+if last then last = math.min(last, now) end -- unless the clock of Redis was put back
 if holder == me then
   holder = false
 elseif holder and (lapse < now or lapse > now + LEAD + HOLD) then
@@ -59,7 +59,7 @@ local function queue_up(at)
   if not redis.call('ZSCORE', KEYS[2], me) then redis.call('ZADD', KEYS[2], at, me) end
 end
 
--- How many come before me, and when the first of them is passed over.
+-- How many workers come before me, and when the first of them is passed over.
 local function ahead()
   local count, passed_over = 0, nil
   local rank = redis.call('ZRANK', KEYS[2], me)
@@ -79,7 +79,7 @@ local function ahead()
   return count, passed_over
 end
 
--- When I should ask again: a moment before my turn, which follows a start at `before`.
+-- When I should ask again: shortly before my permit, which follows a start at `before`.
 local function expect(before, count, passed_over, soonest)
   local wait = before + delay * (count + 1) - LEAD / 2 - now
   if passed_over then wait = math.max(wait, math.min(passed_over - now, LEAD / 2)) end
@@ -122,7 +122,7 @@ if granted == 0 then return {{0, wait, 0, 0, 0}} end
 return {{1, wait, string.format('%.0f', number), math.ceil(due - now), math.floor(lapse - now)}}
 """
 
-# KEYS: the hash. ARGV: worker, number of its turn, and how long ago it has started with it; -1: it has not.
+# KEYS: the hash. ARGV: worker; number of its permit; time since it was used, or -1 if it was not.
 _CLOSE: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -137,8 +137,8 @@ if out[1] ~= ARGV[1] or out[2] ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], 'holder', 'number', 'due', 'lapse')
 """
 
-# KEYS: the hash. ARGV: how long to remember.
-_MARK: Final = """
+# KEYS: the hash. ARGV: time to remember it for.
+_RESTART: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local last = math.max(tonumber(redis.call('HGET', KEYS[1], 'last') or 0), now)
@@ -151,29 +151,29 @@ return 1
 class RedisRateLimiter:
     """A `RateLimiter` for one worker of a fleet.
 
-    Where ``REP_REDIS_REQUIRED`` is set, calls raise `RedisRequiredError` in place of `RateLimiterAwayError`.
+    With ``REP_REDIS_REQUIRED``, calls raise `RedisRequiredError` instead of `RateLimiterAwayError`.
     """
 
-    def __init__(self, link: RedisLink, worker: str) -> None:
-        """*worker* is a name that no other has."""
+    def __init__(self, link: RedisConnection, worker: str) -> None:
+        """*worker* is a name that no other worker has."""
         self._link = link
         self._worker = worker
         self._round_trips = RoundTrips()
-        self._acquire, self._close, self._mark = map(link.script, (_ACQUIRE, _CLOSE, _MARK))
+        self._acquire, self._close, self._restart = map(link.script, (_ACQUIRE, _CLOSE, _RESTART))
 
     @property
     def is_settling(self) -> bool:
-        """Whether others of the fleet may still go by clocks of their own."""
+        """Whether other workers may still go by their own clocks."""
         return self._link.is_settling
 
     async def acquire(
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
-    ) -> Turn:
+    ) -> Permit:
         """As `RateLimiter.acquire`."""
         asked_at = monotonic()
         answer = await self._run(
             self._acquire,
-            [f"turns:{key}", f"queue:{key}"],
+            [_hash(key), f"queue:{key}"],
             self._worker,
             microseconds(delay),
             -1 if since is None else microseconds(since),
@@ -181,19 +181,19 @@ class RedisRateLimiter:
             int(more),
             self._round_trips.hold,
         )
-        return self._round_trips.turn(asked_at, Answer(*map(int, answer)))
+        return self._round_trips.permit(asked_at, Answer(*map(int, answer)))
 
-    async def started(self, key: str, number: int, ago: float) -> None:
-        """As `RateLimiter.started`."""
-        await self._run(self._close, [f"turns:{key}"], self._worker, number, microseconds(ago))
+    async def report_start(self, key: str, number: int, ago: float) -> None:
+        """As `RateLimiter.report_start`."""
+        await self._run(self._close, [_hash(key)], self._worker, number, microseconds(ago))
 
-    async def give_back(self, key: str, number: int) -> None:
-        """As `RateLimiter.give_back`."""
-        await self._run(self._close, [f"turns:{key}"], self._worker, number, -1)
+    async def release(self, key: str, number: int) -> None:
+        """As `RateLimiter.release`."""
+        await self._run(self._close, [_hash(key)], self._worker, number, -1)
 
-    async def mark(self, key: str, memory: float) -> None:
-        """As `RateLimiter.mark`."""
-        await self._run(self._mark, [f"turns:{key}"], microseconds(memory))
+    async def restart_delay(self, key: str, memory: float) -> None:
+        """As `RateLimiter.restart_delay`."""
+        await self._run(self._restart, [_hash(key)], microseconds(memory))
 
     async def _run(self, script: Script, keys: Sequence[str], *arguments: Any) -> Any:
         try:
@@ -203,3 +203,7 @@ class RedisRateLimiter:
 
     def __repr__(self) -> str:
         return f"<RedisRateLimiter {self._link!r}>"
+
+
+def _hash(key: str) -> str:
+    return f"turns:{key}"  # a stored name: another one would split a fleet while it is upgraded

@@ -1,4 +1,4 @@
-"""What the queue of hosts asks about robots.txt; `RepExtension` answers."""
+"""What this room needs to know about robots.txt, as interfaces that the gate implements."""
 
 from __future__ import annotations
 
@@ -16,48 +16,44 @@ if TYPE_CHECKING:
 
 
 class RobotsSource(ABC):
-    """The robots.txt files of one crawl; an extension, found by ``crawler.get_extension(RobotsSource)``."""
+    """The robots.txt files of one crawl: an extension, found by ``crawler.get_extension(RobotsSource)``."""
 
     identity: ProductTokens
     limiter: RateLimiter | None
 
     @abstractmethod
     def origin_to_ask(self, request: Request) -> Origin | None:
-        """The origin whose robots.txt has to be in hand before *request* starts; None when nobody asks it."""
+        """The origin whose robots.txt must be cached before *request* starts; None when none is needed."""
 
     @abstractmethod
-    def is_in_hand(self, origin: Origin) -> bool:
-        """Whether its robots.txt is known and may be used now."""
+    def is_cached(self, origin: Origin) -> bool:
+        """Whether the robots.txt of *origin* is cached and may be used now."""
 
     @abstractmethod
     def forbids(self, request: Request) -> bool:
-        """Whether the robots.txt in hand forbids *request*; False when none is in hand."""
+        """Whether the cached robots.txt forbids *request*; False when none is cached. Never raises."""
 
     @abstractmethod
     def prepare(self, request: Request) -> None:
-        """Put what the robots.txt in hand asks for on the download slot of *request*. Never raises."""
-
-    @abstractmethod
-    def opens_in(self, origin: Origin) -> float:
-        """Seconds until the Visit-time of *origin* opens; 0 when it is open, or too far away to wait for."""
+        """Apply what the cached robots.txt requests to the download slot of *request*. Never raises."""
 
     @abstractmethod
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
-        """Fetch the robots.txt that speaks for *request*, or join the fetch that is under way.
+        """Fetch the robots.txt for *request*, or join the fetch that is under way.
 
-        *ended* is called when that is over, however it ends; perhaps before this returns. *waiting* tells
-        how many requests wait for that.
+        *ended* is called when the fetch is over, however it ends, perhaps before this returns. *waiting* returns
+        the number of requests that wait for it.
         """
 
     @abstractmethod
     def cancel_prefetches(self) -> None:
-        """End the fetches that nobody else waits for: the crawl is closing."""
+        """Cancel the fetches that only the queue waits for: the crawl is closing."""
 
     @property
     @abstractmethod
     def downloads(self) -> int:
-        """How many requests for robots.txt are under way now; further attempts that are not due do not count."""
+        """The number of requests for robots.txt under way now; a fetch between two attempts does not count."""
 
 
-class Gate(ABC):  # noqa: B024  # nothing is asked of it
+class Gate(ABC):  # noqa: B024  # only its type is used
     """The downloader middleware that judges requests, found by ``crawler.get_downloader_middleware(Gate)``."""

@@ -1,7 +1,7 @@
-"""The requests of one download slot in one queue of the scheduler, sorted by origin.
+"""The requests of one download slot in one queue of the scheduler, grouped by origin.
 
-Of two origins in one download slot (http and https, two ports) one whose robots.txt hangs does not hold up
-the other.
+When two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of them
+does not hold up the requests of the other.
 """
 
 from __future__ import annotations
@@ -17,55 +17,63 @@ from .stored_queue import Rank, StoredQueue, UnreadableError
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from .ready_slots import ReadySlots
-    from .starts import QueuedSlot, SlotState, Starts
+    from .slot_tracker import QueuedSlot, ReadySlots, SlotState, SlotTracker
 
 _GRACE: Final = 1.0
-"""Seconds for which a fetch of robots.txt that has just ended counts although nothing is in hand.
+"""Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.
 
-It failed in a way that the gate has to tell, or what it brought may not be kept at all.
+The fetch may have failed in a way that the gate reports for each request, or the robots.txt may not be cacheable.
 """
 
 _numbers = count()
 
 
 class OriginRequests:
-    """The requests of one origin, at least one: in line, or waiting for robots.txt or for a Visit-time."""
+    """The requests of one origin, at least one.
 
-    __slots__ = ("_admitted_at", "_head", "_is_admitted", "_place", "_slot", "_stored", "origin")
+    They have an ``entry`` in the heap of their download slot, or wait for robots.txt or for a Visit-time.
+    """
+
+    __slots__ = ("_admitted_at", "_head", "_is_admitted", "_slot", "_stored", "entry", "origin")
 
     def __init__(self, slot: SlotRequests, origin: Origin | None, stored: StoredQueue) -> None:
-        """*origin* is None for requests that ask no robots.txt."""
+        """*origin* is None for requests that need no robots.txt."""
         self.origin = origin
+        self.entry: _Entry | None = None
+        self._slot = slot
         self._stored = stored
         self._head: tuple[Rank, Request] | None = None
-        """The request for whose sake robots.txt was fetched: it has left its queue, and goes first."""
-        self._slot = slot
-        self._place: _Place | None = None
-        self._admitted_at = -_GRACE
+        """The first request, if it has been read: robots.txt is fetched with its headers and its proxy.
+
+        It has left its queue then, so it is held here and goes first, even if one of a better rank is pushed.
+        """
         self._is_admitted = False
-        """What was fetched is for one request at least, be it that its delay is longer than robots.txt counts."""
+        """Whether the wait ended and no request has left since.
+
+        At least one request may leave after a fetch, even if its delay is longer than the robots.txt is valid.
+        """
+        self._admitted_at = -_GRACE
 
     @property
     def rank(self) -> Rank:
-        """That of the first request."""
+        """The rank of the first request."""
         return self._head[0] if self._head else self._stored.first
 
     def push(self, rank: Rank, request: Request) -> None:
         """Raises what `StoredQueue.push` raises."""
-        is_only = not self
+        is_first = not self
         self._stored.push(rank, request)
-        if is_only:
-            self.look_again(request)
-        elif self._place is not None and self.rank < self._place[0]:
-            self._stand_in_line()
+        if is_first:
+            self.update(request)
+        elif self.entry is not None and self.rank < self.entry[0]:
+            self._enqueue()
 
     def pop(self) -> Request | None:
-        """The first request; None when it cannot be read."""
-        self._place, self._is_admitted = None, False
+        """Remove and return the first request; None when it cannot be read."""
+        self.entry, self._is_admitted = None, False
         request = self._take()
         if self:
-            self._stand_in_line()
+            self._enqueue()
         return request
 
     def _take(self) -> Request | None:
@@ -75,166 +83,171 @@ class OriginRequests:
         try:
             return self._stored.pop()
         except UnreadableError as error:
-            self._slot.lose(error)
+            self._slot.report_lost(error)
             return None
 
     def peek(self) -> Request | None:
-        """The first request that can be read; None when there is none. It is read once, and kept until `pop`."""
+        """The first readable request, held until `pop`; None when there is none."""
         while self._head is None and self._stored:
             rank, request = self._stored.first, self._take()
             if request is not None:
                 self._head = rank, request
         if self._head is None:
-            self._slot.forget(self)
+            self._slot.remove(self)
         return self._head[1] if self._head else None
 
     def close(self) -> list[int]:
-        """Close all files; returns what `StoredQueue.close` does."""
+        """Close all files; return what `StoredQueue.close` returns."""
         if self._head is not None:
             try:
                 self._stored.push(*self._head)
-            except Exception as error:  # noqa: BLE001  # somebody has changed it; the others must not go with it
-                self._slot.lose(UnreadableError(1, error))
+            except Exception as error:  # noqa: BLE001  # project code changed it; the other requests must survive
+                self._slot.report_lost(UnreadableError(1, error))
             self._head = None
         return self._stored.close()
 
     def admit(self) -> None:
-        """What was waited for has come: robots.txt, or the Visit-time."""
-        self._admitted_at, self._is_admitted = self._slot.starts.alarm.now(), True
-        self.look_again()
+        """Stop waiting: robots.txt has been fetched, or the Visit-time has begun."""
+        self._admitted_at, self._is_admitted = self._slot.tracker.timer.now(), True
+        self.update()
 
-    def look_again(self, request: Request | None = None) -> None:
-        """Stand in line, or wait; *request* is one of them, which spares to read one."""
-        starts, seconds = self._slot.starts, self.seconds_to_wait()
-        if seconds == 0 and self.origin is not None:
+    def update(self, request: Request | None = None) -> None:
+        """Enqueue or wait, whichever applies now; *request* is one of them, which saves reading one."""
+        tracker, seconds = self._slot.tracker, self.seconds_to_wait()
+        if seconds == 0 and self.origin is not None and tracker.robots is not None:
             request = request or self.peek()
             if request is None:
                 return
-            starts.prepare(request)
-            seconds = self.seconds_to_wait()
+            tracker.robots.prepare(request)  # may find a Visit-time
+            seconds = self._seconds_to_visit_time(self.origin)
         if seconds == 0:
-            self._stand_in_line()
+            self._enqueue()
             return
-        self._place = None
-        if seconds is None:
-            starts.await_robots(self)
-        else:
-            starts.alarm.after(seconds, self.admit)
+        self.entry = None
+        if seconds is not None:
+            tracker.timer.call_after(seconds, self.admit)
+        elif tracker.prefetcher is not None:
+            tracker.prefetcher.add(self)
 
     def seconds_to_wait(self) -> float | None:
-        """Until the Visit-time, 0 for not at all, None for until robots.txt has been fetched."""
-        starts = self._slot.starts
-        if self.origin is None or starts.robots is None:
+        """Seconds until the Visit-time, 0 for no wait, None until robots.txt has been fetched."""
+        tracker = self._slot.tracker
+        if self.origin is None or tracker.robots is None:
             return 0.0
-        is_in_hand = self._is_admitted or starts.robots.is_in_hand(self.origin)
-        if is_in_hand or starts.alarm.now() < self._admitted_at + _GRACE:
-            return starts.robots.opens_in(self.origin)
+        has_robots = self._is_admitted or tracker.robots.is_cached(self.origin)
+        if has_robots or tracker.timer.now() < self._admitted_at + _GRACE:
+            return self._seconds_to_visit_time(self.origin)
         return None
 
-    def _stand_in_line(self) -> None:
-        self._place = (self.rank, next(_numbers), self)
-        self._slot.stand_in_line(self._place)
+    def _seconds_to_visit_time(self, origin: Origin) -> float:
+        crawl_delay = self._slot.tracker.crawl_delay
+        return crawl_delay.seconds_to_visit_time(origin) if crawl_delay and crawl_delay.visit_times else 0.0
+
+    def _enqueue(self) -> None:
+        self.entry = (self.rank, next(_numbers), self)
+        self._slot.enqueue(self.entry)
+
+    def __bool__(self) -> bool:
+        return self._head is not None or bool(self._stored)
 
     def __len__(self) -> int:
         return len(self._stored) + (self._head is not None)
 
-    def stands_at(self, place: _Place) -> bool:
-        """Whether *place* is where it stands now."""
-        return self._place is place
+
+_Entry = tuple[Rank, int, OriginRequests]
+"""An entry in the heap of a download slot; origins of equal rank take turns by number."""
 
 
-_Place = tuple[Rank, int, OriginRequests]
-"""In line before a download slot: by rank, and among equals in turn."""
-
-
-class Owner(Protocol):
-    """The queue of the scheduler that they are in."""
+class ParentQueue(Protocol):
+    """The queue of the scheduler that a `SlotRequests` belongs to."""
 
     @property
     def ready(self) -> ReadySlots[QueuedSlot]: ...
 
     def rank(self, request: Request) -> Rank: ...
 
-    def store(self, key: str, origin: Origin | None) -> StoredQueue: ...
+    def stored_queue(self, key: str, origin: Origin | None) -> StoredQueue: ...
 
-    def lose(self, error: UnreadableError) -> None: ...
+    def report_lost(self, error: UnreadableError) -> None: ...
 
-    def forget(self, slot: SlotRequests) -> None: ...
+    def remove(self, slot: SlotRequests) -> None: ...
 
 
 class SlotRequests:
     """The requests of the download slot *state* in *queue*."""
 
-    __slots__ = ("_line", "_origins", "_queue", "_unsorted", "starts", "state")
+    __slots__ = ("_heap", "_origins", "_queue", "_unsorted", "ready", "state", "tracker")
 
-    def __init__(self, state: SlotState, queue: Owner, starts: Starts) -> None:
+    def __init__(self, state: SlotState, queue: ParentQueue, tracker: SlotTracker) -> None:
         self.state = state
-        self.starts = starts
+        self.tracker = tracker
+        self.ready = queue.ready
         self._queue = queue
         self._origins: dict[Origin | None, OriginRequests] = {}
-        self._line: list[_Place] = []  # a heap; places that were left are skipped
+        self._heap: list[_Entry] = []  # outdated entries stay, and are skipped
         self._unsorted: StoredQueue | None = None
         state.queued.append(self)
 
     def push(self, request: Request) -> None:
         """Raises what `StoredQueue.push` raises."""
-        origin = self.starts.origin_to_ask(request)
+        robots = self.tracker.robots
+        origin = robots.origin_to_ask(request) if robots is not None else None
         requests = self._origins.get(origin)
         if requests is None:
-            stored = self._queue.store(self.state.key, origin)
+            stored = self._queue.stored_queue(self.state.key, origin)
             requests = self._origins[origin] = OriginRequests(self, origin, stored)
         try:
             requests.push(self._queue.rank(request), request)
         finally:
             if not requests:
-                self.forget(requests)
+                self.remove(requests)
 
     def pop(self) -> Request | None:
-        """The first request that may go; None when there is none, or it cannot be read."""
+        """Remove and return the first request that may go, or None.
+
+        None although there was an entry: its robots.txt has expired since or its Visit-time is over, so that it
+        waits again, or the request cannot be read.
+        """
         if not self.can_pop():
             return None
-        requests, request = self._line[0][2], None
+        requests, request = self._heap[0][2], None
         if requests.seconds_to_wait() == 0:
             request = requests.pop()
         else:
-            requests.look_again()
+            requests.update()
         if not requests:
-            self.forget(requests)
+            self.remove(requests)
         return request
 
     def peek(self) -> Request | None:
-        """What `pop` would return."""
-        return self._line[0][2].peek() if self.can_pop() else None
+        """The request that `pop` would return."""
+        return self._heap[0][2].peek() if self.can_pop() else None
 
     def can_pop(self) -> bool:
-        """Whether an origin stands in line."""
-        while self._line and not self._line[0][2].stands_at(self._line[0]):
-            heappop(self._line)
-        return bool(self._line)
+        """Whether requests of an origin may go."""
+        heap = self._heap
+        while heap and heap[0][2].entry is not heap[0]:
+            heappop(heap)
+        return bool(heap)
 
-    @property
-    def ready(self) -> ReadySlots[QueuedSlot]:
-        """Where the download slot stands while it could start one of these requests."""
-        return self._queue.ready
-
-    def stand_in_line(self, place: _Place) -> None:
-        """Requests of an origin may go."""
-        heappush(self._line, place)
-        if self not in self._queue.ready:
-            self.starts.look(self.state)
+    def enqueue(self, entry: _Entry) -> None:
+        """Let the requests of an origin go."""
+        heappush(self._heap, entry)
+        if self not in self.ready:
+            self.tracker.update(self.state)
 
     def resume(self, origin: Origin | None, stored: StoredQueue) -> None:
-        """Go on with what an earlier crawl has left of *origin*."""
+        """Go on with the requests of *origin* that an earlier crawl left."""
         requests = self._origins[origin] = OriginRequests(self, origin, stored)
-        requests.look_again()
+        requests.update()
 
     def resume_unsorted(self, stored: StoredQueue) -> None:
-        """Go on with requests of any origin, which are sorted as they come up."""
+        """Go on with requests that Scrapy's own queue left: they are grouped by origin as they come up."""
         self._unsorted = stored
         self._sort()
 
     def _sort(self) -> None:
-        """Sort the first of those requests, if none of the others comes before it."""
+        """Move those of the unsorted requests to their origins that rank before all others."""
         while self._unsorted:
             others = min((requests.rank for requests in self._origins.values()), default=None)
             if others is not None and others <= self._unsorted.first:
@@ -242,25 +255,25 @@ class SlotRequests:
             try:
                 self.push(self._unsorted.pop())
             except UnreadableError as error:
-                self.lose(error)
-            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not count on
-                self.lose(UnreadableError(1, error))
+                self.report_lost(error)
+            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not be counted
+                self.report_lost(UnreadableError(1, error))
 
-    def lose(self, error: UnreadableError) -> None:
-        """Requests could not be read."""
-        self._queue.lose(error)
+    def report_lost(self, error: UnreadableError) -> None:
+        """Report requests that could not be read."""
+        self._queue.report_lost(error)
 
-    def forget(self, requests: OriginRequests) -> None:
-        """No request of that origin is left."""
+    def remove(self, requests: OriginRequests) -> None:
+        """Remove an origin that has no requests left."""
         if self._origins.get(requests.origin) is requests:
             del self._origins[requests.origin]
         self._sort()
         if not self._origins and self in self.state.queued:
             self.state.queued.remove(self)
-            self._queue.forget(self)
+            self._queue.remove(self)
 
     def close(self) -> list[tuple[str | None, list[int]]]:
-        """Close all files; the priorities of each origin, of "" for none, and of None for what is not sorted."""
+        """Close all files; return the priorities by origin: "" is for no origin, None for unsorted requests."""
         left: list[tuple[str | None, list[int]]] = [
             (str(origin or ""), requests.close()) for origin, requests in self._origins.items()
         ]
@@ -269,4 +282,4 @@ class SlotRequests:
         return left
 
     def __repr__(self) -> str:
-        return f"<SlotRequests {self.state.key} origins={len(self._origins)} in_line={len(self._line)}>"
+        return f"<SlotRequests {self.state.key} origins={len(self._origins)} entries={len(self._heap)}>"

@@ -1,8 +1,7 @@
-"""The rate limiter of the processes of one machine: turns through the SQLite file of entries that they share.
+"""The rate limiter of the processes of one machine: permits through the SQLite file that they share.
 
-Times are those of the machine's monotonic clock, which all of its processes share and nobody can set. After a
-restart of the machine it begins anew: what the file holds from before is then in the past or, at worst, a
-delay ahead.
+Times are those of the machine's monotonic clock, which all processes share and no one can set. It restarts with
+the machine: times in the file are then in the past or, at worst, one delay ahead.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy_rep.stores.circuit_breaker import LONGEST_PAUSE
-from scrapy_rep.stores.sqlite_link import StoreAwayError
+from scrapy_rep.stores.sqlite_connection import StoreAwayError
 
 from .rate_limiter import (
     FORGET,
@@ -24,19 +23,19 @@ from .rate_limiter import (
     LONGEST_WAIT,
     MICROSECONDS,
     Answer,
+    Permit,
     RateLimiterAwayError,
     RoundTrips,
-    Turn,
     microseconds,
 )
 
 if TYPE_CHECKING:
+    from scrapy_rep.stores.sqlite_connection import SqliteConnection
     from scrapy_rep.stores.sqlite_file import SqliteFile
-    from scrapy_rep.stores.sqlite_link import SqliteLink
 
 T = TypeVar("T")
 
-_SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds within which all processes notice that the file is back
+_SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back
 _SELECT: Final = "SELECT last, holder, number, due, lapse FROM turns WHERE key = ?"
 _AHEAD: Final = """
 SELECT worker, expected FROM turn_queue WHERE key = :key AND (came, worker) <
@@ -48,7 +47,7 @@ _LEAVE: Final = "DELETE FROM turn_queue WHERE key = ? AND worker = ?"
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What a process asks of a download slot, in microseconds."""
+    """The question of a process about a download slot; times are in microseconds."""
 
     key: str
     worker: str
@@ -61,7 +60,7 @@ class _Question:
 
 @dataclass(slots=True)
 class _Slot:
-    """What is known of a download slot, in microseconds: the last start, and the turn that is out."""
+    """The stored state of a download slot, in microseconds: the last start, and the permit that is out."""
 
     last: int | None = None
     holder: str | None = None
@@ -70,9 +69,10 @@ class _Slot:
     lapse: int = 0
 
     def settle(self, question: _Question, now: int) -> None:
-        """Close the turn that is out if it is over, and take in what the process says of its last start.
+        """Close the permit that is out if it has expired, and take over the last start of the process that asks.
 
-        A process that asks has no turn any more. One that let its turn lapse may have started until then.
+        A process that asks has no permit any more. One that did not report may have started a request until its
+        permit expired.
         """
         if self.last is not None:
             self.last = min(self.last, now)
@@ -88,37 +88,37 @@ class _Slot:
         self.last = at if self.last is None else max(self.last, at)
 
     def is_missed(self, question: _Question) -> bool:
-        """Whether the turn that is out is the one that the process has missed."""
+        """Whether the permit that is out is the one that expired unused in the process that asks."""
         return self.holder == question.worker and self.number == question.missed
 
 
 class SqliteRateLimiter:
-    """A `RateLimiter` for one crawl of several on a machine."""
+    """A `RateLimiter` for one of several crawls on a machine."""
 
-    def __init__(self, link: SqliteLink, worker: str) -> None:
-        """*worker* is a name that no other has."""
+    def __init__(self, link: SqliteConnection, worker: str) -> None:
+        """*worker* is a name that no other crawl has."""
         self._link = link
         self._worker = worker
         self._round_trips = RoundTrips()
-        self._has_tidied = False
+        self._has_cleaned = False
 
     @property
     def is_settling(self) -> bool:
-        """Whether others may still go by clocks of their own."""
-        return self._link.seconds_in_use < _SETTLING
+        """Whether other crawls may still go by their own clocks."""
+        return self._link.seconds_since_recovery < _SETTLING
 
     async def acquire(
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
-    ) -> Turn:
+    ) -> Permit:
         """As `RateLimiter.acquire`."""
         asked_at = monotonic()
         ago = None if since is None else microseconds(since)
         question = _Question(key, self._worker, microseconds(delay), ago, missed, more, self._round_trips.hold)
         answer = await self._write(lambda connection: self._answer(connection, question))
-        return self._round_trips.turn(asked_at, answer)
+        return self._round_trips.permit(asked_at, answer)
 
-    async def started(self, key: str, number: int, ago: float) -> None:
-        """As `RateLimiter.started`."""
+    async def report_start(self, key: str, number: int, ago: float) -> None:
+        """As `RateLimiter.report_start`."""
         at = _now() - microseconds(ago)
 
         def report(connection: sqlite3.Connection) -> None:
@@ -127,12 +127,12 @@ class SqliteRateLimiter:
 
         await self._write(report)
 
-    async def give_back(self, key: str, number: int) -> None:
-        """As `RateLimiter.give_back`."""
+    async def release(self, key: str, number: int) -> None:
+        """As `RateLimiter.release`."""
         await self._write(lambda connection: self._close(connection, key, number))
 
-    async def mark(self, key: str, memory: float) -> None:
-        """As `RateLimiter.mark`."""
+    async def restart_delay(self, key: str, memory: float) -> None:
+        """As `RateLimiter.restart_delay`."""
         now = _now()
         until = now + microseconds(memory)
         await self._write(
@@ -144,9 +144,9 @@ class SqliteRateLimiter:
         )
 
     def _answer(self, connection: sqlite3.Connection, question: _Question) -> Answer:
-        now = _now()  # others may have written meanwhile
-        if not self._has_tidied:  # once in a crawl
-            self._has_tidied = True
+        now = _now()  # after the transaction has begun: other processes may have held it up
+        if not self._has_cleaned:  # once in a crawl
+            self._has_cleaned = True
             connection.execute("DELETE FROM turns WHERE until < ?", (now,))
             connection.execute("DELETE FROM turn_queue WHERE key NOT IN (SELECT key FROM turns)")
         return _answer(connection, question, now)
@@ -172,11 +172,11 @@ class SqliteRateLimiter:
 
 
 def _answer(connection: sqlite3.Connection, question: _Question, now: int) -> Answer:
-    """Grant the turn, or say when to ask again."""
+    """Grant a permit, or say when to ask again."""
     row = connection.execute(_SELECT, (question.key,)).fetchone()
     slot = _Slot(*row) if row else _Slot()
     if not row and question.since is not None and question.since < question.delay + FORGET:
-        slot.last = now  # the file was replaced: nobody knows of the starts of others
+        slot.last = now  # the file was replaced, and with it the starts of other processes
     is_missed = slot.is_missed(question)
     slot.settle(question, now)
     queue = _Queue(connection, question, now)
@@ -203,7 +203,7 @@ def _answer(connection: sqlite3.Connection, question: _Question, now: int) -> An
 
 
 class _Queue:
-    """Those who wait at the download slot of a question, as its process sees it; in microseconds."""
+    """The queue of processes for one download slot, as seen by the process that asks; in microseconds."""
 
     def __init__(self, connection: sqlite3.Connection, question: _Question, now: int) -> None:
         self._connection = connection
@@ -212,7 +212,7 @@ class _Queue:
         self._now = now
 
     def join(self, missed: int | None) -> None:
-        """Take a place at the end; one that has *missed* its turn had a place before those who came since."""
+        """Join at the end; after a permit that expired unused, at the position of that permit, *missed*."""
         if missed is not None:
             self.leave()
         self._connection.execute(_QUEUE_UP, (*self._me, self._now if missed is None else missed))
@@ -221,7 +221,7 @@ class _Queue:
         self._connection.execute(_LEAVE, self._me)
 
     def ahead(self) -> tuple[int, int | None]:
-        """How many come before me, and when the first of them is passed over."""
+        """How many processes come before me, and when the first of them is passed over."""
         key, worker = self._me
         expected = []
         for other, at in self._connection.execute(_AHEAD, {"key": key, "worker": worker}).fetchall():
@@ -232,7 +232,7 @@ class _Queue:
         return len(expected), min(expected, default=None)
 
     def expect(self, before: int, count: int, passed_over: int | None, soonest: int = 1_000) -> int:
-        """When I should ask again: a moment before my turn, which follows a start at *before*."""
+        """When I should ask again: shortly before my permit, which follows a start at *before*."""
         wait = before + self._question.delay * (count + 1) - LEAD // 2 - self._now
         if passed_over is not None:
             wait = max(wait, min(passed_over - self._now, LEAD // 2))

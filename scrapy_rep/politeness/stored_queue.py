@@ -1,6 +1,6 @@
 """The requests of one origin, by priority, in the queues that Scrapy's settings name for memory or disk.
 
-What Scrapy's own ``ScrapyPriorityQueue`` does, with few files open at a time.
+Does what Scrapy's own ``ScrapyPriorityQueue`` does, with a bounded number of open files.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from scrapy import Request
 
 MAX_OPEN: Final = 128
-"""Queues on disk that are open at a time; each takes one file, or two."""
+"""Queues on disk that are open at the same time; each takes one file, or two."""
 
 
 class UnreadableError(Exception):
-    """Requests that cannot be read back from a queue, or stored again; ``lost`` says how many are gone."""
+    """Requests cannot be read back from a queue, or not be stored again; ``lost`` is their number."""
 
     def __init__(self, lost: int, cause: Exception) -> None:
         super().__init__(f"{lost} of its requests cannot be read")
@@ -29,9 +29,9 @@ class UnreadableError(Exception):
 
 
 class Rank(NamedTuple):
-    """What decides the order within a download slot: the lower one goes first.
+    """Orders the requests of a download slot: the lowest rank goes first.
 
-    ``priority`` is negative to Scrapy's; at the same priority start requests come last.
+    ``priority`` is the negated priority of Scrapy; at the same priority, start requests go last.
     """
 
     priority: int
@@ -39,7 +39,7 @@ class Rank(NamedTuple):
 
 
 class OpenQueues:
-    """The queues on disk that were used last; opening one more closes the one that was not used for longest."""
+    """The queues on disk that are open; opening one too many closes the least recently used one."""
 
     def __init__(self, most: int = MAX_OPEN) -> None:
         self._most = most
@@ -56,7 +56,7 @@ class OpenQueues:
 
 
 class _RankQueue:
-    """One queue of Scrapy's, opened when it is used; ``size`` is known while it is closed."""
+    """One queue of Scrapy's, opened on use; ``size`` is also known while it is closed."""
 
     __slots__ = ("_make", "_open_queues", "_queue", "size")
 
@@ -66,25 +66,38 @@ class _RankQueue:
         self._queue: Any = None
         self.size = 0
 
-    def __enter__(self) -> Any:
+    def open(self) -> Any:
         if self._queue is None:
             self._queue = self._make()
+            self.size = len(self._queue)
         if self._open_queues is not None:
             self._open_queues.use(self)
         return self._queue
 
-    def __exit__(self, *_: object) -> None:
-        self.size = len(self._queue) if self._queue is not None else self.size
+    def push(self, request: Request) -> None:
+        queue = self.open()
+        try:
+            queue.push(request)
+        finally:
+            self.size = len(queue)
+
+    def pop(self) -> Request | None:
+        queue = self.open()
+        try:
+            request: Request | None = queue.pop()
+        finally:
+            self.size = len(queue)
+        return request
 
     def close(self) -> None:
-        """Close its files; an empty queue leaves none behind."""
+        """Close its files; an empty queue removes them."""
         if self._queue is not None:
             self._queue.close()
             self._queue = None
 
 
 class StoredQueue:
-    """Requests in a queue for each priority, made by *make* under the folder *path*, which is empty in memory."""
+    """Requests in one queue per rank, made by *make* below the folder *path*, which is empty in memory."""
 
     __slots__ = ("_make", "_open_queues", "_order", "_path", "_queues")
 
@@ -96,34 +109,32 @@ class StoredQueue:
         self._order: list[Rank] = []  # a heap
 
     def resume(self, ranks: Iterable[Rank]) -> None:
-        """Find what an earlier crawl has left at *ranks*."""
+        """Find the requests that an earlier crawl left at *ranks*."""
         for rank in ranks:
-            with self._at(rank):
-                pass
+            self._queue(rank).open()
             if not self._queues[rank].size:
                 self._drop(rank)
 
     def push(self, rank: Rank, request: Request) -> None:
-        """Raises what the queue raises, ``ValueError`` for a request that cannot be stored on disk."""
+        """Raises what Scrapy's queue raises: ``ValueError`` for a request that cannot be stored on disk."""
+        queue = self._queue(rank)
         try:
-            with self._at(rank) as queue:
-                queue.push(request)
+            queue.push(request)
         finally:
-            if not self._queues[rank].size:
+            if not queue.size:
                 self._drop(rank)
 
     def pop(self) -> Request:
-        """The first request; there has to be one. Raises `UnreadableError`."""
+        """Remove and return the first request; there must be one. Raises `UnreadableError`."""
         rank = self._order[0]
         queue = self._queues[rank]
         size = queue.size
         try:
-            with queue as opened:
-                request: Request | None = opened.pop()
+            request = queue.pop()
             if request is None:
                 raise EOFError("the queue is shorter than it says")
         except Exception as error:
-            if queue.size == size or isinstance(error, EOFError):  # nothing more can be had of it
+            if queue.size == size or isinstance(error, EOFError):  # the queue gives nothing more
                 queue.size = 0
             raise UnreadableError(size - queue.size, error) from error
         finally:
@@ -133,18 +144,18 @@ class StoredQueue:
 
     @property
     def first(self) -> Rank:
-        """The rank of what `pop` will return; there has to be something."""
+        """The rank of the request that `pop` will return; there must be one."""
         return self._order[0]
 
     def close(self) -> list[int]:
-        """Close all files; returns the priorities that have something for `resume`."""
+        """Close all files; return the priorities that `resume` can find again."""
         for queue in self._queues.values():
-            self._shut(queue)
+            self._close(queue)
         priorities = sorted({rank.priority for rank in self._queues})
         self._queues.clear()
         return priorities
 
-    def _at(self, rank: Rank) -> _RankQueue:
+    def _queue(self, rank: Rank) -> _RankQueue:
         queue = self._queues.get(rank)
         if queue is None:
             path = f"{self._path}/{rank.priority}{'s' * rank.is_start}"
@@ -153,17 +164,17 @@ class StoredQueue:
         return queue
 
     def _drop(self, rank: Rank) -> None:
-        self._shut(self._queues.pop(rank))
+        self._close(self._queues.pop(rank))
         if self._order[0] == rank:
             heappop(self._order)
         else:
             self._order.remove(rank)
             heapify(self._order)
         if not self._queues and self._path:
-            with suppress(OSError):  # what is not ours keeps the folder
+            with suppress(OSError):  # the folder stays if it contains files that are not ours
                 Path(self._path).rmdir()
 
-    def _shut(self, queue: _RankQueue) -> None:
+    def _close(self, queue: _RankQueue) -> None:
         if self._open_queues is not None:
             self._open_queues.forget(queue)
         queue.close()

@@ -1,7 +1,7 @@
 """The Robots Exclusion Protocol (RFC 9309): parse a robots.txt, ask it about URLs.
 
-Knows the standard library alone: no Scrapy, no sockets, no clock (time comes in as ``now``). The linter and
-the explainer are public here too, and loaded on first use: parsing does not pay for them.
+Imports only the standard library: no Scrapy, no sockets, no clock (time comes in as ``now``). The linter and
+the explainer are public here too, and load on first use.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from .access import Access, access
 from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
 from .origin import SCHEMES, Origin
 from .other_records import Extension, RequestRate
-from .parser import MAX_SIZE, parse
+from .plain_reader import Group
 from .product_token import product_token
-from .reading import Group
 from .records import Kind, Record
-from .robotstxt import RobotsTxt
+from .robotstxt import MAX_SIZE, RobotsTxt, parse
 from .verdict import Reason, Rule, Verdict
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ Knows nothing of requests; redirects have been followed and failures without a s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import Final
+
+from .html import says_not_found
 
 
 class Access(str, Enum):
@@ -21,7 +22,7 @@ class Access(str, Enum):
     UNAVAILABLE = "unavailable"
     """There is no robots.txt: everything is allowed."""
     UNREACHABLE = "unreachable"
-    """Nobody knows for now: everything is disallowed."""
+    """What holds is unknown for now: everything is disallowed."""
 
 
 _NO_OVERRIDES: Final[Mapping[int, Access]] = {}
@@ -56,31 +57,8 @@ def access(
     # crawler, then the crawler MAY access any resources on the server." 401 and 403 are no exception.
     if 400 <= status < 500:
         return Access.UNAVAILABLE
-    if soft_404 and 500 <= status < 600 and status != 503 and _says_not_found(body):
+    if soft_404 and 500 <= status < 600 and status != 503 and says_not_found(body):
         return Access.UNAVAILABLE
     # 2.3.1.4: "If the robots.txt file is unreachable due to server or network errors [...] the
     # crawler MUST assume complete disallow."
     return Access.UNREACHABLE
-
-
-_HEAD_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
-_LONGEST_HEADING: Final = 300  # octets
-_HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
-_END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
-_TAG: Final = re.compile(rb"<[^<>]*>")
-_NOT_FOUND: Final = re.compile(
-    rb"\b404\b|^\W*not found\W*$"
-    rb"|\b(?:page|file|document|url|resource|robots\.txt)\b.{0,60}"
-    rb"\b(?:not found|not be found|does not exist|doesn't exist)\b",
-    re.IGNORECASE,
-)
-
-
-def _says_not_found(page: bytes) -> bool:
-    page = page[:_HEAD_OF_PAGE]
-    for heading in _HEADING.finditer(page):
-        text = page[heading.end() : heading.end() + _LONGEST_HEADING]
-        text = _TAG.sub(b" ", _END_OF_HEADING.split(text, maxsplit=1)[0])
-        if _NOT_FOUND.search(b" ".join(text.split())):
-            return True
-    return False

@@ -1,6 +1,6 @@
 """What differs between flavours of the protocol, as data.
 
-Every other file of this package is the same for all flavours; whoever adds one adds a constant here.
+Every other file of this package is the same for all flavours; a new flavour is a new constant here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text from somewhere else, made fit to be shown: on a terminal, in a log, in a message, on a page."""
+"""Untrusted text made safe to show: on a terminal, in a log, in a message, on a page."""
 
 from __future__ import annotations
 

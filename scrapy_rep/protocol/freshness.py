@@ -27,7 +27,7 @@ RFC 9309 section 2.3.1.4: "after a reasonably long period of time (for example, 
 
 
 CLOCK_SKEW: Final = 60.0
-"""Seconds that the clock of another machine may be ahead; what is dated later, a wrong clock has dated."""
+"""Seconds that the clock of another machine may be ahead; a time later than that comes from a wrong clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,11 @@ class Entry:
         return self.access is not Access.UNREACHABLE
 
     def is_ahead(self, now: float) -> bool:
-        """Whether a clock that was ahead has dated this, so that its times mean nothing."""
+        """Whether the times of this are in the future, set by a clock that was ahead, and mean nothing."""
         return max(self.fetched_at, self.tried_at) > now + CLOCK_SKEW
 
     def of_use_until(self, stale_max: float) -> float:
-        """POSIX seconds: until when anybody may use this, to stand in, or at least to be revalidated.
+        """The time, in POSIX seconds, until which this may stand in or be revalidated.
 
         *stale_max* are the seconds for which an entry that has expired may stand in.
         """
@@ -84,7 +84,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The distance between attempts: ``first`` seconds, doubled each time, ``most`` at the most."""
+    """The distance between attempts: ``first`` seconds, doubled each time, at most ``most``."""
 
     first: float
     most: float
@@ -133,10 +133,10 @@ class Freshness:
         )
 
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
-        """*entry* after *attempts* more that failed in a row; what was known of the origin stays known."""
+        """*entry* after *attempts* more that failed in a row; what the origin last said is kept."""
         failures = entry.failures + attempts
         since = now if entry.unreachable_since is None else min(entry.unreachable_since, now)
-        if entry.is_ahead(now):  # the answer is from before, nobody knows how long
+        if entry.is_ahead(now):  # the answer is older than now, by an unknown time
             entry = replace(entry, fetched_at=min(entry.fetched_at, now), fresh_until=min(entry.fresh_until, now))
         retry_at = now + self.backoff.distance(failures, retry_after)
         return replace(entry, failures=failures, unreachable_since=since, tried_at=now, retry_at=retry_at)
@@ -155,14 +155,14 @@ class Freshness:
         return entry.access if entry.has_answered else Access.UNAVAILABLE
 
     def usable_until(self, entry: Entry, now: float) -> float:
-        """Until when the answer of `access` holds without another look; not after *now* when a fetch is due."""
+        """The time until which the answer of `access` holds; *now* when a fetch is due."""
         due_at = self.due_at(entry)
         if due_at <= now or entry.is_ahead(now):
             return now
-        turns = [due_at]
+        changes = [due_at]
         if entry.unreachable_since is not None:
-            turns += [entry.fresh_until + self.stale, entry.unreachable_since + LONG_UNREACHABLE]
-        return min(turn for turn in turns if turn > now)
+            changes += [entry.fresh_until + self.stale, entry.unreachable_since + LONG_UNREACHABLE]
+        return min(change for change in changes if change > now)
 
 
 _NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")

@@ -1,4 +1,7 @@
-"""What stands in place of a robots.txt: an HTML page, or a browser's view of the file."""
+"""HTML served instead of a robots.txt: a page, an error page, or a browser's view of the file.
+
+The one module that recognises HTML.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import codecs
 import re
 from typing import Final
 
-from .line import mark_length
+from .records import bom_length
 
 _HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
 _TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
 
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
-# <div> where the type is JSON. A page with a tag inside its <pre> is somebody else's.
+# <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
 _VIEW: Final = re.compile(
     rb"\s*<html\b[^<>]*><head>(?:<(?:meta|link)\b[^<>]*>)*</head>"
     rb"<body\b[^<>]*><pre\b[^<>]*>([^<]*)</pre>(?:<div\b[^<>]*></div>)?</body></html>\s*",
@@ -24,8 +27,8 @@ _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREA
 
 
 def is_html(body: bytes) -> bool:
-    """Whether *body* begins like an HTML page; comments alone, which some put before their rules, make none."""
-    head = body[mark_length(body) :][:_HEAD_OF_PAGE].lstrip()
+    """Whether *body* begins like an HTML page; a comment before the rules does not count."""
+    head = body[bom_length(body) :][:_HEAD_OF_PAGE].lstrip()
     while head.startswith(b"<!--"):
         head = head.partition(b"-->")[2].lstrip()
     return bool(_TAG.match(head))
@@ -34,7 +37,7 @@ def is_html(body: bytes) -> bool:
 def without_viewer(body: bytes) -> bytes:
     """The text in *body* when that is a browser's view of a text file, else *body* as it is.
 
-    A browser shows a file as a page; who renders every URL is handed that page instead of the file.
+    A crawl that renders every URL gets the page in which the browser shows the file.
     """
     view = _VIEW.fullmatch(body)
     if not view:
@@ -61,3 +64,26 @@ def _controls(error: UnicodeError) -> tuple[bytes, int]:
 
 _CONTROLS: Final = "scrapy_rep.c1_controls"
 codecs.register_error(_CONTROLS, _controls)
+
+
+_TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
+_LONGEST_HEADING: Final = 300  # octets
+_HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
+_END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
+_ANY_TAG: Final = re.compile(rb"<[^<>]*>")
+_NOT_FOUND: Final = re.compile(
+    rb"\b404\b|^\W*not found\W*$"
+    rb"|\b(?:page|file|document|url|resource|robots\.txt)\b.{0,60}"
+    rb"\b(?:not found|not be found|does not exist|doesn't exist)\b",
+    re.IGNORECASE,
+)
+
+
+def says_not_found(page: bytes) -> bool:
+    page = page[:_TOP_OF_PAGE]
+    for heading in _HEADING.finditer(page):
+        text = page[heading.end() : heading.end() + _LONGEST_HEADING]
+        text = _ANY_TAG.sub(b" ", _END_OF_HEADING.split(text, maxsplit=1)[0])
+        if _NOT_FOUND.search(b" ".join(text.split())):
+            return True
+    return False

@@ -1,6 +1,6 @@
-"""The records beside the protocol: Crawl-delay, Request-rate and their like. RFC 9309 section 2.2.4.
+"""Other records: Crawl-delay, Request-rate and the like. RFC 9309 section 2.2.4.
 
-Says which user-agent lines such a record is for and reads the values that are figures. Knows nothing
+Knows which user-agent lines such a record applies to, and parses the values that are numbers. Knows nothing
 of rules.
 """
 
@@ -19,7 +19,7 @@ _OF_THE_PROTOCOL: Final = frozenset({Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW,
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A record beside the protocol (Crawl-delay and its like) and the user-agent lines it is for."""
+    """Another record (Crawl-delay and the like) and the user-agent lines it applies to."""
 
     agents: tuple[Record, ...]
     record: Record
@@ -38,7 +38,7 @@ class RequestRate:
 
 
 def extensions(records: Iterable[Record]) -> Iterator[Extension]:
-    """The records beside the protocol, each with the user-agent lines it is for.
+    """The other records, each with the user-agent lines it applies to.
 
     They close no group of rules, but for them a run of user-agent lines ends at the first record that
     is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" each has a delay of its own.
@@ -58,7 +58,7 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
 
 
 def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) -> Iterator[Record]:
-    """The records beside the protocol whose run of user-agent lines holds one that *is_for* a crawler."""
+    """The other records in whose run of user-agent lines one *is_for* a crawler."""
     run: tuple[Record, ...] | None = None
     is_run_for = False
     for extension in extensions(records):
@@ -75,7 +75,7 @@ _UNIT_SECONDS: Final = {b"": 1.0, b"s": 1.0, b"m": 60.0, b"h": 3600.0, b"d": 86_
 
 
 def seconds(value: bytes) -> float | None:
-    """The *value* of a Crawl-delay: decimals with a point; None when it is no finite length of time."""
+    """The *value* of a Crawl-delay: decimals with a point; None when it is not a finite number of seconds."""
     if not _SECONDS.fullmatch(value):
         return None
     delay = float(value)

@@ -17,7 +17,7 @@ _HEX: Final = rb"[0-9A-Fa-f]"
 _ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")
 _STRAY_PERCENT: Final = re.compile(b"%(?!" + _HEX + b"{2})")
 _UNRESERVED: Final = rb"2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]"
-# The digits of an escape that may be decoded, or of any other. Decoding stops beside a stray "%": in "%%341"
+# The digits of an escape that may be decoded, or of any other. Decoding stops next to a stray "%": in "%%341"
 # it would make an escape that was none, and a second pass another path. What is looked for comes first, what
 # stands before it is looked at afterwards: that is fifty times as fast.
 _ESCAPE_BESIDE_STRAYS: Final = re.compile(

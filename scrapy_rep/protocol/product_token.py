@@ -1,6 +1,6 @@
-"""Product tokens: what a crawler is called, and whom a user-agent line addresses. RFC 9309 section 2.2.1.
+"""Product tokens: the name of a crawler, and which crawlers a user-agent line addresses. RFC 9309 section 2.2.1.
 
-Knows nothing of groups; which group wins is the business of ``robotstxt``.
+Knows nothing of groups; `plain_reader` and `fast_reader` decide which group wins.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def is_global(value: bytes) -> bool:
     return value[:1] == b"*" and (len(value) == 1 or value[1:2].isspace())
 
 
-def names(value: bytes, *, wide: bool) -> bytes:
-    """What counts of the *value* of a user-agent line, for crawlers with a wide name or for those without."""
+def token_in(value: bytes, *, wide: bool) -> bytes:
+    """The token in the *value* of a user-agent line, as crawlers with a *wide* name or all others compare it."""
     found = (_WIDE_RUN if wide else _RFC_RUN).match(value)
     return found.group() if found else b""
 
@@ -52,7 +52,7 @@ def names(value: bytes, *, wide: bool) -> bytes:
 class Token:
     """A crawler's own product token, ready to be compared with user-agent lines.
 
-    ``name`` is in lower case, None for a crawler whom no line can name; ``run`` matches the octets
+    ``name`` is in lower case, None for a crawler that no line can name; ``run`` matches the octets
     of a line that count.
     """
 

@@ -1,12 +1,16 @@
-"""What robots.txt answers about a URL: allowed or not, and the rule and the reason."""
+"""What a robots.txt answers about a URL: allowed or not, the rule and the reason; and the paths of all rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Final, Protocol
 
 from .display import shown
+from .path_pattern import COMMON
+
+_COMMON_OR_LF: Final = COMMON + b"\n"
+_INDEX_PAGE: Final = b"/index.htm"
 
 
 class Reason(str, Enum):
@@ -23,8 +27,8 @@ class Reason(str, Enum):
     VISIT_TIME = "visit-time"
 
 
-class KnowsLines(Protocol):
-    """Somebody who can find the first line of a rule."""
+class LineFinder(Protocol):
+    """Finds the first line of a rule."""
 
     def line(self, allow: bool, value: bytes, /) -> int:
         """The first line of the rule, counted from 1."""
@@ -33,13 +37,13 @@ class KnowsLines(Protocol):
 class Rule:
     """An allow or disallow record: ``value`` is its path as written.
 
-    To find its line costs a look at the file, so instead of it one may give somebody who knows it; he is
-    asked when ``line`` is read first.
+    Finding its line takes a look at the file, so a `LineFinder` may stand in for the number; it is asked when
+    ``line`` is first read.
     """
 
     __slots__ = ("_line", "allow", "value")
 
-    def __init__(self, allow: bool, value: bytes, line: int | KnowsLines) -> None:
+    def __init__(self, allow: bool, value: bytes, line: int | LineFinder) -> None:
         self.allow = allow
         self.value = value
         self._line = line
@@ -64,7 +68,7 @@ class Rule:
         return f"<Rule line={self.line} {self}>"
 
     def __str__(self) -> str:
-        """For people: what a terminal would obey is escaped."""
+        """The record as text, with an escape for whatever is not printable."""
         text = shown(self.value.decode("utf-8", "backslashreplace"))
         return f"{'Allow' if self.allow else 'Disallow'}: {text}"
 
@@ -84,3 +88,69 @@ class Verdict:
     def line(self) -> int:
         """The line of the rule that decided, counted from 1; 0 when none did."""
         return self.rule.line if self.rule else 0
+
+
+@dataclass(frozen=True, slots=True)
+class RulePaths:
+    """The rules for one crawler: their paths as written, in the order of their lines, each between LFs.
+
+    In one piece they take a third of the memory of a list, and C searches them.
+    """
+
+    allow: bytes
+    disallow: bytes
+
+    @classmethod
+    def of(cls, allow: list[bytes], disallow: list[bytes]) -> RulePaths:
+        """The rules with these paths."""
+        return cls(_between_lfs(allow), _between_lfs(disallow))
+
+    @property
+    def paths(self) -> list[bytes]:
+        """All paths, first those that allow: the first of two equally long matches wins."""
+        return _between(self.allow) + _between(self.disallow)
+
+    @property
+    def positions(self) -> dict[bytes, int]:
+        """The first position of each of the paths."""
+        paths = self.paths
+        return {path: len(paths) - position for position, path in enumerate(reversed(paths))}
+
+    def precedes(self, path: bytes, other: bytes) -> bool:
+        """Whether *path* comes first in `paths`."""
+        paths = self.allow[:-1] + self.disallow
+        return paths.find(b"\n%b\n" % path) < paths.find(b"\n%b\n" % other)
+
+    def position_of(self, allow: bool, path: bytes) -> int:
+        """The position of the first rule with this *path* among those that allow, or among those that disallow."""
+        paths = self.allow if allow else self.disallow
+        return paths.count(b"\n", 0, paths.index(b"\n%b\n" % path))
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether a path may be more than a plain prefix."""
+        return bool(self.allow.translate(None, _COMMON_OR_LF) or self.disallow.translate(None, _COMMON_OR_LF))
+
+    def folders_of_index_pages(self) -> list[tuple[bytes, bytes]]:
+        """Patterns for folders, each with the path of its index page.
+
+        Google's parser tries ``…/index.htm…`` as ``…/$``, for allow only.
+        """
+        found = []
+        for path in _between(self.allow) if _INDEX_PAGE in self.allow else ():
+            folder, slash, page = path.rpartition(b"/")
+            if slash and page.startswith(_INDEX_PAGE[1:]):
+                found.append((folder + b"/$", path))
+        return found
+
+    def has_allow(self, path: bytes) -> bool:
+        """Whether an allow record has this *path*: it wins over a disallow record with the same one."""
+        return b"\n%b\n" % path in self.allow
+
+
+def _between_lfs(paths: list[bytes]) -> bytes:
+    return b"\n".join([b"", *paths, b""]) if paths else b"\n"
+
+
+def _between(text: bytes) -> list[bytes]:
+    return text.split(b"\n")[1:-1]

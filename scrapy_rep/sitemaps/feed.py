@@ -1,4 +1,4 @@
-"""Feeds the Sitemap lines of robots.txt files to sitemap spiders, and bounds what sitemaps lead to."""
+"""`SitemapFeed`: feeds sitemap spiders with the Sitemap lines of robots.txt, and limits what they follow."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_NESTING: Final = 5
-"""Sitemaps below one another; the protocol knows two levels, an index and its sitemaps."""
+"""Levels of sitemaps that are followed; the sitemaps protocol has two, an index and its sitemaps."""
 
-_NESTING: Final = "rep_sitemap_nesting"  # meta key: how far below a robots.txt or a start a sitemap was named
+_NESTING: Final = "rep_sitemap_nesting"  # meta key: the level of a sitemap; 1 if robots.txt or the spider names it
 
 
 class SitemapFeed(BaseSpiderMiddleware):
-    """Spider middleware: which sitemaps a `SitemapSpider` follows, those of all origins included.
+    """Spider middleware that drops sitemaps which a `SitemapSpider` should not follow.
 
-    A sitemap on another host is followed when ``allowed_domains`` has it, or with
-    ``REP_OFFSITE_SITEMAPS``; an endless chain of sitemaps is cut at `MAX_NESTING`.
+    A sitemap on a host outside ``allowed_domains`` is dropped unless ``REP_OFFSITE_SITEMAPS`` is set, and so is
+    one more than `MAX_NESTING` levels deep. With ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the
+    crawl meets are added.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` for any other spider."""
+        """Raises ``NotConfigured`` unless the spider is a `SitemapSpider`."""
         super().__init__(crawler)
         if not isinstance(crawler.spider, SitemapSpider):
             raise NotConfigured
         self._spider = crawler.spider
         self._settings = settings = RepSettings.from_crawler(crawler)
         self._sitemap_callback = sitemap_callback(crawler.spider)
-        # A contract asks for its own page alone.
+        # Under "scrapy check" a spider requests its sample pages only.
         if settings.follow_sitemaps and "SCRAPY_CHECK" not in os.environ:
             crawler.signals.connect(self._sitemaps_found, signal=sitemaps_found)
 
@@ -55,22 +56,22 @@ class SitemapFeed(BaseSpiderMiddleware):
         return cls(crawler)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """*request* when it may be followed, else None; pages and the spider's own start are not judged."""
+        """Return *request*, or None to drop it. Only sitemaps that a response led to are checked."""
         if response is None or request.callback != self._sitemap_callback:
             return request
-        return self._judged(request, response.meta.get(_NESTING, 0) + 1)
+        return self._checked(request, response.meta.get(_NESTING, 0) + 1)
 
-    def _judged(self, request: Request, nesting: int) -> Request | None:
+    def _checked(self, request: Request, nesting: int) -> Request | None:
         request.meta[_NESTING] = nesting
         if self._settings.offsite_sitemaps:
             request.meta["allow_offsite"] = True
         elif not _is_within(request, getattr(self._spider, "allowed_domains", None) or ()):
-            self._drop(request, "rep/sitemap/offsite_count", "allowed_domains lacks its host")
+            self._drop(request, "rep/sitemap/offsite_count", "its host is not in allowed_domains")
             return None
         if nesting > MAX_NESTING:
-            self._drop(request, "rep/sitemap/too_deep_count", "it ends a chain of sitemaps")
+            self._drop(request, "rep/sitemap/too_deep_count", f"it is more than {MAX_NESTING} levels deep")
             return None
-        request.priority -= 1  # pages come first, or the scheduler would hold those of all sitemaps
+        request.priority -= 1  # pages first, or the scheduler would have to hold the pages of all sitemaps
         self.crawler.stats.inc_value("rep/sitemap/followed_count")
         return request
 
@@ -83,15 +84,15 @@ class SitemapFeed(BaseSpiderMiddleware):
         )
 
     def _sitemaps_found(self, urls: Sequence[str]) -> None:
-        """Hand the spider the sitemaps of one more origin; what it has had the duplicate filter keeps out."""
+        """Crawl the sitemaps of another origin; the duplicate filter drops those that were crawled before."""
         for url in urls:
-            request = self._judged(Request(url, self._sitemap_callback), nesting=1)
+            request = self._checked(Request(url, self._sitemap_callback), nesting=1)
             if request is not None:
                 self.crawler.engine.crawl(request)
 
 
 def _is_within(request: Request, domains: Sequence[str]) -> bool:
-    """As for Scrapy's pages: no *domains* are all, and a domain stands for its sub-domains."""
+    """Whether *domains* include the host of *request*; as in Scrapy, subdomains count, and none means all."""
     host = urlparse_cached(request).hostname or ""
     names = [domain.lower() for domain in domains if domain]
     return not names or any(host == name or host.endswith(f".{name}") for name in names)

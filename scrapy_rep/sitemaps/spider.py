@@ -1,4 +1,4 @@
-"""`RepSitemapSpider`: a sitemap spider that is told sites instead of sitemaps."""
+"""`RepSitemapSpider`: a sitemap spider that starts from sites instead of sitemaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.gate.sitemap_lines import is_for_robots_txt
 from scrapy_rep.protocol import SCHEMES, Origin
-from scrapy_rep.settings import flag
+from scrapy_rep.settings.kinds import flag
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -23,42 +23,43 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-_NO_SITES: Final = "has no sites: it takes URLs or host names, or sitemap_urls"
+_NO_SITES: Final = "has no sites: expected sites to be URLs or host names, or sitemap_urls to be set"
 
 
 class RepSitemapSpider(SitemapSpider):
     """Crawls the pages in the sitemaps that the robots.txt of each site names.
 
-    ``sites`` are http(s) URLs or host names (then of https), or one text with commas between; when empty,
-    ``allowed_domains`` are, of which the same holds. With ``sitemap_fallback`` a site whose robots.txt names
-    no sitemap is asked for ``/sitemap.xml``. ``sitemap_urls``, ``sitemap_rules``, ``sitemap_follow``,
-    ``sitemap_alternate_links`` and ``sitemap_filter`` are those of Scrapy's `SitemapSpider`.
+    ``sitemap_urls``, ``sitemap_rules``, ``sitemap_follow``, ``sitemap_alternate_links`` and ``sitemap_filter`` are
+    those of Scrapy's `SitemapSpider`.
     """
 
     sites: Sequence[str] | str = ()
+    """http(s) URLs, or host names (of https), also separated by commas; if empty, ``allowed_domains``."""
     sitemap_fallback: bool | str = False
+    """Whether to try ``/sitemap.xml`` on a site whose robots.txt names no sitemap."""
     allowed_domains: Sequence[str]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Raises ``ValueError`` for what is no site, and when there is neither a site nor a sitemap.
+        """Build the spider.
 
-        A spider with a ``start()`` of its own may name them there, as for Scrapy's.
+        Raises ``ValueError`` for an invalid site, and if there are neither sites nor ``sitemap_urls``, unless the
+        spider has a ``start()`` of its own, which may set them.
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
         if isinstance(getattr(spider, "allowed_domains", None), str):
             spider.allowed_domains = _split(spider.allowed_domains)
         spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
         has_sites = spider._origins()
-        chosen = spider.sitemap_filter
-        spider.sitemap_filter = lambda entries: spider._usable(chosen(entries))  # type: ignore[method-assign]
-        is_told_later = cls.start is not RepSitemapSpider.start or "SCRAPY_CHECK" in os.environ
-        if not (has_sites or spider.sitemap_urls or is_told_later):
+        own_filter = spider.sitemap_filter
+        spider.sitemap_filter = lambda entries: spider._without_bad_urls(own_filter(entries))  # type: ignore[method-assign]
+        may_set_later = cls.start is not RepSitemapSpider.start or "SCRAPY_CHECK" in os.environ
+        if not (has_sites or spider.sitemap_urls or may_set_later):
             raise ValueError(f"{spider.name} {_NO_SITES}")
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """The robots.txt of every site, which is answered from what the crawl knows, and ``sitemap_urls``."""
+        """Request the robots.txt of every site, which the gate fetches only once, and ``sitemap_urls``."""
         if self.crawler.get_downloader_middleware(RepMiddleware) is None:
             raise InvalidSettingError(
                 'RepSitemapSpider needs scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
@@ -67,19 +68,19 @@ class RepSitemapSpider(SitemapSpider):
         if not origins and not self.sitemap_urls:
             self.logger.warning("%s %s", self.name, _NO_SITES)
         for origin in origins:
-            # A site is wanted, whatever allowed_domains says of its pages.
+            # allowed_domains limits the pages, not the sites.
             meta = {"handle_httpstatus_list": [404], "allow_offsite": True}
             yield Request(origin.robots_url, self._parse_sitemap, meta=meta)
         async for request in super().start():
             yield request
 
     def _origins(self) -> Iterable[Origin]:
-        """The sites to start with, each once. Raises ``ValueError`` for what is none."""
+        """Return the origins of the sites, each once. Raises ``ValueError`` for an invalid site."""
         self.sites = _split(self.sites) or _split(getattr(self, "allowed_domains", None) or ())
         return dict.fromkeys(map(_origin, self.sites))
 
-    def _usable(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Leave out what is no URL: it would cost Scrapy's spider all entries behind it."""
+    def _without_bad_urls(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Leave out links that are not URLs: the first one would end the parsing of the whole sitemap."""
         for entry in entries:
             links = [entry["loc"], *entry.get("alternate", ())]
             bad = [link for link in links if not _is_url(link)]
@@ -90,17 +91,17 @@ class RepSitemapSpider(SitemapSpider):
                 yield entry
 
     def _parse_sitemap(self, response: Response) -> Iterator[Request]:
-        named = False
-        for request in super()._parse_sitemap(response):
-            named = True
-            yield request
-        asked = response.request
-        if self.sitemap_fallback and not named and asked is not None and is_for_robots_txt(asked):
+        has_sitemaps = False
+        for sitemap_or_page in super()._parse_sitemap(response):
+            has_sitemaps = True
+            yield sitemap_or_page
+        request = response.request
+        if self.sitemap_fallback and not has_sitemaps and request is not None and is_for_robots_txt(request):
             yield Request(urljoin(response.url, "/sitemap.xml"), self._parse_sitemap)
 
 
 def _is_url(link: str) -> bool:
-    """Whether Scrapy can make a request for *link*, and send it; it raises ``ValueError``, of several kinds."""
+    """Whether Scrapy can build a request for *link*, and send it."""
     try:
         url = urlparse_cached(Request(link))
     except ValueError:
@@ -114,19 +115,19 @@ def _split(sites: Sequence[str] | str) -> Sequence[str]:
 
 
 def _is_true(value: bool | str) -> bool:
-    """A spider argument is a text. Raises ``ValueError`` for one that is neither true nor false."""
+    """Return the value of a flag, which is text on the command line. Raises ``ValueError`` for any other text."""
     try:
         return flag(value)
     except KeyError:
-        raise ValueError(f"sitemap_fallback = {value!r}: it takes True or False") from None
+        raise ValueError(f"sitemap_fallback = {value!r}: expected True or False") from None
 
 
 def _origin(site: str) -> Origin:
-    """Raises ``ValueError`` for what is neither an http(s) URL nor a host name."""
+    """Return the origin of *site*. Raises ``ValueError`` if it is neither an http(s) URL nor a host name."""
     try:
         origin = Origin.from_url(site if "://" in site else f"https://{site}")
     except ValueError:
         origin = None
     if origin is None or origin.scheme not in {"http", "https"}:
-        raise ValueError(f"sites = [{site!r}]: it takes https://example.com, or example.com")
+        raise ValueError(f"sites = [{site!r}]: expected URLs or host names, such as https://example.com")
     return origin

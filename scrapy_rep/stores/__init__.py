@@ -1,4 +1,8 @@
-"""Where entries live between requests, runs and machines."""
+"""Where entries live between requests, runs and machines: in SQLite, in Redis, or nowhere. Private.
+
+A store gets and puts entries and grants leases on origins. It knows nothing of how robots.txt is fetched, nor of
+what an entry means for a request.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +14,38 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.settings import RepSettings
 
-from .memory import MemoryStore
 from .redis import RedisStore
+from .store import NullStore
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from .base import Store
-    from .redis_link import RedisLink
+    from .redis_connection import RedisConnection
+    from .store import Store
 
 _STORES: Final = {
-    "memory": "scrapy_rep.stores.memory.MemoryStore",
+    "memory": "scrapy_rep.stores.store.NullStore",
     "sqlite": "scrapy_rep.stores.sqlite.SqliteStore",
 }
 
 
-def open_store(crawler: Crawler, link: RedisLink | None = None) -> Store:
-    """The store that ``REP_STORE`` names, behind Redis where there is a *link*.
+def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> Store:
+    """Return the store that ``REP_STORE`` names; with a *connection* it is the fallback of a store in Redis.
 
-    One that keeps nothing under ``scrapy check`` and ``scrapy shell``, which want the robots.txt of this minute.
+    Under ``scrapy check`` and ``scrapy shell`` nothing is stored: their users want the current robots.txt.
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
-        return MemoryStore()
+        return NullStore()
     settings = RepSettings.from_crawler(crawler)
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
-    return RedisStore(link, store, settings.stale_max) if link else store
+    return RedisStore(connection, store, settings.stale_max) if connection else store
 
 
 def _is_shell(crawler: Crawler) -> bool:
-    """Beside it ``scrapy bench`` alone has one of these defaults; a project may overrule the other."""
+    """Whether this is ``scrapy shell``: only it and ``scrapy bench`` set one of these at command priority.
+
+    Both are looked at because a project may override one of them.
+    """
     priorities = map(crawler.settings.getpriority, ("DUPEFILTER_CLASS", "LOGSTATS_INTERVAL"))
     return SETTINGS_PRIORITIES["command"] in priorities

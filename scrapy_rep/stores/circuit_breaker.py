@@ -1,4 +1,4 @@
-"""When to try again what has failed: not with every call, and then with one."""
+"""`CircuitBreaker`: stops calls to something that fails, and lets one through now and then."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 from scrapy_rep.protocol.freshness import Backoff
 
 LONGEST_PAUSE: Final = 30.0
-"""Seconds within which everybody who has given up tries again."""
+"""Seconds after which, at the latest, an open circuit breaker lets a call through."""
 
 _PAUSES: Final = Backoff(5.0, LONGEST_PAUSE)
 
 
 class CircuitBreaker:
-    """Closed while calls succeed. One that failed opens it: then a single call may try after each pause."""
+    """Closed while calls succeed. A failed call opens it: then it allows a single call after each pause."""
 
     def __init__(self) -> None:
         self._failures = 0
@@ -22,11 +22,11 @@ class CircuitBreaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last call has failed."""
+        """Whether the last call failed."""
         return self._failures > 0
 
     def allows(self) -> bool:
-        """Whether to make a call now; after a pause the first who asks may."""
+        """Whether to make a call now. While open, True once after each pause."""
         if self._failures:
             if monotonic() < self._retry_at:
                 return False
@@ -34,14 +34,14 @@ class CircuitBreaker:
         return True
 
     def fail(self) -> None:
-        """A call has failed."""
+        """Record a failed call: open, and lengthen the pause."""
         if not self._failures:
             self._opened_at = monotonic()
         self._failures += 1
         self._retry_at = monotonic() + _PAUSES.distance(self._failures)
 
     def succeed(self) -> float:
-        """A call has succeeded; the seconds for which there were none."""
+        """Record a successful call: close. Returns the seconds since the breaker opened."""
         self._failures = 0
         return monotonic() - self._opened_at
 

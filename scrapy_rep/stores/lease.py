@@ -1,8 +1,8 @@
-"""Who holds a lease, told so that what was left behind by an earlier life of a machine or process is dead at once.
+"""The name of a lease holder, which shows others on the same machine whether the holder has died.
 
-In a container the process number is always the same, so a holder is named by the machine and when that was
-started, the process and when that was started, and a number of its own. Where the system does not tell of
-those times the rest has to do.
+A process number is not enough: it is reused after a restart, and in a container it is always the same. So the name
+consists of the machine and its boot, the process and its start, and a random number. Where the system does not
+show when the machine or the process started, the rest of the name has to do.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final, NamedTuple
 from uuid import uuid4
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-_living: set[str] = set()  # the numbers of the holders in this process
+_living: set[str] = set()  # uuids of the holders in this process
 
 
 class LeaseHolder(NamedTuple):
-    """One crawl of one process; ``boot`` and ``start`` are empty where they cannot be known."""
+    """One crawl in one process; ``boot`` and ``start`` are empty where the system does not show them."""
 
     host: str
     boot: str
@@ -28,13 +28,13 @@ class LeaseHolder(NamedTuple):
 
     @classmethod
     def new(cls) -> LeaseHolder:
-        """A holder in this process, alive until `retire`."""
-        holder = cls(node().replace("/", "-"), _boot(), os.getpid(), _start_of(os.getpid()) or "", uuid4().hex)
+        """Return a holder in this process, which lives until `retire`."""
+        holder = cls(node().replace("/", "-"), _boot_id(), os.getpid(), _start_of(os.getpid()) or "", uuid4().hex)
         _living.add(holder.uuid)
         return holder
 
     def retire(self) -> None:
-        """Count what this still holds as left behind."""
+        """Declare this holder dead, with whatever leases it still has."""
         _living.discard(self.uuid)
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class LeaseHolder(NamedTuple):
 
 
 def has_died(text: str) -> bool:
-    """Whether the holder that *text* names is certainly no more; of other machines nobody can say."""
+    """Whether the holder that *text* names is certainly dead; never True for one on another machine."""
     try:
         host, boot, pid, start, uuid = text.split("/")
         other = LeaseHolder(host, boot, int(pid), start, uuid)
@@ -50,31 +50,31 @@ def has_died(text: str) -> bool:
         return False
     if other.host != node().replace("/", "-"):
         return False
-    if other.boot != _boot():
-        return bool(other.boot and _boot())
+    if other.boot != _boot_id():
+        return bool(other.boot and _boot_id())
     if other.pid == os.getpid() and other.start == (_start_of(other.pid) or ""):
         return other.uuid not in _living
     return _has_ended(other)
 
 
 def _has_ended(other: LeaseHolder) -> bool:
-    """Whether a process of this machine, not this one, has ended."""
+    """Whether another process of this machine has ended."""
     start = _start_of(other.pid)
     if start is not None:
         return start != other.start
-    if os.name != "posix":  # elsewhere this would end it
+    if os.name != "posix":  # on Windows, os.kill() would end the process
         return False
     try:
         os.kill(other.pid, 0)
     except (ProcessLookupError, OverflowError):
         return True
     except OSError:
-        pass  # it lives, and is somebody else's
+        pass  # it runs as another user
     return False
 
 
-def _boot() -> str:
-    """Tells this life of the machine from others, on Linux."""
+def _boot_id() -> str:
+    """Return a random text that Linux draws at each boot, or an empty one elsewhere."""
     try:
         return _BOOT_ID.read_text().strip()
     except OSError:
@@ -82,13 +82,13 @@ def _boot() -> str:
 
 
 def _start_of(pid: int) -> str | None:
-    """When process *pid* started, in ticks since the machine did; "dead" for one that nobody has waited for.
+    """Return when process *pid* started, in clock ticks since the boot, or "dead" for a zombie.
 
-    None where there is none, or where it cannot be seen.
+    None if there is no such process, or no ``/proc``.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
-    state, *rest = stat.rpartition(")")[2].split()  # the name before it may hold anything
+    state, *rest = stat.rpartition(")")[2].split()  # the process name before it may contain anything
     return "dead" if state in {"Z", "X"} else rest[18]

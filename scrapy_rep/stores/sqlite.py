@@ -1,6 +1,7 @@
-"""The default store: a SQLite file in the project's data folder, shared by processes and runs.
+"""`SqliteStore`, the default store: a file that processes and runs share.
 
-Without a project there is no such folder: entries are kept in memory, unless ``REP_STORE_PATH`` names a file.
+The file is in the project's data folder. Without a project there is no such folder, and nothing is stored unless
+``REP_STORE_PATH`` names a file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.settings import RepSettings
 
 from .lease import LeaseHolder, has_died
-from .sqlite_link import SqliteLink, StoreAwayError
+from .sqlite_connection import SqliteConnection, StoreAwayError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -34,14 +35,14 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_PATH: Final = "robots.sqlite"
 
-_links: WeakKeyDictionary[Crawler, SqliteLink | None] = WeakKeyDictionary()
+_connections: WeakKeyDictionary[Crawler, SqliteConnection | None] = WeakKeyDictionary()
 
 
 def path_of_store(settings: RepSettings) -> Path | None:
-    """The file that ``REP_STORE_PATH`` names; a relative one is in the project's data folder, ``.scrapy``.
+    """Return the path of the SQLite file, or None if there is neither a project nor a ``REP_STORE_PATH``.
 
-    Without a project (scripts, eggs: there is no ``scrapy.cfg``) a relative path counts from the working
-    directory, and without a path there is no file.
+    A relative path counts from the project's data folder, ``.scrapy``, and without a project (scripts and eggs
+    have no ``scrapy.cfg``) from the working directory.
     """
     try:
         return Path(project_data_dir(), settings.store_path or DEFAULT_PATH)
@@ -49,68 +50,70 @@ def path_of_store(settings: RepSettings) -> Path | None:
         return Path(settings.store_path).absolute() if settings.store_path else None
 
 
-def link_of(crawler: Crawler) -> SqliteLink | None:
-    """The way of *crawler* to its file, one for all who use it; None where there is none."""
-    if crawler not in _links:
+def connection_of(crawler: Crawler) -> SqliteConnection | None:
+    """Return the connection of *crawler* to its file, always the same one; None if there is no file."""
+    if crawler not in _connections:
         path = path_of_store(RepSettings.from_crawler(crawler))
-        _links[crawler] = SqliteLink(path) if path else None
-    return _links[crawler]
+        _connections[crawler] = SqliteConnection(path) if path else None
+    return _connections[crawler]
 
 
 class SqliteStore:
-    """Entries in a `SqliteFile`; goes on without when there can be none."""
+    """A `Store` in a SQLite file. While the file cannot be used, it finds nothing and grants every lease."""
 
-    def __init__(self, link: SqliteLink | None, stale_max: float = LONG_UNREACHABLE) -> None:
-        """*stale_max* seconds an entry may stand in when it has expired; later it is forgotten."""
-        self._link = link
+    def __init__(self, connection: SqliteConnection | None, stale_max: float = LONG_UNREACHABLE) -> None:
+        """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
+        self._connection = connection
         self._stale_max = stale_max
         self._has_tidied = self._has_warned = self._has_leased = False
         self._holder = LeaseHolder.new()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(link_of(crawler), RepSettings.from_crawler(crawler).stale_max)
+        return cls(connection_of(crawler), RepSettings.from_crawler(crawler).stale_max)
 
     async def get(self, origin: Origin) -> Entry | None:
-        """The entry of *origin*, fresh or not; None when there is none."""
-        if self._link is None:
+        """As `Store.get`."""
+        if self._connection is None:
             self._warn()
             return None
         try:
-            return await self._link.read(lambda file: file.get(origin))
+            return await self._connection.read(lambda file: file.get(origin))
         except StoreAwayError:
             return None
 
     async def put(self, entry: Entry) -> None:
-        """Keep *entry* and release the lease on its origin."""
+        """As `Store.put`."""
         with suppress(StoreAwayError):
-            if self._link:
-                await self._link.write(lambda file: self._put(file, entry))
+            if self._connection:
+                await self._connection.write(lambda file: self._put(file, entry))
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
-        """Whether this crawl may fetch *origin* now; a store that cannot tell lets it."""
+        """As `Store.acquire_lease`, among the processes that share the file."""
         try:
-            return self._link is None or await self._link.write(lambda file: self._lease(file, origin, seconds))
+            return self._connection is None or await self._connection.write(
+                lambda file: self._lease(file, origin, seconds)
+            )
         except StoreAwayError:
             return True
 
     async def release_lease(self, origin: Origin) -> None:
-        """Release the lease on *origin*."""
+        """As `Store.release_lease`."""
         with suppress(StoreAwayError):
-            if self._link:
-                await self._link.write(lambda file: file.release_lease(origin, str(self._holder)))
+            if self._connection:
+                await self._connection.write(lambda file: file.release_lease(origin, str(self._holder)))
 
     def close(self) -> None:
-        """Close the file; fetches that were cut off are others' to make now."""
+        """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
         self._holder.retire()
-        if self._link:
-            self._link.close(self._release_all)
+        if self._connection:
+            self._connection.close(self._release_all)
 
     def _put(self, file: SqliteFile, entry: Entry) -> None:
         file.put(entry, str(self._holder), time())
-        if not self._has_tidied:  # once in a crawl
+        if not self._has_tidied:  # once per crawl
             self._has_tidied = True
-            file.forget(time(), self._stale_max)
+            file.delete_unusable(time(), self._stale_max)
 
     def _lease(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
         self._has_leased = True
@@ -126,13 +129,13 @@ class SqliteStore:
             file.release_all(str(self._holder))
 
     def _warn(self) -> None:
-        """A crawl that needs no store is told nothing."""
+        """Warn with the first `get`, so that a crawl that needs no robots.txt logs nothing."""
         if not self._has_warned:
             self._has_warned = True
             logger.warning(
-                "Without a project (there is no scrapy.cfg) robots.txt files are remembered for this crawl alone."
-                " Set REP_STORE_PATH to a file for the next one, or REP_STORE to memory."
+                "Without a project (no scrapy.cfg found) robots.txt files are kept for this crawl only. Set"
+                " REP_STORE_PATH to a file to keep them for the next one, or REP_STORE to 'memory' to hide this."
             )
 
     def __repr__(self) -> str:
-        return f"<SqliteStore {self._link!r}>"
+        return f"<SqliteStore {self._connection!r}>"

@@ -1,15 +1,14 @@
-"""A SQLite file of entries that several processes may share: what is in it, and how it is read and written.
+"""A SQLite file of entries and leases that several processes may share: its tables, and the statements on them.
 
-Write-ahead logging lets all read while one writes, and a process that is killed loses nothing that was
-stored. Bodies are compressed and kept once per content. One thread at a time writes; another may read
-meanwhile. Nothing here waits for an event loop.
+Write-ahead logging lets every process read while one writes, and a process that is killed loses nothing that it
+has stored. One thread of a process writes at a time; another one may read meanwhile. Calls block: this module
+knows nothing of the event loop, nor of what to do about a file that fails.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,13 +16,14 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final
 
-from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
 
-_APPLICATION: Final = 0x52455030  # in the header of the file, where it says whose file this is
-_SCHEMA: Final = 2
-_PATIENCE: Final = 2.0  # seconds that a write waits for other processes
-_STEP: Final = 0.05  # seconds of that between two looks; all that a read waits, which should never have to
+from .entry_codec import FACTS, SCHEMA, decode, encode, encode_body
+
+_APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
+_WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
+_BUSY_TIMEOUT: Final = 0.05  # seconds that SQLite itself waits; reads should never have to wait at all
 
 _TABLES: Final = (
     "CREATE TABLE bodies (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
@@ -45,47 +45,49 @@ _TABLES: Final = (
         PRIMARY KEY (key, worker)
     ) WITHOUT ROWID""",
 )
-_SELECT: Final = "SELECT entries.*, bodies.body FROM entries JOIN bodies USING (sha256)"
-_COLUMNS: Final = (
-    "origin", "access", "url", "status", "sha256", "hops", "fetched_at", "fresh_until", "etag",
-    "last_modified", "failures", "unreachable_since", "tried_at", "retry_at",
-)  # fmt: skip
-# An answer is not replaced by what another process knew before it, unless a clock that was ahead has dated it.
+_SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
+_COLUMNS: Final = ("origin", "sha256", *FACTS)
+# An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
 _PUT: Final = """
-INSERT INTO entries VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
+INSERT INTO entries ({}) VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
 WHERE :fetched_at >= fetched_at OR fetched_at > :latest
-""".format(", ".join(f":{name}" for name in _COLUMNS), ", ".join(f"{name} = :{name}" for name in _COLUMNS[1:]))
+""".format(
+    ", ".join(_COLUMNS),
+    ", ".join(f":{name}" for name in _COLUMNS),
+    ", ".join(f"{name} = :{name}" for name in _COLUMNS[1:]),
+)
 _LEASE: Final = """
 INSERT INTO leases VALUES (:origin, :holder, :until) ON CONFLICT (origin) DO UPDATE
 SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
 """
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
-_DROP_ORPHAN: Final = """
+_DELETE_BODY_IF_UNUSED: Final = """
 DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
 """
-_DROP_ORPHANS: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
-_FORGET: Final = """
+_DELETE_UNUSED_BODIES: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
+# As `Entry.of_use_until`.
+_DELETE_UNUSABLE: Final = """
 DELETE FROM entries
 WHERE max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now
 """
 
 
 class ForeignFileError(sqlite3.DatabaseError):
-    """A SQLite file that another program, or another version of this one, has made."""
+    """The file belongs to another program, or was made by a version with another `SCHEMA`."""
 
 
 class SqliteFile:
-    """The file at *path*, made when there is none.
+    """The file at *path*, created if it does not exist.
 
-    Raises ``sqlite3.OperationalError`` where it cannot be opened or made, any other
-    ``sqlite3.DatabaseError`` for a file that is damaged or not ours. So does every call.
+    The constructor and every method raise ``sqlite3.OperationalError`` when the file cannot be used now (busy, not
+    writable, disk full), and any other ``sqlite3.DatabaseError`` when it is damaged or not ours.
     """
 
     def __init__(self, path: Path, stop: Event | None = None) -> None:
-        """Once *stop* is set nothing waits for other processes any more."""
+        """Once *stop* is set, no call waits for other processes."""
         self.path = path
         self._stop = stop or Event()
-        self._reading = Lock()  # nobody closes what is being read
+        self._reading = Lock()  # keeps `close` from closing the connection under a read
         self._writes = _connect(path)
         try:
             self._prepare()
@@ -95,38 +97,39 @@ class SqliteFile:
             raise
 
     def _prepare(self) -> None:
-        # In this order: another process makes them all at once, perhaps now.
-        (tables,) = self._patiently("SELECT count(*) FROM sqlite_master").fetchone()
+        # Count the tables first: another process may be creating them, and it sets the two numbers with them.
+        (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = self._writes.execute("PRAGMA application_id").fetchone()
         (schema,) = self._writes.execute("PRAGMA user_version").fetchone()
-        if tables and (application, schema) != (_APPLICATION, _SCHEMA):
+        if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
-        self._patiently("PRAGMA journal_mode = WAL")
+        self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
-        if not tables:
-            self._make_tables()  # nobody need wait for this where another process writes
+        if not tables:  # an existing file is opened without waiting for a process that writes to it
+            self._create_tables()
 
-    def _make_tables(self) -> None:
-        with self.transaction() as connection:  # another process may have come first
+    def _create_tables(self) -> None:
+        with self.transaction() as connection:  # another process may have been faster
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _TABLES:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
-    def _patiently(self, statement: str) -> sqlite3.Cursor:
-        until = monotonic() + _PATIENCE
+    def _execute_when_free(self, statement: str) -> sqlite3.Cursor:
+        """Retry *statement* while another process has the file locked, in steps that `stop` can interrupt."""
+        until = monotonic() + _WRITE_TIMEOUT
         while True:
             try:
                 return self._writes.execute(statement)
-            except sqlite3.OperationalError as error:  # noqa: PERF203  # that is what it is for
+            except sqlite3.OperationalError as error:  # noqa: PERF203
                 if "locked" not in str(error) or self._stop.is_set() or monotonic() >= until:
                     raise
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write something, or nothing when that raises."""
-        self._patiently("BEGIN IMMEDIATE")
+        """Commit what the block writes, or roll it back if the block raises."""
+        self._execute_when_free("BEGIN IMMEDIATE")
         try:
             yield self._writes
         except BaseException:
@@ -135,25 +138,28 @@ class SqliteFile:
         self._writes.execute("COMMIT")
 
     def get(self, origin: Origin) -> Entry | None:
-        """The entry of *origin*, or None."""
+        """Return the entry of *origin*, or None."""
         with self._reading:
             row = self._reads.execute(f"{_SELECT} WHERE origin = ?", (str(origin),)).fetchone()
         return _entry(row) if row else None
 
     def put(self, entry: Entry, holder: str, now: float) -> None:
-        """Keep *entry*; the lease of *holder* on its origin is released with it."""
+        """Store *entry* unless a newer one is there, and release the lease of *holder* on its origin.
+
+        *now* is in POSIX seconds, here and below.
+        """
         row = {**_row(entry), "latest": now + CLOCK_SKEW}
         with self.transaction() as connection:
-            kept = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
+            previous = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
             if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = :sha256", row).fetchone():
-                connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], zlib.compress(entry.body)))
+                connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], encode_body(entry)))
             connection.execute(_PUT, row)
-            for body in {row["sha256"], *(kept or ())}:
-                connection.execute(_DROP_ORPHAN, (body,))
+            for body in {row["sha256"], *(previous or ())}:
+                connection.execute(_DELETE_BODY_IF_UNUSED, (body,))
             connection.execute(_RELEASE, (row["origin"], holder))
 
     def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> str | None:
-        """Let *holder* alone fetch *origin* for so many seconds; returns who else has the lease, or None."""
+        """Give *holder* the lease on *origin* for *seconds*, and return None; or return the holder that has it."""
         lease = {"origin": str(origin), "holder": holder, "now": now, "until": now + seconds}
         with self.transaction() as connection:
             if connection.execute(_LEASE, lease).rowcount:
@@ -162,67 +168,63 @@ class SqliteFile:
         return str(other)
 
     def release_lease(self, origin: Origin, holder: str) -> None:
-        """End the lease of *holder* on *origin*."""
+        """Release the lease on *origin* if *holder* has it."""
         with self.transaction() as connection:
             connection.execute(_RELEASE, (str(origin), holder))
 
     def release_all(self, holder: str) -> None:
-        """End all leases of *holder*."""
+        """Release all leases of *holder*."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM leases WHERE holder = ?", (holder,))
 
     def entries(self) -> Iterator[Entry]:
-        """All entries, in the order of their origins."""
+        """Return all entries, sorted by origin."""
         return map(_entry, self._reads.execute(f"{_SELECT} ORDER BY origin"))
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Forget *origin*, or all; the number of entries that are gone."""
+        """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries."""
         where, names = ("WHERE origin = ?", (str(origin),)) if origin else ("", ())
         with self.transaction() as connection:
-            gone = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
+            deleted = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
             connection.execute(f"DELETE FROM leases {where}", names)  # noqa: S608
-            connection.execute(_DROP_ORPHANS)
-        return gone
+            connection.execute(_DELETE_UNUSED_BODIES)
+        return deleted
 
-    def forget(self, now: float, stale_max: float) -> int:
-        """Forget what is of no more use, as `Entry.of_use_until` has it, and leases that are over.
+    def delete_unusable(self, now: float, stale_max: float) -> int:
+        """Delete entries that are past `Entry.of_use_until`, and leases that have ended.
 
-        Returns the number of entries that are gone.
+        *stale_max* is in seconds. Returns the number of deleted entries.
         """
         times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME)}
         with self.transaction() as connection:
             connection.execute("DELETE FROM leases WHERE until < :now", times)
-            gone = connection.execute(_FORGET, times).rowcount
-            if gone:
-                connection.execute(_DROP_ORPHANS)
-        return gone
+            deleted = connection.execute(_DELETE_UNUSABLE, times).rowcount
+            if deleted:
+                connection.execute(_DELETE_UNUSED_BODIES)
+        return deleted
 
     def close(self) -> None:
-        """Close the file; the last process to do so folds the log into it."""
+        """Close the file. The last process to do so merges the write-ahead log into it."""
         with self._reading:
             self._reads.close()
         self._writes.close()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_STEP, isolation_level=None, check_same_thread=False)
-    connection.row_factory = sqlite3.Row
-    return connection
+    return sqlite3.connect(path, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
 
 
 def _row(entry: Entry) -> dict[str, Any]:
-    row = {name: getattr(entry, name) for name in _COLUMNS}
-    hops = json.dumps(entry.hops)
-    return {**row, "origin": str(entry.origin), "access": entry.access.value, "hops": hops}
+    facts = encode(entry)
+    return {**facts, "hops": json.dumps(facts["hops"]), "origin": str(entry.origin), "sha256": entry.sha256}
 
 
-def _entry(row: sqlite3.Row) -> Entry:
-    """Raises ``sqlite3.DatabaseError`` for a row that is not what it should be."""
-    fields = {name: row[name] for name in _COLUMNS if name != "sha256"}
+def _entry(row: tuple[Any, ...]) -> Entry:
+    """Raise ``sqlite3.DatabaseError`` for a row that holds no valid entry: the file is damaged."""
+    origin, body, *values = row
+    facts = dict(zip(FACTS, values, strict=True))
     try:
-        fields["origin"] = Origin.from_url(row["origin"])
-        fields["access"] = Access(row["access"])
-        fields["hops"] = tuple(json.loads(row["hops"]))
-        return Entry(**fields, body=zlib.decompress(row["body"]))
-    except (zlib.error, ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError(f"the entry of {row['origin']} cannot be read: {error}") from error
+        facts["hops"] = json.loads(facts["hops"])
+        return decode(Origin.from_url(origin), facts, body)
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error

@@ -1,4 +1,4 @@
-"""What differs between two robots.txt files: the verdicts on URLs, and paths on which verdicts may differ."""
+"""The difference between two robots.txt files: URLs whose verdict changes, and paths where it may change."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrapy_rep.protocol.dialect import Dialect
-from scrapy_rep.protocol.parser import parse
+from scrapy_rep.protocol import Dialect, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.robotstxt import RobotsTxt
-from scrapy_rep.protocol.verdict import Verdict
 
-_FOR_A_STAR: Final = (b"", b"x")
-_BEHIND: Final = (b"", b"x")
-_MOST_TRIES: Final = 4_000_000  # of a rule with a wildcard on a path: a few seconds
-_FEWEST: Final = 200  # paths, however many rules there are
+_STAR_STANDS_FOR: Final = (b"", b"x")
+_ENDINGS: Final = (b"", b"x")
+_MOST_MATCHES: Final = 4_000_000  # tries to match a wildcard rule with a path: a few seconds
+_FEWEST_PATHS: Final = 200  # however many rules there are
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A URL that one of two files allows to the crawler called ``agent``, and the other does not."""
+    """A ``url`` that one of two files allows to the crawler ``agent``, and the other does not."""
 
     url: str
     agent: str
@@ -29,47 +26,49 @@ class Change:
 
 
 class Difference:
-    """What two robots.txt files say differently to each of the crawlers called ``agents``."""
+    """Compares what two robots.txt files say to each of the crawlers in ``agents``."""
 
     def __init__(
         self, old: bytes, new: bytes, agents: tuple[str, ...], dialect: Dialect, *, limit: int | None
     ) -> None:
-        # A file for each crawler: one keeps the rules of a few tokens only.
+        # Each crawler has files of its own, as a file caches the rules of a few tokens only.
         self.agents = agents
         self._files = [
             (agent, parse(old, dialect, limit=limit), parse(new, dialect, limit=limit)) for agent in agents
         ]
         self._canonical_octets = dialect.canonical_octets
 
-    def on(self, url: str) -> Iterator[Change]:
-        """The changes of the verdict on *url*."""
+    def changes(self, url: str) -> Iterator[Change]:
+        """Yield a change for each crawler whose verdict on *url* differs."""
         for agent, old, new in self._files:
             before, after = old.verdict(agent, url), new.verdict(agent, url)
             if before.allowed is not after.allowed:
                 yield Change(url, agent, before, after)
 
-    def samples(self) -> tuple[list[str], int]:
-        """Paths that the rules of both files match, or nearly: where the verdicts may differ; how many there are.
+    def sample_paths(self) -> tuple[list[str], int]:
+        """Return paths where the verdicts may differ, and how many there are in all.
 
-        Where so many rules hold wildcards that all paths would take minutes, every so many of them is taken.
+        The paths are those that the rules of both files match, or nearly match. If many rules have wildcards,
+        the paths are an even sample, since trying all of them would take minutes.
         """
         found: dict[str, None] = {"/": None}
         wildcards = 0
         for agent, *files in self._files:
             for file in files:
-                found.update(dict.fromkeys(self._samples_of(file, agent)))
+                found.update(dict.fromkeys(self._paths(file, agent)))
                 wildcards += sum(b"*" in rule.value for rule in file.rules(agent))
-        most = max(_MOST_TRIES // (wildcards + 1), _FEWEST)
-        return list(found)[:: -(-len(found) // most)], len(found)
+        most = max(_MOST_MATCHES // (wildcards + 1), _FEWEST_PATHS)
+        step = -(-len(found) // most)
+        return list(found)[::step], len(found)
 
-    def _samples_of(self, file: RobotsTxt, agent: str) -> Iterator[str]:
+    def _paths(self, file: RobotsTxt, agent: str) -> Iterator[str]:
         for rule in file.rules(agent):
             pieces = Pattern.of(rule.value, canonical_octets=self._canonical_octets).pieces
             if pieces[0] and not pieces[0].startswith(b"/"):
                 continue  # it matches nothing
-            for star in _FOR_A_STAR:
+            for star in _STAR_STANDS_FOR:
                 path = star.join(pieces)
-                for end in _BEHIND:
+                for end in _ENDINGS:
                     yield _as_url((path if path.startswith(b"/") else b"/" + path) + end)
 
 

@@ -1,23 +1,21 @@
-"""Why a robots.txt answers as it does: the user-agent lines that count, every rule that matches, the winner.
+"""Why a robots.txt answers as it does: the user-agent lines that apply, the rules that match, the one that wins.
 
-The verdict is the engine's; the patterns are its patterns. What is here only leaves nothing out.
+The verdict comes from the engine, and its patterns do the matching.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scrapy_rep.protocol import Kind, Record, RobotsTxt, Rule, Verdict
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
-from scrapy_rep.protocol.records import Kind, Record
-from scrapy_rep.protocol.robotstxt import RobotsTxt
-from scrapy_rep.protocol.rules import Rules
-from scrapy_rep.protocol.verdict import Rule, Verdict
+from scrapy_rep.protocol.verdict import RulePaths
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A rule that matches, and the length that ranks it: of what is as long, allow wins, then the first line."""
+    """A rule that matches, and the length that ranks it. At equal length allow wins, then the first line."""
 
     rule: Rule
     length: int
@@ -25,17 +23,18 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A ``verdict``, and what led to it: all ``matches``, the strongest first."""
+    """A ``verdict`` and the rules that match, the strongest first."""
 
     verdict: Verdict
     matches: tuple[Match, ...]
 
 
 class Explainer:
-    """What one robots.txt says to the crawler called ``token``, with reasons.
+    """Explains what one robots.txt says to the crawler called ``token``.
 
-    ``agents`` are the user-agent lines that address it, ``by_name`` or as all others, and ``rules`` its rules.
-    ``delay`` is the Crawl-delay that counts, ``extensions`` are its other records beside the protocol.
+    ``agents`` are the user-agent lines that apply, ``by_name`` or because they are for all; ``rules`` are the
+    rules. ``delay`` is the Crawl-delay that applies; ``extensions`` are the other records that RFC 9309 does not
+    define.
     """
 
     def __init__(self, robotstxt: RobotsTxt, token: str) -> None:
@@ -52,7 +51,7 @@ class Explainer:
         self._patterns = [(rule, self._patterns_of(rule)) for rule in self.rules]
 
     def explain(self, url: str | bytes) -> Explanation:
-        """The verdict on *url*, and every rule that matches it."""
+        """Return the verdict on *url*, and every rule that matches it."""
         path = path_of(url, canonical_octets=self._canonical_octets)
         matches = []
         for rule, patterns in self._patterns:
@@ -63,7 +62,7 @@ class Explainer:
         return Explanation(self.robotstxt.verdict(self.token, url), tuple(matches))
 
     def _patterns_of(self, rule: Rule) -> list[Pattern]:
-        """The pattern of *rule*; behind it that of the folder, where it allows an index page."""
-        folders = Rules.of([rule.value], []).folders_of_index_pages() if rule.allow else []
+        """The pattern of *rule*, followed by that of its folder if the rule allows an index page."""
+        folders = RulePaths.of([rule.value], []).folders_of_index_pages() if rule.allow else []
         spellings = [rule.value, *(folder for folder, _ in folders)]
         return [Pattern.of(spelling, canonical_octets=self._canonical_octets) for spelling in spellings]

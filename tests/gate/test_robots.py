@@ -69,3 +69,10 @@ def test_robots_larger_than_the_bound_are_not_kept_and_evict_no_others() -> None
     assert cache.evicted == 1
     cache.put(robots_of(C), 100)
     assert cache.get(B) is None
+
+
+def test_ten_thousand_ordinary_origins_fit_in_the_default_memory() -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /a/%d\n" % number for number in range(300))
+    assert len(body) > 5_000
+    assert 3 * len(body) < robots_of(A, body).octets < 3 * len(body) + 5_200
+    assert 10_000 * (3 * 1_385 + 5_200) < 134_217_728  # 1,385 octets is the mean of real files of 0.3 to 5 kB

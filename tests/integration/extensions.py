@@ -32,6 +32,8 @@ class StopsHeaders(StopsBodies):
 class NotesTimeouts:
     """Puts the time-outs of the requests for robots.txt into the stats."""
 
+    crawler: Any
+
     @classmethod
     def from_crawler(cls, crawler: Any) -> Any:
         extension = cls()

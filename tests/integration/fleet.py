@@ -16,14 +16,14 @@ from tests.support.site import Site, robots
 DELAY = 0.2
 LEAST = DELAY - 0.001  # what rounding takes
 SLOW = robots(f"User-agent: *\nDisallow: /private\nCrawl-delay: {DELAY}\n")
-LINK = "scrapy_rep.stores.redis_link"
+LINK = "scrapy_rep.stores.redis_connection"
 MEMORY = {"REP_STORE": "memory"}
 
 
 @contextmanager
 def workers(number: int, server: RedisServer, urls: Callable[[int], list[str]], **settings: Any) -> Iterator[Any]:
     """So many crawls at once, while entered; worker *n* crawls ``urls(n)``."""
-    given = {"settings": {"REP_REDIS_URL": server.url, **MEMORY, **settings}}
+    given: dict[str, Any] = {"settings": {"REP_REDIS_URL": server.url, **MEMORY, **settings}}
     with ThreadPoolExecutor(number) as pool:
         yield [pool.submit(crawl, *urls(worker), **given) for worker in range(number)]
 

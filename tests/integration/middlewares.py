@@ -71,5 +71,5 @@ class Renders:
         shown = response.body.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
         page = b"<html><head></head><body><pre>" + shown + b"</pre></body></html>"
         return (
-            response.replace(body=page) if b"text/plain" in response.headers.get("Content-Type", b"") else response
+            response.replace(body=page) if b"text/plain" in (response.headers["Content-Type"] or b"") else response
         )

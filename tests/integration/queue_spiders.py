@@ -24,7 +24,8 @@ class Prioritized(Recorder):
         self.began = 0.0
         (arguments,) = self.requests
         origin = arguments["url"]
-        scheduler = self.crawler.engine._slot.scheduler
+        engine: Any = self.crawler.engine
+        scheduler = engine._slot.scheduler
         yield self.page_of(origin, 1)
         for number, priority in ((5, 0), (2, 1)):
             scheduler.enqueue_request(self.page_of(origin, number, priority))

@@ -16,10 +16,10 @@ from tests.support.run_crawl import Recorder
 class Records:
     """What the two kinds of sitemap spider share: every page is recorded that is not older than ``newest``."""
 
-    sitemap_rules = [("", "page")]
+    sitemap_rules: Any = [("", "page")]
     began = 0.0
     newest = ""
-    page = Recorder.page
+    page: Any = Recorder.page
 
     def sitemap_filter(self, entries: Any) -> Any:
         return (entry for entry in entries if entry.get("lastmod", self.newest) >= self.newest)

@@ -64,9 +64,9 @@ class AsksTheExtension(Recorder):
 
     name = "asks-the-extension"
 
-    async def page(self, response: Any) -> None:
+    async def page(self, response: Any) -> None:  # type: ignore[override]
         super().page(response)
-        extension = self.crawler.get_extension(RepExtension)
+        extension: Any = self.crawler.get_extension(RepExtension)
         known = extension.entry(response.url)
         robots = await extension.robots(response.url)
         facts = {
@@ -91,7 +91,8 @@ class AsksBeforeItStarts(Recorder):
         return spider
 
     async def ask(self) -> None:
-        robots = await self.crawler.get_extension(RepExtension).robots(self.requests[0]["url"])
+        extension: Any = self.crawler.get_extension(RepExtension)
+        robots = await extension.robots(self.requests[0]["url"])
         self.crawler.stats.set_value("asked", robots.access.value)
 
 
@@ -241,7 +242,7 @@ class AtTime(OneAfterAnother):
     async def start(self) -> Any:
         began = monotonic()
         self.passed = 0.0
-        crawl_delay.time = lambda: self.clock + self.passed + monotonic() - began
+        vars(crawl_delay)["time"] = lambda: self.clock + self.passed + monotonic() - began
         async for request in super().start():
             yield request
 
@@ -250,4 +251,4 @@ class AtTime(OneAfterAnother):
         return super().next()
 
     def closed(self) -> None:
-        crawl_delay.time = time
+        vars(crawl_delay)["time"] = time

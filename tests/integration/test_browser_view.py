@@ -23,7 +23,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 @pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/json", None])
 def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Path, kind: str | None) -> None:
     text = RULES + "Disallow: /caf\u00e9/\u00a0&amp;\u0421\u0441\n"
-    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
+    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
     with Site() as site:
         headers = [("Content-Type", kind)] if kind else []
         site.answer("/robots.txt", Answer(body=text.encode(), headers=headers))

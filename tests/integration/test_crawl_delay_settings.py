@@ -64,7 +64,7 @@ def test_ours_a_delay_over_the_longest_is_capped_with_one_warning() -> None:
     (warning,) = result.lines("WARNING")
     assert warning == (
         f"robots.txt of {site.origin} asks for 1e+09 s between two requests (line 3), "
-        "over REP_CRAWL_DELAY_MAX: 0.2 s are kept"
+        "over REP_CRAWL_DELAY_MAX: the crawl keeps 0.2 s"
     )
     assert result.stats["rep/crawl_delay/capped_count"] == 1
 
@@ -106,7 +106,7 @@ def test_ours_a_smaller_delay_in_download_slots_wins_with_a_warning() -> None:
     assert delays(result) == {0.1}
     (warning,) = result.lines("WARNING")
     assert warning == (
-        f"DOWNLOAD_SLOTS keeps download slot 127.0.0.1 to 0.1 s, though robots.txt of {site.origin} "
+        f"DOWNLOAD_SLOTS gives download slot 127.0.0.1 a delay of 0.1 s, although robots.txt of {site.origin} "
         "asks for 0.2 s between two requests (line 3)"
     )
     assert "rep/crawl_delay/slot_count" not in result.stats

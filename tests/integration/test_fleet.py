@@ -51,34 +51,34 @@ def test_four_workers_keep_one_delay_use_it_and_share_it(server: RedisServer) ->
     assert len(starts) == 37
     assert min(gaps(starts)) >= LEAST
     assert median(gaps(starts)) <= 1.5 * DELAY  # a slow machine stretches some, but not most
-    turns = [start.url.removeprefix(site.origin)[1] for start in starts]
-    first, last = max(map(turns.index, "0123")), min(turns[::-1].index(worker) for worker in "0123")
-    shared = turns[first : len(turns) - last]  # while all four were there
+    order = [start.url.removeprefix(site.origin)[1] for start in starts]
+    first, last = max(map(order.index, "0123")), min(order[::-1].index(worker) for worker in "0123")
+    shared = order[first : len(order) - last]  # while all four were there
     assert len(shared) > 20
     assert all(0.15 <= shared.count(worker) / len(shared) <= 0.4 for worker in "0123"), shared
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_every_loop_takes_turns_from_robots_txt_on(server: RedisServer, loop: str) -> None:
+def test_every_loop_acquires_permits_from_robots_txt_on(server: RedisServer, loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", SLOW)
         urls = [f"{site.origin}/{page}" for page in (*range(6), "private")]
         result = crawl(*urls, settings={"REP_REDIS_URL": server.url, "DOWNLOAD_DELAY": 0.1}, loop=loop)
     assert min(gaps(result.starts)) >= LEAST
     assert len(result.starts) == 7
-    assert (len(result.pages), len(result.failures), result.stats["rep/rate_limiter/turn_count"]) == (6, 1, 6)
+    assert (len(result.pages), len(result.failures), result.stats["rep/rate_limiter/permit_count"]) == (6, 1, 6)
     assert result.stats["rep/crawl_delay/waited_seconds"] > 0
     assert result.stats["rep/redis/away_seconds"] == 0
     assert not result.tracebacks
 
 
-def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_turn_of_others(server: RedisServer) -> None:
+def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_permit_of_others(server: RedisServer) -> None:
     with Site() as site:
         site.answer("/robots.txt", SLOW)
         urls = pages_of(site, 10)
-        slow = {"DOWNLOAD_DELAY": 1.2, "REP_REDIS_URL": server.url}
+        delayed = {"DOWNLOAD_DELAY": 1.2, "REP_REDIS_URL": server.url}
         with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(crawl, *urls(0)[:4], settings=slow)
+            first = pool.submit(crawl, *urls(0)[:4], settings=delayed)
             second = pool.submit(crawl, *urls(1), settings={"REP_REDIS_URL": server.url})
             found = results([first, second])
     assert min(gaps(starts_of(found))) >= LEAST
@@ -121,17 +121,17 @@ def test_slow_hosts_with_many_pages_do_not_slow_a_fast_one(server: RedisServer) 
         assert len(site.paths(fast)) == 162
 
 
-def test_a_robots_txt_from_scrapys_cache_is_no_turn(server: RedisServer, tmp_path: Path) -> None:
-    turns = "rep:turns:127.0.0.1"  # its "last" is the last start of the fleet
+def test_a_robots_txt_from_scrapys_cache_uses_no_permit(server: RedisServer, tmp_path: Path) -> None:
+    stored = "rep:turns:127.0.0.1"  # its "last" is the last start of the fleet
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "REP_REDIS_URL": server.url, **MEMORY}
     with Site() as site, server.client() as client:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\nCrawl-delay: 5\n"))
         crawl(f"{site.origin}/page", settings=settings)
-        assert client.hexists(turns, "last")
+        assert client.hexists(stored, "last")
         client.flushall()
         crawl(f"{site.origin}/page", settings=settings)
         assert site.paths() == ["/robots.txt"]
-        assert not client.hexists(turns, "last")
+        assert not client.hexists(stored, "last")
 
 
 def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up(server: RedisServer) -> None:

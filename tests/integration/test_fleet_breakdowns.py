@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def server() -> Iterator[RedisServer]:
         yield server
 
 
-def test_a_worker_that_is_killed_before_its_turn_wastes_a_turn_at_the_most(server: RedisServer) -> None:
+def test_a_worker_that_is_killed_before_its_permit_wastes_one_permit_at_most(server: RedisServer) -> None:
     with Site() as site:
         site.answer("/robots.txt", SLOW)
         urls = pages_of(site, 12)
@@ -34,7 +35,7 @@ def test_a_worker_that_is_killed_before_its_turn_wastes_a_turn_at_the_most(serve
     assert min(gaps([*killed, *starts])) >= LEAST
     after = [start for start in starts if start.time > killed[-1].time]
     assert len(after) > 8
-    # Its turn may be lost; one that nobody can take any more is passed over within seconds.
+    # Its permit may be lost; one that no worker can use any more is passed over within seconds.
     assert max(gaps(after)) < 4
 
 
@@ -59,14 +60,14 @@ def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay
     for result in found:
         assert len(result.pages) == 16
         assert result.stats["rep/redis/away_count"] == 1
-        assert result.stats["rep/rate_limiter/own_turn_count"] >= 2
+        assert result.stats["rep/rate_limiter/local_permit_count"] >= 2
         (warning,), (info,) = result.lines("WARNING", LINK), result.lines("INFO", LINK)
-        assert "delays times 2 (REP_WORKERS)" in warning
+        assert "multiplies every crawl delay by 2 (REP_WORKERS)" in warning
         assert "answers again after" in info
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_worker_that_closes_sends_back_those_who_wait_for_turns(
+def test_a_worker_that_closes_sends_back_those_who_wait_for_permits(
     server: RedisServer, loop: str, tmp_path: Path
 ) -> None:
     with Site() as site:
@@ -104,12 +105,12 @@ def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
             (result,) = results(crawls)
     assert min(gaps(result.starts)) >= LEAST
     assert len(result.pages) == 12
-    assert result.stats["rep/rate_limiter/own_turn_count"] > 2
+    assert result.stats["rep/rate_limiter/local_permit_count"] > 2
     assert len(result.lines("INFO", LINK)) == 1
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_without_redis_a_turn_that_is_overdue_is_taken_at_once(loop: str) -> None:
+def test_without_redis_an_overdue_start_is_made_at_once(loop: str) -> None:
     with Site() as site:
         site.answer("*", Answer(delay=0.3))
         site.answer("/robots.txt", SLOW)
@@ -177,7 +178,7 @@ def test_a_url_that_cannot_be_used_stops_the_start_and_is_not_shown(url: str) ->
 
 def test_without_redis_py_a_crawl_runs_and_a_url_names_the_extra() -> None:
     with Site() as site:
-        without = {"spider": "tests.integration.without_redis:Recorder", "apart": True}
+        without: dict[str, Any] = {"spider": "tests.integration.without_redis:Recorder", "apart": True}
         assert len(crawl(f"{site.origin}/", **without).pages) == 1
         result = crawl(f"{site.origin}/", settings={"REP_REDIS_URL": "redis://127.0.0.1"}, **without)
     assert result.exit_code == 1

@@ -103,7 +103,7 @@ def test_an_origin_that_had_its_patience_fails_at_once_until_the_next_attempt() 
         result = crawl(*(site.origin + path for path in TWELVE), spider=spider, settings=settings)
     assert len(result.failures) == 12
     assert result.stats["robotstxt/request_count"] == 1
-    waits = [failure.retry_after for failure in result.failures]
+    waits = [failure.retry_after or 0.0 for failure in result.failures]
     assert waits == sorted(waits, reverse=True)
     assert 19 < max(waits) <= 20
 
@@ -113,7 +113,7 @@ def test_retry_after_puts_the_next_attempt_off() -> None:
         site.answer("/robots.txt", Answer(503, headers=[("Retry-After", "120")]))
         result = crawl(site.origin + "/", settings={"REP_UNREACHABLE_WAIT": 5})
         assert site.paths() == ["/robots.txt"]
-    assert 100 < result.failures[0].retry_after <= 120
+    assert 100 < (result.failures[0].retry_after or 0.0) <= 120
 
 
 def test_a_black_hole_costs_a_page_no_more_than_the_time_out_times_the_tries() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,16 @@ def span(site: Site, origin: str | None = None) -> float:
     return times[-1] - times[0]
 
 
+def filtered(urls: Iterable[str]) -> list[dict[str, Any]]:
+    """Requests that Scrapy's filter of duplicates sees."""
+    return [{"url": url, "dont_filter": False} for url in urls]
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_behind_the_first_robots_txt_the_order_is_that_of_scrapys_queue(loop: str) -> None:
     orders = []
-    for settings in ({}, {"ADDONS": {}}):
+    without_addon: dict[str, Any] = {"ADDONS": {}}
+    for settings in ({}, without_addon):
         with Site() as site:
             site.answer("/robots.txt", robots(ALLOW, delay=0.3))
             crawl(
@@ -49,7 +56,7 @@ def test_a_crawl_that_closes_waits_for_no_robots_txt_and_a_job_goes_on(loop: str
         healthy = site.origins[0]
         site.answer("/robots.txt", hang())
         site.answer("/robots.txt", robots(ALLOW), healthy)
-        requests = [{"url": origin + path, "dont_filter": False} for origin in site.origins for path in PAGES[:3]]
+        requests = filtered(origin + path for origin in site.origins for path in PAGES[:3])
         settings = {"JOBDIR": str(tmp_path), "REP_TIMEOUT": 60.0, "REP_UNREACHABLE_WAIT": 120.0}
         first = crawl(*requests, loop=loop, settings={**settings, "CLOSESPIDER_TIMEOUT": 2}, apart=APART)
         site.answer("/robots.txt", robots(ALLOW))
@@ -72,7 +79,7 @@ def test_a_crawl_with_another_scheduler_that_asked_first_waits_for_no_robots_txt
 def test_a_crawl_that_closes_waits_for_no_delay_and_a_job_goes_on(loop: str, tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 300\n"))
-        requests = [{"url": site.origin + path, "dont_filter": False} for path in PAGES]
+        requests = filtered(site.origin + path for path in PAGES)
         settings = {"JOBDIR": str(tmp_path), "HTTPCACHE_ENABLED": False}
         first = crawl(*requests, loop=loop, settings={**settings, "CLOSESPIDER_TIMEOUT": 2})
         site.answer("/robots.txt", robots(ALLOW))
@@ -169,7 +176,7 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
     with Site(["127.0.0.1", "127.0.44.1"], ports=2) as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /page/7\n"))
         site.answer("*", Answer(delay=0.05))
-        requests = [{"url": origin + path, "dont_filter": False} for path in PAGES for origin in site.origins]
+        requests = filtered(origin + path for path in PAGES for origin in site.origins)
         first = crawl(*requests, settings={**settings, "ADDONS": {}, "CLOSESPIDER_PAGECOUNT": 9})
         left = json.loads((tmp_path / "requests.queue" / "active.json").read_text())
         second = crawl(*requests, settings=settings)
@@ -178,7 +185,7 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
     fetched = first.urls + second.urls
     assert len(fetched) == len(set(fetched))
     assert set(allowed) <= set(fetched)
-    assert any("can be resumed with that one alone" in line for line in second.lines("INFO"))
+    assert any("only scrapy_rep.RepPriorityQueue can resume" in line for line in second.lines("INFO"))
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -190,7 +197,7 @@ def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spid
     slow = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensSlowly": 1}}
     with Site() as site:
         site.answer("/robots.txt", hang())
-        requests = [{"url": site.origin + path, "dont_filter": False} for path in PAGES]
+        requests = filtered(site.origin + path for path in PAGES)
         crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, loop=loop, apart=APART)
         site.answer("/robots.txt", robots(ALLOW))
         result = crawl(*requests, settings={**settings, **cache, **slow}, loop=loop)
@@ -218,7 +225,7 @@ def test_a_project_without_our_middleware_is_left_scrapys_own() -> None:
 def test_a_concurrency_per_ip_ends_the_crawl_in_words_of_ours() -> None:
     result = crawl("http://127.0.0.1:9/", settings={"CONCURRENT_REQUESTS_PER_IP": 2})
     assert result.pages == []
-    assert "CONCURRENT_REQUESTS_PER_IP and scrapy_rep.RepPriorityQueue exclude each other" in (
+    assert "CONCURRENT_REQUESTS_PER_IP does not work with scrapy_rep.RepPriorityQueue" in (
         result.stderr + "".join(line.message + line.traceback for line in result.log)
     )
 
@@ -242,7 +249,7 @@ def test_stopped_at_any_moment_a_job_makes_every_request_once(moment: float, tmp
     with Site([f"127.0.46.{number}" for number in range(1, 9)]) as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n", delay=0.3))
         site.answer("*", Answer(delay=0.02))
-        requests = [{"url": origin + path, "dont_filter": False} for path in PAGES for origin in site.origins]
+        requests = filtered(origin + path for path in PAGES for origin in site.origins)
         settings: dict[str, Any] = {"JOBDIR": str(tmp_path)}
         first = crawl(*requests, settings=settings, interrupt_after=moment)
         second = crawl(*requests, settings=settings)

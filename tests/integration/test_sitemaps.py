@@ -42,7 +42,7 @@ def crawl_sitemaps(
 
 
 def paths(site: Site, origin: str | None = None) -> list[str]:
-    """What the first origin was asked for, or *origin*; in no order, for nothing but sitemaps has one."""
+    """The sorted paths that were requested from the first origin, or from *origin*."""
     return sorted(site.paths(origin or site.origin))
 
 
@@ -99,7 +99,7 @@ def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None
     assert sorted(result.urls) == [f"{site.origin}/2025", f"{site.origin}/2026"]
 
 
-def test_a_link_that_is_no_url_costs_none_of_those_behind_it(site: Site) -> None:
+def test_a_link_that_is_no_url_does_not_cost_those_after_it(site: Site) -> None:
     entries = ["/relative", f"{site.origin}/a", "http://[::1/", "http:///nohost", f"{site.origin}/b"]
     alternate = f"<xhtml:link rel='alternate' href='nowhere'/><xhtml:link rel='alternate' href='{site.origin}/d'/>"
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
@@ -205,7 +205,7 @@ def test_a_site_without_sitemap_lines_falls_back_when_the_spider_says_so(site: S
     assert paths(site) == ["/a", "/robots.txt", "/sitemap.xml"]
 
 
-def test_a_site_does_not_fall_back_unasked_nor_beside_a_sitemap_line(site: Site) -> None:
+def test_a_site_falls_back_neither_by_default_nor_with_a_sitemap_line(site: Site) -> None:
     crawl_sitemaps(site)
     assert paths(site) == ["/robots.txt"]
     site.answer("/robots.txt", robots("Sitemap: /2.xml\n"))
@@ -233,7 +233,7 @@ def test_an_unreachable_site_is_given_up_and_the_others_go_on(site: Site, spider
 
 
 @pytest.mark.parametrize("follows", [True, False])
-def test_a_sitemap_spider_is_handed_the_sitemaps_of_every_origin_it_meets(site: Site, follows: bool) -> None:
+def test_a_sitemap_spider_follows_the_sitemaps_of_every_origin_it_meets(site: Site, follows: bool) -> None:
     here, there = site.origins
     site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
     site.answer("/sitemap.xml", sitemap(f"{here}/a"), here)
@@ -246,7 +246,7 @@ def test_a_sitemap_spider_is_handed_the_sitemaps_of_every_origin_it_meets(site: 
 
 
 @pytest.mark.parametrize("parser", ["scrapy_rep.RepRobotParser", "scrapy.robotstxt.ProtegoRobotParser"])
-def test_a_plain_spider_hears_of_sitemaps_once_per_origin(site: Site, parser: str) -> None:
+def test_the_signal_is_sent_once_per_origin(site: Site, parser: str) -> None:
     here, there = site.origins
     site.answer("/robots.txt", robots(f"Sitemap: /1.xml\nSitemap: {there}/2.xml\n"), here)
     urls = [f"{here}/a", f"{here}/b", f"{there}/c"]
@@ -290,40 +290,43 @@ def test_a_replay_from_the_http_cache_finds_robots_txt_and_its_sitemaps(site: Si
     assert len(site.log) == 3
 
 
-def test_sites_of_a_command_line_are_split_at_commas_and_asked_once_each(site: Site) -> None:
+def test_sites_from_the_command_line_are_split_at_commas_and_requested_once_each(site: Site) -> None:
     crawl_sitemaps(site, sites=f"{site.origin}/some/page, {site.origin},")
     assert paths(site) == ["/robots.txt"]
 
 
-def test_sitemap_urls_of_the_spider_are_crawled_beside_its_sites(site: Site) -> None:
+def test_sitemap_urls_of_the_spider_are_crawled_besides_its_sites(site: Site) -> None:
     there = site.origins[1]
     site.answer("/sitemap.xml", sitemap(f"{there}/a"), there)
     assert crawl_sitemaps(site, sitemap_urls=[f"{there}/sitemap.xml"]).urls == [f"{there}/a"]
 
 
 @pytest.mark.parametrize("name", ["sites", "sitemap_urls"])
-def test_a_spider_may_be_told_in_its_start_what_it_crawls(site: Site, name: str) -> None:
+def test_a_spider_may_set_its_sites_in_start(site: Site, name: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
     site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
     where = {"sites": site.origin, "sitemap_urls": [f"{site.origin}/sitemap.xml"]}[name]
     assert crawl_sitemaps(site, "ToldLater", later={name: where}).urls == [f"{site.origin}/a"]
 
 
-def test_a_spider_that_is_told_nothing_in_its_start_warns(site: Site) -> None:
+def test_a_spider_without_sites_after_start_warns(site: Site) -> None:
     (warning,) = crawl_sitemaps(site, "ToldLater").lines("WARNING", "told-later")
-    assert warning == "told-later has no sites: it takes URLs or host names, or sitemap_urls"
+    assert warning == "told-later has no sites: expected sites to be URLs or host names, or sitemap_urls to be set"
 
 
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ({"sites": ["gopher://x"]}, "sites = ['gopher://x']: it takes https://example.com, or example.com"),
-        ({"sites": "ftp://x"}, "sites = ['ftp://x']: it takes"),
-        ({}, "ours has no sites: it takes URLs or host names, or sitemap_urls"),
-        ({"sites": "x", "sitemap_fallback": "perhaps"}, "sitemap_fallback = 'perhaps': it takes True or False"),
+        (
+            {"sites": ["gopher://x"]},
+            "sites = ['gopher://x']: expected URLs or host names, such as https://example.com",
+        ),
+        ({"sites": "ftp://x"}, "sites = ['ftp://x']: expected"),
+        ({}, "ours has no sites: expected sites to be URLs or host names"),
+        ({"sites": "x", "sitemap_fallback": "perhaps"}, "sitemap_fallback = 'perhaps': expected True or False"),
     ],
 )
-def test_an_argument_that_cannot_be_stops_the_crawl_and_says_what_to_write(
+def test_an_invalid_argument_stops_the_crawl_and_says_what_is_expected(
     attributes: dict[str, Any], message: str
 ) -> None:
     result = crawl(spider="tests.integration.sitemap_spiders:Ours", attributes=attributes, apart=True)
@@ -331,7 +334,7 @@ def test_an_argument_that_cannot_be_stops_the_crawl_and_says_what_to_write(
     assert result.exit_code == 1
 
 
-def test_arguments_of_a_command_line_are_texts(site: Site) -> None:
+def test_arguments_from_the_command_line_are_strings(site: Site) -> None:
     crawl_sitemaps(site, sitemap_fallback="False")
     assert paths(site) == ["/robots.txt"]
     site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
@@ -339,12 +342,12 @@ def test_arguments_of_a_command_line_are_texts(site: Site) -> None:
     assert crawl_sitemaps(site, allowed_domains="127.0.0.1,other.example").urls == [f"{site.origin}/a"]
 
 
-def test_a_site_is_asked_whatever_allowed_domains_says_of_its_pages(site: Site) -> None:
+def test_a_site_outside_allowed_domains_is_requested(site: Site) -> None:
     crawl_sitemaps(site, allowed_domains=["other.example"])
     assert paths(site) == ["/robots.txt"]
 
 
-def test_our_spider_without_the_add_on_names_what_to_set(site: Site) -> None:
+def test_our_spider_without_the_add_on_says_what_to_set(site: Site) -> None:
     result = crawl(
         spider="tests.integration.sitemap_spiders:Ours",
         attributes={"sites": [site.origin]},

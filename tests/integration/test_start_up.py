@@ -32,7 +32,7 @@ def closed_by(settings: dict[str, Any], loop: str = "asyncio") -> str:
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_an_impossible_setting_stops_the_crawl(loop: str) -> None:
-    message = "REP_MAX_SIZE = -5: it takes a number of octets, 1 or more"
+    message = "REP_MAX_SIZE = -5: expected a number of octets, 1 or more"
     told = closed_by({"REP_MAX_SIZE": -5}, loop)
     assert f"[scrapy_rep.settings] CRITICAL: {message}\n" in told.partition("Traceback")[0]
     assert "direct cause" not in told

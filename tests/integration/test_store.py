@@ -1,4 +1,4 @@
-"""robots.txt kept across runs: fetched once, revalidated, shared by processes, right when things break."""
+"""robots.txt kept across runs: fetched once, revalidated, shared by processes, and robust against failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOSTS = [f"127.0.5.{number}" for number in range(1, 201)]
 RULES = b"User-agent: *\nDisallow: /private\n"
 DUE = "UPDATE entries SET fresh_until = fetched_at"
 LONG_DUE = "UPDATE entries SET fresh_until = 0"
-HASTY = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1, "REP_UNREACHABLE_WAIT": 1}
+HASTY: dict[str, Any] = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1, "REP_UNREACHABLE_WAIT": 1}
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def change(store: Path, statement: str) -> None:
-    """Change what is stored, as time would."""
+    """Change the stored times, as if time had passed."""
     connection = sqlite3.connect(store)
     connection.execute(statement)
     connection.commit()
@@ -103,7 +103,7 @@ def test_the_last_good_rules_hold_while_the_origin_is_unreachable_and_recovery_i
     assert [failure.rule for failure in result.failures] == ["Disallow: /$"]
 
 
-def test_a_copy_past_its_stale_life_does_not_stand_in(store: Path) -> None:
+def test_an_entry_past_stale_max_is_not_served_stale(store: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", validated)
         run(store, f"{site.origin}/")
@@ -134,7 +134,7 @@ def test_from_a_cold_start_one_503_loses_no_page(store: Path) -> None:
     assert ([page.url for page in result.pages], result.failures[0].reason) == ([f"{site.origin}/"], "rule")
 
 
-def test_what_an_earlier_run_could_not_reach_is_tried_at_once_and_with_patience(store: Path) -> None:
+def test_an_origin_that_an_earlier_run_could_not_reach_is_tried_at_once_with_retries(store: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(503, headers=[("Retry-After", "500")]))
         assert len(run(store, f"{site.origin}/", **HASTY).failures) == 1
@@ -143,7 +143,7 @@ def test_what_an_earlier_run_could_not_reach_is_tried_at_once_and_with_patience(
 
 
 @pytest.mark.parametrize("answer", [hang(), reset()], ids=["black hole", "reset"])
-def test_a_page_waits_at_most_as_long_as_all_tries_take(store: Path, answer: Answer) -> None:
+def test_a_page_waits_at_most_as_long_as_all_attempts_take(store: Path, answer: Answer) -> None:
     with Site() as site:
         site.answer("/robots.txt", answer)
         result = run(
@@ -164,7 +164,7 @@ def test_max_age_shortens_the_life_within_its_bounds(store: Path) -> None:
     assert life == 600
 
 
-def test_a_status_that_the_settings_now_read_otherwise_is_asked_for_again(store: Path) -> None:
+def test_an_entry_whose_status_the_settings_now_read_otherwise_is_fetched_again(store: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(403))
         assert run(store, f"{site.origin}/").pages
@@ -208,7 +208,9 @@ def test_a_crawl_that_is_killed_loses_no_stored_entry_and_damages_nothing(store:
         run(store, urls[0])
         for most in (40, 80, 120):
             crawl_until(
-                lambda most=most: len(stored(store)) >= most, *urls, settings={"REP_STORE_PATH": str(store)}
+                lambda most=most: len(stored(store)) >= most,  # type: ignore[misc]
+                *urls,
+                settings={"REP_STORE_PATH": str(store)},
             )
             kept = stored(store)
             site.log.clear()
@@ -218,7 +220,7 @@ def test_a_crawl_that_is_killed_loses_no_stored_entry_and_damages_nothing(store:
     assert (len(result.pages), asked, result.lines("WARNING")) == (200, set(site.origins) - kept, [])
 
 
-def test_a_process_that_died_while_it_fetched_holds_nobody_up_for_ever(store: Path) -> None:
+def test_a_process_that_died_during_its_fetch_does_not_block_others_for_ever(store: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", validated)
         run(store, f"{site.origin}/")
@@ -248,7 +250,7 @@ def test_the_memory_store_keeps_nothing_for_the_next_run(store: Path) -> None:
 
 
 @pytest.mark.parametrize(("command", "keeps"), [(["shell", "-c", "response.status"], False), (["fetch"], True)])
-def test_scrapy_shell_sees_the_robots_txt_of_this_minute(store: Path, command: list[str], keeps: bool) -> None:
+def test_scrapy_shell_sees_the_current_robots_txt(store: Path, command: list[str], keeps: bool) -> None:
     name, *options = command
     with Site() as site:
         site.answer("/robots.txt", validated)
@@ -259,7 +261,7 @@ def test_scrapy_shell_sees_the_robots_txt_of_this_minute(store: Path, command: l
     assert (code, site.paths(), store.exists()) == (0, ["/robots.txt", "/"], keeps), errors
 
 
-def test_scrapy_check_sees_the_robots_txt_of_this_minute(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scrapy_check_sees_the_current_robots_txt(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRAPY_CHECK", "true")
     with Site() as site:
         site.answer("/robots.txt", validated)
@@ -267,7 +269,7 @@ def test_scrapy_check_sees_the_robots_txt_of_this_minute(store: Path, monkeypatc
     assert not store.exists()
 
 
-def test_a_damaged_store_is_told_and_the_crawl_goes_on(store: Path) -> None:
+def test_a_damaged_store_is_reported_and_the_crawl_goes_on(store: Path) -> None:
     store.write_bytes(b"no database" * 1_000)
     with Site() as site:
         site.answer("/robots.txt", validated)

@@ -1,4 +1,4 @@
-"""A store that another process holds, and several crawls that meet in one."""
+"""Crawls whose store is locked by another process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOSTS = [f"127.0.6.{number}" for number in range(1, 21)]
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Path]:
-    """A store to which another process writes, and does not end."""
+    """A store that another process has locked for writing."""
     path = tmp_path / "robots.sqlite"
     SqliteFile(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -35,7 +35,7 @@ def test_a_write_locked_store_stalls_no_crawl(locked: Path, loop: str) -> None:
         assert site.count("/robots.txt") == 20
     assert len(result.pages) == 60
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert "cannot be used now (database is locked)" in warning
+    assert "cannot be used (database is locked)" in warning
     assert not result.tracebacks
 
 

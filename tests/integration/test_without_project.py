@@ -41,7 +41,7 @@ process = CrawlerProcess(get_project_settings())
 process.crawl("shop")
 process.start()
 """
-HINT = "WARNING: Without a project (there is no scrapy.cfg)"
+HINT = "WARNING: Without a project (no scrapy.cfg found)"
 
 
 @pytest.fixture

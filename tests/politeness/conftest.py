@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from scrapy_rep.politeness.rate_limiter import RateLimiter, Turn
+from scrapy_rep.politeness.rate_limiter import Permit, RateLimiter
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores.sqlite_link import SqliteLink
-from tests.support.direct_link import DirectLink, at_once
+from scrapy_rep.stores.sqlite_connection import SqliteConnection
+from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 from tests.support.simulation import Simulation
 
@@ -36,7 +36,7 @@ class Journey:
         self.up = self.down = 0.0
 
 
-class SimulatedRedis(DirectLink):
+class SimulatedRedis(DirectConnection):
     """Scripts run by a real Redis that goes by the clock of the simulation."""
 
     def __init__(self, client: Redis, journey: Journey) -> None:
@@ -71,30 +71,30 @@ class Worker:
 
     def ask(
         self, delay: float = DELAY, since: float | None = None, missed: int | None = None, more: bool = False
-    ) -> Turn:
+    ) -> Permit:
         return at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
 
-    def take(self, **kwargs: Any) -> Turn:
-        """Ask as often as told, until the turn is granted and may be used."""
-        while (turn := self.ask(**kwargs)).starts_in is None:
-            self.simulation.now += turn.wait
-        self.simulation.now += turn.starts_in
-        return turn
+    def take(self, **kwargs: Any) -> Permit:
+        """Ask again as often as required, until the permit is granted and may be used."""
+        while (permit := self.ask(**kwargs)).starts_in is None:
+            self.simulation.now += permit.retry_in
+        self.simulation.now += permit.starts_in
+        return permit
 
     def start(self, **kwargs: Any) -> float:
         """Start a request as soon as possible, and report it; when that was."""
-        turn = self.take(**kwargs)
-        self.report(turn)
+        permit = self.take(**kwargs)
+        self.report(permit)
         return self.simulation.now
 
-    def report(self, turn: Turn, ago: float = 0.0) -> None:
-        at_once(self.limiter.started(KEY, turn.number, ago))
+    def report(self, permit: Permit, ago: float = 0.0) -> None:
+        at_once(self.limiter.report_start(KEY, permit.number, ago))
 
-    def give_back(self, turn: Turn) -> None:
-        at_once(self.limiter.give_back(KEY, turn.number))
+    def release(self, permit: Permit) -> None:
+        at_once(self.limiter.release(KEY, permit.number))
 
-    def mark(self, memory: float = 60.0) -> None:
-        at_once(self.limiter.mark(KEY, memory))
+    def restart_delay(self, memory: float = 60.0) -> None:
+        at_once(self.limiter.restart_delay(KEY, memory))
 
 
 @pytest.fixture
@@ -125,9 +125,9 @@ def redis_workers(simulation: Simulation, redis_client: Redis) -> list[Worker]:
 class SimulatedLink:
     """The file, written to when the clock of the simulation says so."""
 
-    def __init__(self, link: SqliteLink, journey: Journey) -> None:
+    def __init__(self, link: SqliteConnection, journey: Journey) -> None:
         self.path = link.path
-        self.seconds_in_use = float("inf")
+        self.seconds_since_recovery = float("inf")
         self._link = link
         self._journey = journey
 
@@ -145,7 +145,7 @@ class SimulatedLink:
 def sqlite_workers(simulation: Simulation, tmp_path: Path) -> Iterator[list[Worker]]:
     """Each with a connection of its own."""
     journeys = [Journey(simulation) for _ in range(4)]
-    links = [SqliteLink(tmp_path / "robots.sqlite") for _ in journeys]
+    links = [SqliteConnection(tmp_path / "robots.sqlite") for _ in journeys]
     yield [
         Worker(SqliteRateLimiter(SimulatedLink(link, journey), name), journey)  # type: ignore[arg-type]
         for link, journey, name in zip(links, journeys, "abcd")

@@ -1,4 +1,4 @@
-"""How many robots.txt are fetched ahead, and whom a fetch that hangs keeps from being fetched."""
+"""How many robots.txt are fetched ahead, and that a fetch that hangs keeps no other from starting."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scrapy import Request
 from scrapy.statscollectors import StatsCollector
 
 from scrapy_rep.politeness import prefetch
-from scrapy_rep.politeness.alarm import Alarm
 from scrapy_rep.politeness.prefetch import Prefetcher
+from scrapy_rep.politeness.timer import Timer
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import crawler_at_rest
 
@@ -65,10 +65,10 @@ class Bench:
         self.engine = SimpleNamespace(is_running=True, is_closing=False, wake=lambda: None)
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
-        alarm = Alarm(self.clock.monotonic, self.clock.call_later)
+        timer = Timer(self.clock.monotonic, self.clock.call_later)
         robots: Any = self.robots
         engine: Any = self.engine
-        self.prefetcher = Prefetcher(robots, engine, alarm, lambda: self.is_enough, self.stats)
+        self.prefetcher = Prefetcher(robots, engine, timer, lambda: self.is_enough, self.stats)
 
     def add(self, number: int, **kwargs: Any) -> Waiting:
         waiting = Waiting(number, **kwargs)
@@ -84,17 +84,17 @@ def bench() -> Bench:
 def test_so_many_are_fetched_at_once_and_the_others_when_one_has_come(bench: Bench) -> None:
     for number in range(200):
         bench.add(number)
-    assert len(bench.robots.ends) == prefetch.MAX_FRESH
+    assert len(bench.robots.ends) == prefetch.MAX_RECENT
     bench.robots.end("http://h0.example/")
-    assert len(bench.robots.ends) == prefetch.MAX_FRESH
-    assert f"http://h{prefetch.MAX_FRESH}.example/" in bench.robots.ends
+    assert len(bench.robots.ends) == prefetch.MAX_RECENT
+    assert f"http://h{prefetch.MAX_RECENT}.example/" in bench.robots.ends
 
 
 def test_those_that_hang_keep_no_others_from_being_fetched(bench: Bench) -> None:
     for number in range(200):
         bench.add(number)
-    bench.clock.advance(prefetch.PATIENCE + 0.3)
-    assert len(bench.robots.ends) == 2 * prefetch.MAX_FRESH
+    bench.clock.advance(prefetch.SLOW_AFTER + 0.3)
+    assert len(bench.robots.ends) == 2 * prefetch.MAX_RECENT
 
 
 def test_those_that_hang_are_bounded_too(bench: Bench) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,10 @@ from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue
 from scrapy_rep import CrawlDelay, RepExtension
 from scrapy_rep.crawl import scrapy_internals
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.politeness import starts
-from scrapy_rep.politeness.alarm import Alarm
+from scrapy_rep.politeness import slot_tracker
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
-from scrapy_rep.politeness.rate_limiter import Turn
+from scrapy_rep.politeness.rate_limiter import Permit
+from scrapy_rep.politeness.timer import Timer
 from tests.support.in_process import crawler_at_rest, in_the_loop
 
 from .clock import Clock
@@ -43,7 +42,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
             monkeypatch.setattr(scrapy.core.downloader, name, clock.monotonic)
         monkeypatch.setattr(scrapy_internals, name, clock.monotonic)
     monkeypatch.setattr(scrapy.core.downloader, "call_later", clock.call_later)
-    monkeypatch.setattr(starts, "Alarm", lambda: Alarm(clock.monotonic, clock.call_later))
+    monkeypatch.setattr(slot_tracker, "Timer", lambda: Timer(clock.monotonic, clock.call_later))
     return clock
 
 
@@ -114,7 +113,7 @@ def name_of(request: Request) -> str:
 
 
 @pytest.fixture
-def bench(clock: Clock) -> Iterator[Bench]:
+def bench(clock: Clock) -> Bench:
     return Bench(clock)
 
 
@@ -269,7 +268,7 @@ def test_one_timer_serves_all_hosts_and_goes_with_the_crawl(clock: Clock) -> Non
         bench.start(name)
     clock.advance(0.1)
     assert clock.timers == 1
-    bench.queue._starts._spider_closed()
+    bench.queue._tracker._spider_closed()
     assert clock.timers == 0
 
 
@@ -285,7 +284,7 @@ def test_the_length_counts_what_is_stored(bench: Bench) -> None:
 def test_what_is_gone_is_forgotten(bench: Bench) -> None:
     bench.push("a/1")
     bench.end(bench.pop() or "")
-    assert bench.queue._starts._slots == {}
+    assert bench.queue._tracker._slots == {}
 
 
 def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
@@ -294,12 +293,12 @@ def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_t
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     bench.push("a/1")
     bench.push("a/2")
-    bench.end(bench.pop() or "")  # while it was on its way, the alarm was set to look again
+    bench.end(bench.pop() or "")  # while it was on its way, the timer was set to look again
     bench.end(bench.pop() or "")
     bench.push("a/3")
     state = bench.queue._slots["a.example"].state
     clock.advance(1)
-    assert bench.queue._starts.state("a.example") is state
+    assert bench.queue._tracker.state("a.example") is state
 
 
 def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Clock, tmp_path: Path) -> None:
@@ -335,7 +334,7 @@ def test_a_concurrency_per_ip_is_refused(clock: Clock) -> None:
     crawler = crawler_at_rest(NO_ROBOTS)
     crawler.settings.frozen = False
     crawler.settings.set("CONCURRENT_REQUESTS_PER_IP", 2)
-    with pytest.raises(InvalidSettingError, match="CONCURRENT_REQUESTS_PER_IP and scrapy_rep"):
+    with pytest.raises(InvalidSettingError, match="CONCURRENT_REQUESTS_PER_IP does not work with"):
         queue_of(crawler)
 
 
@@ -383,7 +382,7 @@ def test_scrapys_queue_refuses_what_ours_has_left(clock: Clock, tmp_path: Path) 
 
 @pytest.mark.parametrize("left", [[1, 2], [["a", "b"]], [["a", "http://a.example", "x"]]])
 def test_what_another_queue_has_left_is_refused(clock: Clock, tmp_path: Path, left: Any) -> None:
-    with pytest.raises(ValueError, match="stored by another SCHEDULER_PRIORITY_QUEUE"):
+    with pytest.raises(ValueError, match="stored by a SCHEDULER_PRIORITY_QUEUE other than"):
         Bench(clock, path=str(tmp_path), left=left)
 
 
@@ -435,37 +434,38 @@ def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Clock)
     assert not bench.downloader.needs_backout()  # that one can go
 
 
-class Turns:
-    """A rate limiter whose turn has come for everybody."""
+class Limiter:
+    """A rate limiter that grants every permit at once."""
 
     is_settling = False
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def acquire(self, key: str, delay: float, **question: Any) -> Turn:
+    async def acquire(self, key: str, delay: float, **question: Any) -> Permit:
         self.asked.append(key)
-        return Turn(0.0, 0.0, 1, 1e9)
+        return Permit(0.0, 0.0, 1, 1e9)
 
-    async def started(self, key: str, number: int, ago: float) -> None:
+    async def report_start(self, key: str, number: int, ago: float) -> None:
         """Nothing to keep."""
 
-    give_back = mark = started
+    release = restart_delay = report_start
 
 
 @in_the_loop
-async def test_while_the_downloader_is_full_no_turn_is_asked_for_and_each_place_leads_to_one(
+async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_request_that_ends_leads_to_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench(Clock(), {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
     extension: Any = bench.crawler.get_extension(RepExtension)
-    extension.limiter = limiter = Turns()
+    extension.limiter = limiter = Limiter()
     monkeypatch.setattr(extension, "origin_to_ask", lambda _: None)
     crawl_delay: Any = bench.crawler.get_extension(CrawlDelay)
-    del crawl_delay.turns  # known since the middlewares were built
+    del crawl_delay.permits  # known since the middlewares were built
     for host in ("a", "b", "c"):
-        crawl_delay._delays.ask(f"{host}.example", host, 10.0, is_shared=True)
+        crawl_delay._delays.require(f"{host}.example", host, 10.0, is_shared=True)
+    crawl_delay.has_delays = True
     for number in range(2):
         bench.downloader.active.add(request(f"busy/{number}"))
     bench.push("a/1", "b/1", "c/1")

@@ -1,8 +1,8 @@
-"""The least busy download slot first, and among equals in turn."""
+"""The least busy download slot first, and equally busy ones in rotation."""
 
 from __future__ import annotations
 
-from scrapy_rep.politeness.ready_slots import ReadySlots
+from scrapy_rep.politeness.slot_tracker import ReadySlots
 
 
 def test_the_least_busy_comes_first() -> None:

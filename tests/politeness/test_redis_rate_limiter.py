@@ -7,24 +7,24 @@ from redis import Redis
 
 from scrapy_rep.politeness.rate_limiter import RateLimiterAwayError
 from scrapy_rep.politeness.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.stores.redis_client import RedisAwayError
-from tests.support.direct_link import DirectLink, at_once
+from scrapy_rep.stores.redis_connection import RedisAwayError
+from tests.support.direct_connection import DirectConnection, at_once
 
 from .conftest import DELAY, KEY, Worker
 
 
-class NoLink(DirectLink):
+class NoConnection(DirectConnection):
     async def run(self, *_: object) -> None:
         raise RedisAwayError("Redis at home does not answer")
 
 
 def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
-    limiter = RedisRateLimiter(NoLink(redis_client), "a")  # type: ignore[arg-type]
+    limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
     for call in (
         limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
-        limiter.started(KEY, 1, 0.0),
-        limiter.give_back(KEY, 1),
-        limiter.mark(KEY, 60.0),
+        limiter.report_start(KEY, 1, 0.0),
+        limiter.release(KEY, 1),
+        limiter.restart_delay(KEY, 60.0),
     ):
         with pytest.raises(RateLimiterAwayError, match="Redis at home does not answer"):
             at_once(call)
@@ -34,9 +34,9 @@ def test_when_redis_has_lost_its_data_all_wait_a_delay(redis_workers: list[Worke
     a, b, *_ = redis_workers
     a.start()
     redis_client.flushall()
-    told = b.ask(since=0.1)
-    assert told.starts_in is None
-    assert told.wait > DELAY - 0.05
+    answer = b.ask(since=0.1)
+    assert answer.starts_in is None
+    assert answer.retry_in > DELAY - 0.05
     assert b.start()
 
 
@@ -53,15 +53,15 @@ def test_redis_forgets_download_slots_and_workers_that_stay_away(
 def test_a_report_of_what_redis_has_forgotten_leaves_nothing_behind(
     redis_workers: list[Worker], redis_client: Redis
 ) -> None:
-    turn = redis_workers[0].take()
+    permit = redis_workers[0].take()
     redis_client.flushall()
-    redis_workers[0].report(turn)
+    redis_workers[0].report(permit)
     assert not redis_client.keys("rep:*")
 
 
 def test_prefixes_do_not_meet(redis_workers: list[Worker], redis_client: Redis) -> None:
     redis_workers[0].ask()
-    link = DirectLink(redis_client)
+    link = DirectConnection(redis_client)
     link.prefix = "other:"
     other = RedisRateLimiter(link, "a")  # type: ignore[arg-type]
     assert at_once(other.acquire(KEY, DELAY, since=None, missed=None, more=False)).starts_in == 0

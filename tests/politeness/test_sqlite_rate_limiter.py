@@ -16,8 +16,8 @@ import pytest
 
 from scrapy_rep.politeness.rate_limiter import RateLimiterAwayError
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores.sqlite_link import SqliteLink, StoreAwayError
-from tests.support.direct_link import at_once
+from scrapy_rep.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from tests.support.direct_connection import at_once
 
 from .conftest import DELAY, KEY, Worker
 
@@ -25,29 +25,29 @@ CRAWL = """
 import asyncio, sys, time
 from pathlib import Path
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores import sqlite_link
+from scrapy_rep.stores import sqlite_connection
 from tests.support.in_process import run
 
 async def crawl(path, name, delay, pages):
-    sqlite_link.in_thread = asyncio.to_thread
-    limiter = SqliteRateLimiter(sqlite_link.SqliteLink(path), name)
+    sqlite_connection.in_thread = asyncio.to_thread
+    limiter = SqliteRateLimiter(sqlite_connection.SqliteConnection(path), name)
     last = missed = None
     while pages:
         since = None if last is None else time.monotonic() - last
-        turn = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
-        lapses_at = time.monotonic() + turn.lapses_in
+        permit = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
+        expires_at = time.monotonic() + permit.expires_in
         missed = None
-        if turn.starts_in is None:
-            await asyncio.sleep(turn.wait)
+        if permit.starts_in is None:
+            await asyncio.sleep(permit.retry_in)
             continue
-        await asyncio.sleep(turn.starts_in)
+        await asyncio.sleep(permit.starts_in)
         last = time.monotonic()
-        if last >= lapses_at:
-            missed = turn.number
+        if last >= expires_at:
+            missed = permit.number
             continue
         print(last, flush=True)
         pages -= 1
-        await limiter.started("host", turn.number, time.monotonic() - last)
+        await limiter.report_start("host", permit.number, time.monotonic() - last)
 
 run(crawl(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4])))
 """
@@ -95,7 +95,7 @@ def locked(
     path: Path, sqlite_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[sqlite3.Connection]:
     """Another process holds the file of the workers."""
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PATIENCE", 0.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 0.0)
     sqlite_workers[0].ask()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -109,9 +109,9 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     limiter = a.limiter
     for call in (
         limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
-        limiter.started(KEY, 1, 0.0),
-        limiter.give_back(KEY, 1),
-        limiter.mark(KEY, 60.0),
+        limiter.report_start(KEY, 1, 0.0),
+        limiter.release(KEY, 1),
+        limiter.restart_delay(KEY, 60.0),
     ):
         with pytest.raises(RateLimiterAwayError, match="cannot be used"):
             at_once(call)
@@ -119,7 +119,7 @@ def test_when_the_file_is_locked_the_limiter_is_away(
 
 
 def test_when_the_file_is_back_others_may_not_know_it_for_a_while(path: Path, locked: sqlite3.Connection) -> None:
-    link = SqliteLink(path)
+    link = SqliteConnection(path)
     limiter = SqliteRateLimiter(link, "e")
     assert not limiter.is_settling
     with pytest.raises(StoreAwayError):
@@ -142,7 +142,7 @@ def test_after_a_restart_of_the_machine_nobody_waits_for_longer_than_a_delay(sql
 def test_what_nobody_needs_any_more_is_forgotten(sqlite_workers: list[Worker], path: Path) -> None:
     a, b, *_ = sqlite_workers
     a.start()
-    a.mark()
+    a.restart_delay()
     a.simulation.now += 1_000
     at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
     with closing(sqlite3.connect(path)) as connection:
@@ -156,13 +156,13 @@ def test_when_the_file_was_replaced_all_wait_a_delay(sqlite_workers: list[Worker
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DELETE FROM turns")
         connection.commit()
-    told = b.ask(since=0.5)
-    assert told.starts_in is None
-    assert told.wait > DELAY - 0.05
+    answer = b.ask(since=0.5)
+    assert answer.starts_in is None
+    assert answer.retry_in > DELAY - 0.05
 
 
 def test_download_slots_do_not_meet(sqlite_workers: list[Worker]) -> None:
     a, b, *_ = sqlite_workers
     a.ask()
-    turn = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
-    assert turn.starts_in == 0
+    permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
+    assert permit.starts_in == 0

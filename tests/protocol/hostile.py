@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from scrapy_rep.protocol.line import MAX_LINE
+from scrapy_rep.protocol.records import MAX_LINE
 
 Line = bytes | Callable[[int], bytes]
 

@@ -59,8 +59,8 @@ def verdicts(body: bytes, dialect: Dialect = GOOGLE) -> None:
 
 def differences(body: bytes) -> None:
     difference = Difference(body, ALL, TOKENS, GOOGLE, limit=None)
-    difference.samples()
-    list(difference.on(URL))
+    difference.sample_paths()
+    list(difference.changes(URL))
 
 
 QUESTIONS: Final[dict[str, Question]] = {
@@ -85,9 +85,9 @@ QUESTIONS: Final[dict[str, Question]] = {
 
 @pytest.fixture(autouse=True)
 def _bounds_of_the_linter_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.rules"), "_STEPS", 500)
-    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.agents"), "_STEPS", 200)
-    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.lines"), "_MOST_GUESSED", 5)
+    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.rule_checks"), "_STEPS", 500)
+    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.group_checks"), "_STEPS", 200)
+    monkeypatch.setattr(import_module("scrapy_rep.tools.lint.line_checks"), "_MOST_GUESSED", 5)
 
 
 @pytest.fixture

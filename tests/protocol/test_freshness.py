@@ -169,15 +169,14 @@ def test_no_copy_outlives_itself_but_in_need_and_no_life_sees_two_fetches(
         if held is None:
             continue
         known = life_ends > -math.inf
-        in_need = failing_since is not None
-        if not in_need or (known and now < life_ends + stale):
+        if failing_since is None or (known and now < life_ends + stale):
             expected = Access.SUCCESSFUL
         elif now - failing_since < LONG_UNREACHABLE:
             expected = Access.UNREACHABLE
         else:
             expected = Access.SUCCESSFUL if known else Access.UNAVAILABLE
         assert policy.access(held, now) is expected
-        assert in_need or now < life_ends
+        assert failing_since is not None or now < life_ends
 
 
 def test_the_distance_between_attempts_doubles_up_to_its_bound() -> None:

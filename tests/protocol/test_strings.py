@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from enum import Enum
 from io import BytesIO
 
@@ -23,7 +24,7 @@ MEMBERS = pytest.mark.parametrize("member", [*Access, *Kind, *Reason, *Severity]
 @MEMBERS
 def test_ours_a_member_equals_its_value_and_stands_for_it_as_a_key(member: Enum) -> None:
     assert member == member.value
-    assert {member.value: 1}[member] == 1  # type: ignore[index]
+    assert {member.value: 1}[member] == 1
 
 
 @MEMBERS
@@ -43,10 +44,10 @@ def test_ours_a_member_is_a_string_in_json(member: Enum) -> None:
 
 
 @pytest.mark.parametrize("exporter", [JsonItemExporter, JsonLinesItemExporter, CsvItemExporter, XmlItemExporter])
-def test_ours_a_feed_holds_the_value_of_a_member(exporter: type[BaseItemExporter]) -> None:
+def test_ours_a_feed_holds_the_value_of_a_member(exporter: Callable[[BytesIO], BaseItemExporter]) -> None:
     def exported(reason: str) -> bytes:
         file = BytesIO()
-        feed = exporter(file)  # type: ignore[call-arg]
+        feed = exporter(file)
         feed.start_exporting()
         feed.export_item({"reason": reason})
         feed.finish_exporting()

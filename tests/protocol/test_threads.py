@@ -10,8 +10,8 @@ from threading import Barrier, Event
 import pytest
 
 from scrapy_rep.protocol import RobotsTxt, parse
+from scrapy_rep.protocol.plain_reader import PlainReader, TokenScan
 from scrapy_rep.protocol.product_token import Token
-from scrapy_rep.protocol.reading import PlainReading, Scan
 
 THREADS = 4
 URLS = [f"https://h.example/a/{number}/x" for number in range(40)]
@@ -43,7 +43,7 @@ def at_once(question: Callable[[], object]) -> list[object]:
         return [asked.result(timeout=60) for asked in [threads.submit(ask) for _ in range(THREADS)]]
 
 
-class Slow(PlainReading):
+class Slow(PlainReader):
     """Stops behind the first rule, the first time that the rules are read by line, until it may go on."""
 
     __slots__ = ("is_reading", "may_go_on")
@@ -52,7 +52,7 @@ class Slow(PlainReading):
         super().__init__(body)
         self.is_reading, self.may_go_on = Event(), Event()
 
-    def by_line(self, token: Token, scan: Scan) -> Iterator[tuple[bool, bytes, int]]:
+    def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         for rule in super().by_line(token, scan):
             yield rule
             if scan.rules.paths and not self.is_reading.is_set():

@@ -1,4 +1,4 @@
-"""When a call that failed is tried again."""
+"""The circuit breaker opens, pauses and closes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
     return clock
 
 
-def test_while_nothing_fails_every_call_may_go() -> None:
+def test_a_closed_breaker_allows_every_call() -> None:
     breaker = CircuitBreaker()
     assert breaker.allows()
     assert breaker.allows()
 
 
-def test_after_a_failure_one_call_may_try_after_each_pause(clock: Simulation) -> None:
+def test_an_open_breaker_allows_one_call_after_each_pause(clock: Simulation) -> None:
     breaker = CircuitBreaker()
     breaker.fail()
     assert not breaker.allows()

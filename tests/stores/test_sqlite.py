@@ -1,4 +1,4 @@
-"""The store goes on whatever becomes of its file, and says what to do."""
+"""The SQLite store survives whatever happens to its file, and logs what to do."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 from scrapy_rep.protocol import Origin
 from scrapy_rep.stores.lease import LeaseHolder
 from scrapy_rep.stores.sqlite import SqliteStore
+from scrapy_rep.stores.sqlite_connection import SqliteConnection
 from scrapy_rep.stores.sqlite_file import SqliteFile
-from scrapy_rep.stores.sqlite_link import SqliteLink
 from tests.support.in_process import run
 
 from .test_sqlite_file import ENTRY, NOW, ORIGIN
@@ -34,11 +34,11 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
         return function(*arguments)
 
     monkeypatch.setattr("scrapy_rep.stores.sqlite.time", lambda: NOW)
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_link.in_thread", here)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_connection.in_thread", here)
 
 
 def store_at(path: Path) -> SqliteStore:
-    return SqliteStore(SqliteLink(path))
+    return SqliteStore(SqliteConnection(path))
 
 
 def get(store: SqliteStore) -> bool:
@@ -52,12 +52,12 @@ def put(store: SqliteStore) -> None:
     run(store.put(ENTRY))
 
 
-def test_without_a_question_no_file_is_made(path: Path) -> None:
+def test_no_file_is_created_before_the_first_call(path: Path) -> None:
     store_at(path).close()
     assert not path.exists()
 
 
-def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
+def test_missing_folders_are_created(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "robots.sqlite"
     store = store_at(path)
     assert not get(store)
@@ -69,7 +69,7 @@ def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_damaged_file_is_set_aside_with_a_warning_and_a_fresh_one_is_made(
+def test_a_damaged_file_is_set_aside_with_a_warning_and_replaced(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.write_bytes(b"no database" * 1_000)
@@ -80,7 +80,7 @@ def test_a_damaged_file_is_set_aside_with_a_warning_and_a_fresh_one_is_made(
     store.close()
     assert path.with_name("robots.sqlite.aside-1").read_bytes() == b"no database" * 1_000
     (warning,) = caplog.records
-    assert "is damaged or not ours (file is not a database): it is now" in warning.getMessage()
+    assert "is damaged or not ours (file is not a database): it was renamed to" in warning.getMessage()
     assert warning.levelno == logging.WARNING
 
 
@@ -110,7 +110,7 @@ def test_two_stores_that_find_the_same_damage_replace_the_file_once(path: Path) 
     assert sorted(file.name for file in path.parent.iterdir()) == ["robots.sqlite", "robots.sqlite.aside-1"]
 
 
-def test_without_a_place_to_write_the_crawl_is_warned_once_and_goes_on(
+def test_a_store_that_cannot_be_written_warns_once_and_finds_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
@@ -121,10 +121,10 @@ def test_without_a_place_to_write_the_crawl_is_warned_once_and_goes_on(
     run(store.release_lease(ORIGIN))
     store.close()
     (warning,) = caplog.records
-    assert "set REP_STORE_PATH to a file that can be written, or REP_STORE to memory." in warning.getMessage()
+    assert "set REP_STORE_PATH to a writable file, or REP_STORE to 'memory'." in warning.getMessage()
 
 
-def test_a_folder_in_place_of_the_file_is_no_place_to_write(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_in_place_of_the_file_cannot_be_used(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path.mkdir()
     store = store_at(path)
     assert not get(store)
@@ -132,7 +132,7 @@ def test_a_folder_in_place_of_the_file_is_no_place_to_write(path: Path, caplog: 
     assert path.is_dir()
 
 
-def test_what_comes_after_the_end_of_the_crawl_is_let_go(path: Path) -> None:
+def test_calls_after_the_end_of_the_crawl_do_nothing(path: Path) -> None:
     store = store_at(path)
     assert not get(store)
     store.close()
@@ -141,7 +141,7 @@ def test_what_comes_after_the_end_of_the_crawl_is_let_go(path: Path) -> None:
     store.close()
 
 
-def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
+def test_a_damaged_file_that_cannot_be_set_aside_does_not_stop_the_crawl(
     path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = store_at(path)
@@ -153,14 +153,14 @@ def test_a_damaged_file_that_cannot_be_set_aside_ends_nothing(
     monkeypatch.setattr("os.replace", _forbidden)
     assert not get(store)
     assert not get(store)
-    assert "cannot be used now (not here)" in caplog.text
+    assert "cannot be used (not here)" in caplog.text
 
 
 def _forbidden(*_: object) -> None:
     raise PermissionError("not here")
 
 
-def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(path: Path) -> None:
+def test_a_crawl_that_ends_during_its_fetch_releases_the_lease(path: Path) -> None:
     store = store_at(path)
     assert not get(store)
     assert run(store.acquire_lease(ORIGIN, 1e12))
@@ -170,7 +170,7 @@ def test_a_crawl_that_ends_in_its_fetch_leaves_the_origin_to_others(path: Path) 
 
 
 def leased_by(path: Path, holder: LeaseHolder) -> bool:
-    """Whether a crawl gets the lease that *holder* has left behind."""
+    """Whether a crawl gets a lease that *holder* still has."""
     with closing(SqliteFile(path)) as file:
         assert not file.lease(ORIGIN, str(holder), NOW, 1_000)
     store = store_at(path)
@@ -179,14 +179,14 @@ def leased_by(path: Path, holder: LeaseHolder) -> bool:
     return granted
 
 
-def test_a_process_that_was_killed_holds_nobody_up(path: Path) -> None:
+def test_the_lease_of_a_killed_process_ends_at_once(path: Path) -> None:
     killed = subprocess.Popen([sys.executable, "-c", ""])
     killed.wait()
     assert leased_by(path, LeaseHolder.new()._replace(pid=killed.pid, uuid="x"))
 
 
-def test_a_container_that_was_killed_and_started_again_does_not_wait_for_itself(path: Path) -> None:
-    """Its process has the number that it had before."""
+def test_a_restarted_container_does_not_wait_for_its_own_lease(path: Path) -> None:
+    """Its process has the same number as before."""
     assert leased_by(path, LeaseHolder.new()._replace(start="1", uuid="x"))
 
 
@@ -194,7 +194,7 @@ def test_a_holder_on_another_machine_keeps_its_lease(path: Path) -> None:
     assert not leased_by(path, LeaseHolder.new()._replace(host="another-machine", pid=2**22 + 1, uuid="x"))
 
 
-def test_a_process_that_lives_keeps_its_lease(path: Path) -> None:
+def test_a_living_process_keeps_its_lease(path: Path) -> None:
     first, second = store_at(path), store_at(path)
     assert not get(first)
     assert not get(second)
@@ -204,7 +204,7 @@ def test_a_process_that_lives_keeps_its_lease(path: Path) -> None:
         store.close()
 
 
-def test_without_a_file_the_crawl_is_warned_once_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_store_without_a_file_warns_once_and_finds_nothing(caplog: pytest.LogCaptureFixture) -> None:
     store = SqliteStore(None)
     for _ in range(2):
         assert not get(store)
@@ -216,7 +216,7 @@ def test_without_a_file_the_crawl_is_warned_once_and_goes_on(caplog: pytest.LogC
     assert "Set REP_STORE_PATH to a file" in warning.getMessage()
 
 
-def test_the_first_entry_of_a_crawl_makes_the_file_forget_what_is_of_no_use(path: Path) -> None:
+def test_the_first_put_of_a_crawl_deletes_entries_that_are_no_longer_usable(path: Path) -> None:
     with closing(SqliteFile(path)) as file:
         origin = Origin("http", "old.example", 80)
         old = replace(ENTRY, origin=origin, fetched_at=0.0, fresh_until=1.0, failures=0, retry_at=0.0)

@@ -1,4 +1,4 @@
-"""What is in the file of entries, who may fetch, and what happens when somebody is killed."""
+"""The SQLite file keeps entries and leases, also when processes are killed or write at once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def bodies(path: Path) -> int:
     return int(number)
 
 
-def test_an_entry_comes_back_as_it_went_in_also_in_another_process(file: SqliteFile, path: Path) -> None:
+def test_get_returns_what_another_process_put(file: SqliteFile, path: Path) -> None:
     unknown = replace(ENTRY, access=Access.UNREACHABLE, status=None, body=b"", hops=(), unreachable_since=None)
     other = replace(unknown, origin=Origin("ftp", "::1", 21))
     for entry in (ENTRY, other):
@@ -86,9 +86,7 @@ def test_an_entry_comes_back_as_it_went_in_also_in_another_process(file: SqliteF
     again.close()
 
 
-def test_a_body_is_kept_once_however_many_origins_have_it_and_not_longer_than_any(
-    file: SqliteFile, path: Path
-) -> None:
+def test_a_body_is_stored_once_for_all_its_origins_and_deleted_with_the_last(file: SqliteFile, path: Path) -> None:
     for number in range(3):
         file.put(entry_of(number), "me", NOW)
     assert bodies(path) == 1
@@ -99,14 +97,14 @@ def test_a_body_is_kept_once_however_many_origins_have_it_and_not_longer_than_an
     assert bodies(path) == 1
 
 
-def test_an_answer_is_not_replaced_by_what_was_known_before_it(file: SqliteFile, path: Path) -> None:
+def test_an_older_answer_does_not_replace_a_newer_one(file: SqliteFile, path: Path) -> None:
     file.put(replace(ENTRY, fetched_at=NOW + 10, body=b"new"), "me", NOW)
     file.put(replace(ENTRY, fetched_at=NOW, body=b"old"), "slow", NOW)
     kept = file.get(ORIGIN)
     assert (kept and kept.body, bodies(path)) == (b"new", 1)
 
 
-def test_ours_an_entry_that_a_clock_ahead_has_dated_is_replaced(file: SqliteFile) -> None:
+def test_ours_an_entry_dated_in_the_future_is_replaced(file: SqliteFile) -> None:
     file.put(replace(ENTRY, fetched_at=NOW + 1e6, body=b"of next week"), "me", NOW + 1e6)
     file.put(replace(ENTRY, fetched_at=NOW, body=b"of now"), "me", NOW)
     kept = file.get(ORIGIN)
@@ -114,7 +112,7 @@ def test_ours_an_entry_that_a_clock_ahead_has_dated_is_replaced(file: SqliteFile
     assert kept.body == b"of now"
 
 
-def test_one_holder_at_a_time_has_a_lease_until_it_is_released_or_over(file: SqliteFile) -> None:
+def test_one_holder_at_a_time_has_a_lease_until_it_is_released_or_ends(file: SqliteFile) -> None:
     assert not file.lease(ORIGIN, "me", NOW, 10)
     assert not file.lease(ORIGIN, "me", NOW + 5, 10)  # again: it lasts longer
     assert file.lease(ORIGIN, "you", NOW + 14, 10)
@@ -125,13 +123,13 @@ def test_one_holder_at_a_time_has_a_lease_until_it_is_released_or_over(file: Sql
     assert not file.lease(ORIGIN, "me", NOW + 16, 10)
 
 
-def test_what_is_put_gives_the_lease_back(file: SqliteFile) -> None:
+def test_put_releases_the_lease(file: SqliteFile) -> None:
     assert not file.lease(ORIGIN, "me", NOW, 10)
     file.put(ENTRY, "me", NOW)
     assert not file.lease(ORIGIN, "you", NOW, 10)
 
 
-def test_purge_forgets_one_origin_or_all_and_their_bodies(file: SqliteFile, path: Path) -> None:
+def test_purge_deletes_one_origin_or_all_with_their_bodies(file: SqliteFile, path: Path) -> None:
     for number in range(3):
         file.put(entry_of(number, b"%d" % number), "me", NOW)
     assert (file.purge(entry_of(1).origin), file.purge(ORIGIN), bodies(path)) == (1, 0, 2)
@@ -140,9 +138,7 @@ def test_purge_forgets_one_origin_or_all_and_their_bodies(file: SqliteFile, path
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to have a header", b"SQLite"])
-def test_a_file_that_is_no_database_is_told_apart_from_one_that_cannot_be_opened(
-    path: Path, content: bytes
-) -> None:
+def test_a_file_that_is_no_database_raises_no_operational_error(path: Path, content: bytes) -> None:
     path.write_bytes(content * 100)
     with pytest.raises(sqlite3.DatabaseError) as caught:
         SqliteFile(path)
@@ -195,7 +191,7 @@ def test_a_killed_writer_loses_nothing_that_was_stored_and_damages_nothing(path:
     connection.close()
 
 
-def test_four_processes_that_write_at_once_all_find_what_all_have_written(path: Path) -> None:
+def test_entries_that_four_processes_write_at_once_are_all_stored(path: Path) -> None:
     code = WRITER.replace("10**6", "int(sys.argv[2]) + 100")
     commands = [[sys.executable, "-c", code, str(path), str(number * 100)] for number in range(4)]
     writers = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
@@ -205,10 +201,10 @@ def test_four_processes_that_write_at_once_all_find_what_all_have_written(path: 
     file.close()
 
 
-def test_a_file_that_somebody_writes_to_is_opened_at_once(
+def test_a_file_that_another_process_writes_to_is_opened_at_once(
     path: Path, busy: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PATIENCE", 60.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._WRITE_TIMEOUT", 60.0)
     began = monotonic()
     with closing(SqliteFile(path)) as file:
         assert file.get(ORIGIN) is None
@@ -217,7 +213,7 @@ def test_a_file_that_somebody_writes_to_is_opened_at_once(
 
 
 @pytest.mark.parametrize("damage", ["bodies SET body = 'x'", "entries SET hops = '['", "entries SET access = 'x'"])
-def test_a_row_that_is_not_what_it_should_be_is_damage(path: Path, file: SqliteFile, damage: str) -> None:
+def test_a_row_that_is_no_entry_counts_as_damage(path: Path, file: SqliteFile, damage: str) -> None:
     file.put(ENTRY, "me", NOW)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"UPDATE {damage}")
@@ -229,7 +225,7 @@ def test_a_row_that_is_not_what_it_should_be_is_damage(path: Path, file: SqliteF
 @pytest.mark.parametrize("failures", [0, 3])
 @pytest.mark.parametrize("retry_at", [NOW, NOW + 1e6])
 @pytest.mark.parametrize("stale_max", [0.0, 1e7])
-def test_what_is_of_no_more_use_is_forgotten_and_its_body(
+def test_what_is_no_longer_usable_is_deleted_with_its_body(
     path: Path, file: SqliteFile, failures: int, retry_at: float, stale_max: float
 ) -> None:
     entry = replace(ENTRY, failures=failures, retry_at=retry_at)
@@ -237,8 +233,8 @@ def test_what_is_of_no_more_use_is_forgotten_and_its_body(
     for each in (entry, lasting):
         file.put(each, "me", NOW)
     file.lease(ORIGIN, "killed", NOW, 10)
-    assert file.forget(entry.of_use_until(stale_max) - 1, stale_max) == 0
-    assert file.forget(entry.of_use_until(stale_max) + 1, stale_max) == 1
+    assert file.delete_unusable(entry.of_use_until(stale_max) - 1, stale_max) == 0
+    assert file.delete_unusable(entry.of_use_until(stale_max) + 1, stale_max) == 1
     assert list(file.entries()) == [lasting]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM bodies").fetchone() == (1,)

@@ -36,7 +36,7 @@ RECORDER = "tests.support.run_crawl:Recorder"
 _ROOT = Path(__file__).parents[2]
 
 # Forked from one process that has imported Scrapy and done nothing else: that halves what a crawl takes.
-_PROCESSES = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
+_PROCESSES: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
 if hasattr(_PROCESSES, "set_forkserver_preload"):
     _PROCESSES.set_forkserver_preload(["tests.support.run_crawl", *run_crawl.PRELOADED])
 

@@ -85,21 +85,23 @@ def _alive() -> dict[int, Any]:
     """The timers, tasks and threads that there are now, but for the one that asks."""
     from twisted.internet import reactor  # noqa: PLC0415  # pytest-twisted has installed it
 
-    loop = asyncio.get_running_loop()
+    loop: Any = asyncio.get_running_loop()
+    delayed: Any = reactor
     timers = [timer for timer in loop._scheduled if not timer.cancelled() and "_onTimer" not in repr(timer)]
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     threads = [thread for thread in threading.enumerate() if not thread.name.startswith(_POOLS)]
-    return {id(thing): thing for thing in [*timers, *reactor.getDelayedCalls(), *tasks, *threads]}
+    return {id(thing): thing for thing in [*timers, *delayed.getDelayedCalls(), *tasks, *threads]}
 
 
 @contextmanager
 def _logging() -> Iterator[Collector]:
     """Log as a process that crawls does, while entered; what was set before comes back."""
     collector, observer = Collector(), PythonLoggingObserver("twisted")
-    names = ["", *DEFAULT_LOGGING["loggers"]]
+    quieted: Any = DEFAULT_LOGGING["loggers"]
+    names = ["", *quieted]
     levels = {name: logging.getLogger(name).level for name in names}
     logging.root.setLevel(logging.NOTSET)
-    for name, options in DEFAULT_LOGGING["loggers"].items():
+    for name, options in quieted.items():
         logging.getLogger(name).setLevel(options["level"])
     logging.root.addHandler(collector)
     observer.start()

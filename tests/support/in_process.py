@@ -53,5 +53,5 @@ def crawler_at_rest(settings: dict[str, Any] | None = None, spider: type[Spider]
     crawler.engine = crawler._create_engine()
     crawler.engine.spider = crawler.spider
     crawler.engine.downloader.close()  # its collection of idle download slots would go on behind the test
-    crawler.engine.downloader._start_slot_gc = lambda: None
+    crawler.engine.downloader._start_slot_gc = lambda: None  # type: ignore[method-assign]
     return crawler

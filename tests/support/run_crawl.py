@@ -54,6 +54,7 @@ class Recorder(Spider):
 
     name = "recorder"
     requests: list[dict[str, Any]] = []
+    facts: dict[str, Any]
 
     async def start(self) -> Any:
         self.began = monotonic()

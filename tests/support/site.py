@@ -142,7 +142,7 @@ class Site:
         self._answers: dict[tuple[str, str], Answers] = {}
         self._loop = asyncio.new_event_loop()
         self._servers: list[asyncio.Server] = []
-        self._transports: WeakSet[asyncio.Transport] = WeakSet()
+        self._transports: WeakSet[asyncio.WriteTransport] = WeakSet()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self.origins: list[str] = []
 

@@ -1,4 +1,4 @@
-"""List, show or forget the robots.txt files in the store: the SQLite file, or Redis with ``REP_REDIS_URL``.
+"""List, show or purge the robots.txt files in the store: the SQLite file, or Redis with ``REP_REDIS_URL``.
 
     scrapy robots cache list [--json]
     scrapy robots cache show ORIGIN [--json]
@@ -20,16 +20,17 @@ from time import time
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.protocol import Origin
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.redis_client import RedisAwayError
-from scrapy_rep.stores.redis_entries import RedisEntries
+from scrapy_rep.stores.redis import RedisEntries
+from scrapy_rep.stores.redis_connection import RedisAwayError
 from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.stores.sqlite_file import SqliteFile
 
-from . import FINE, FOUND
-from .terminal import GivenError, complain, with_scheme
+from . import FOUND, OK
+from .inputs import InputError, with_scheme
+from .terminal import print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -38,41 +39,41 @@ Store = SqliteFile | RedisEntries
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the command line."""
+    """Add the arguments of the command to *parser*."""
     parser.add_argument("action", choices=["list", "show", "purge"])
     parser.add_argument("origin", nargs="?", help="an origin, or any URL of it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """Do what the *arguments* say; the exit code."""
+    """Run the command; return the exit code."""
     try:
         origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin is not None else None
         with _store(RepSettings.from_settings(settings)) as store:
             return _ACTIONS[arguments.action](store, origin, arguments.json, out)
-    except (ValueError, GivenError, RedisAwayError) as error:
-        return complain("cache", error)
+    except (ValueError, InputError, RedisAwayError) as error:
+        return print_error("cache", error)
 
 
 @contextmanager
 def _store(settings: RepSettings) -> Iterator[Store]:
-    """The store of the fleet, or else the file. Raises `GivenError` for a file that is none, or is not there."""
+    """Open Redis, or else the SQLite file. Raises `InputError` for a file that is missing or not a store."""
     if settings.redis_url:
         with closing(RedisEntries(settings)) as entries:
             yield entries
         return
     path = path_of_store(settings)
     if path is None:
-        raise GivenError(
-            "without a project (there is no scrapy.cfg) no store is kept: name one with -s REP_STORE_PATH=FILE"
+        raise InputError(
+            "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
         )
     if not path.exists():
-        raise GivenError(f"there is no store at {path}: REP_STORE_PATH names another one")
+        raise InputError(f"there is no store at {path}: name another one with -s REP_STORE_PATH=FILE")
     try:
         with closing(SqliteFile(path)) as file:
             yield file
     except sqlite3.Error as error:
-        raise GivenError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error}") from None
 
 
 def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
@@ -80,34 +81,34 @@ def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
     for entry in entries:
         line = json.dumps(_facts(entry)) if as_json else _line(entry)
         out.write(f"{line}\n")
-    return FINE
+    return OK
 
 
 def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     if origin is None:
-        return complain("cache", "show takes an ORIGIN")
+        return print_error("cache", "show needs an ORIGIN")
     entry = store.get(origin)
     if entry is None:
-        out.write(f"nothing is known of {origin}\n")
+        out.write(f"{origin} is not in the store\n")
         return FOUND
     facts, text = _facts(entry), entry.body.decode("utf-8", "backslashreplace")
     if as_json:
         out.write(json.dumps({**facts, "body": text}) + "\n")
-        return FINE
+        return OK
     for name, value in facts.items():
         fact = ", ".join(value) if isinstance(value, list) else value
         if fact not in (None, "", 0):
             out.write(f"{name.replace('_', ' ')}: {shown(str(fact))}\n")
     out.write("\n")
-    for line in StringIO(text, newline=None):  # CR and CRLF end lines, too; nothing else does
+    for line in StringIO(text, newline=None):  # CR and CRLF end lines too; nothing else does
         out.write(shown(line.removesuffix("\n").expandtabs()) + "\n")
-    return FINE
+    return OK
 
 
 def _purge(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
-    gone = store.purge(origin)
-    out.write(f'{{"gone": {gone}}}\n' if as_json else f"{gone} forgotten\n")
-    return FINE if gone or origin is None else FOUND
+    purged = store.purge(origin)
+    out.write(f'{{"gone": {purged}}}\n' if as_json else f"{number_of(purged, 'entry', 'entries')} purged\n")
+    return OK if purged or origin is None else FOUND
 
 
 _ACTIONS = {"list": _list, "show": _show, "purge": _purge}
@@ -117,7 +118,7 @@ def _line(entry: Entry) -> str:
     left = entry.fresh_until - time()
     state = f"fresh for {left:,.0f} s" if left > 0 else f"expired {-left:,.0f} s ago"
     if entry.failures:
-        state += f", unreachable in {entry.failures} attempts"
+        state += f", {number_of(entry.failures, 'failed attempt', 'failed attempts')}"
     return f"{entry.origin}  {entry.access.value}  {entry.status or '-'}  {len(entry.body):,} octets  {state}"
 
 

@@ -1,13 +1,13 @@
-"""Say whether a crawler may request a URL, and why.
+"""Show whether a crawler may request a URL, and why.
 
     scrapy robots explain URL… [--agent TOKEN]… [--file FILE] [--json] [--full]
     … | scrapy robots explain [-] …
 
-URLs come from the command line, or one a line from standard input. One URL is explained in full, of
-several each gets a line; --full explains all of them, --json prints an object a line. With several --agent
-each URL is answered for each of them. Without --file the robots.txt of each origin is fetched, or found in
-the store, as in a crawl of the project. Exits with 0 when all are allowed, 1 when one is not, 2 when one
-could not be told.
+URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
+line each; --full explains all of them, --json prints one object per line. With several --agent each URL is
+answered for each of them. Without --file the robots.txt of each origin is fetched, or taken from the store, as in
+a crawl of the project. Exits with 0 when all URLs are allowed, 1 when one is disallowed, 2 when a verdict is
+unknown.
 """
 
 from __future__ import annotations
@@ -22,188 +22,187 @@ from typing import IO, TYPE_CHECKING, Final
 from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
 
-from . import FINE, FOUND
-from .explain_text import facts_about, line_about, text_about
-from .subject import Subject
-from .terminal import GivenError, Progress, complain, lines_of, origin_of, read_file, token_of, with_scheme
+from . import FOUND, OK
+from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
+from .inputs import InputError, origin_of, read_file, read_lines, token_of, with_scheme
+from .terminal import Progress, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched, Source
+    from .fetching import Fetched, Fetcher
 
-_URLS_AT_ONCE: Final = 5_000  # are in memory while their origins are asked
+_BATCH: Final = 5_000  # URLs in memory while their origins are fetched
+_PROGRESS_EVERY: Final = 100  # URLs
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the command line."""
-    parser.add_argument("urls", nargs="*", metavar="URL", help="- or none: one a line from standard input")
+    """Add the arguments of the command to *parser*."""
+    parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
     parser.add_argument(
         "--agent",
         metavar="TOKEN",
         action="append",
-        help="a product token or User-Agent header; several are fine; else the project's",
+        help="a product token or User-Agent header, may be repeated (default: the project's)",
     )
-    parser.add_argument(
-        "--file", metavar="FILE", help="this robots.txt, from a file, for every URL; - is standard input"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--full", action="store_true", help="the whole explanation for each of several URLs, too")
+    parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    parser.add_argument("--full", action="store_true", help="explain each of several URLs in full")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """Do what the *arguments* say; the exit code."""
+    """Run the command; return the exit code."""
     try:
-        agents = _agents(arguments.agent, settings)
-        is_one = _is_one(arguments.urls) and len(agents) == 1
-        teller = _Teller(out, agents, as_json=arguments.json, full=arguments.full or is_one)
+        crawlers = _crawlers(arguments.agent, settings)
+        has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
+        is_full = arguments.full or (has_one_url and len(crawlers) == 1)
+        printer = _Printer(out, crawlers, as_json=arguments.json, full=is_full)
         if arguments.file:
-            return _explain_by_file(arguments, RepSettings.from_settings(settings), teller)
-        return _explain_by_origin(_given(arguments.urls), settings, teller)
-    except (GivenError, InvalidSettingError) as error:
-        return complain("explain", error)
+            return _explain_by_file(arguments, RepSettings.from_settings(settings), printer)
+        return _explain_by_origin(_urls(arguments.urls), settings, printer)
+    except (InputError, InvalidSettingError) as error:
+        return print_error("explain", error)
 
 
-def _agents(given: Sequence[str] | None, settings: BaseSettings) -> list[tuple[str, ...]]:
-    """The crawlers that ask, each with its product tokens: those *given*, or that of the project."""
+def _crawlers(given: Sequence[str] | None, settings: BaseSettings) -> list[tuple[str, ...]]:
+    """Return the product tokens of each crawler: of those *given*, or of the project's."""
     if given is None:
         return [tokens_of(settings)]
     return [(token,) for token in dict.fromkeys(map(token_of, given))]
 
 
-def _is_one(urls: Sequence[str]) -> bool:
-    return len(urls) == 1 and urls[0] != "-"
-
-
-def _given(urls: Sequence[str]) -> Iterator[str]:
-    if not urls and sys.stdin.isatty():
-        raise GivenError("which URL? - reads them from standard input, one a line")
-    for url in urls or ("-",):
+def _urls(given: Sequence[str]) -> Iterator[str]:
+    if not given and sys.stdin.isatty():
+        raise InputError("no URL given: name one, or - to read them from standard input, one per line")
+    for url in given or ("-",):
         if url == "-":
-            yield from lines_of("-")
+            yield from read_lines("-")
         else:
             yield url
 
 
-class _Teller:
-    """Prints answers, and remembers the exit code that they come to."""
+class _Printer:
+    """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
-    def __init__(self, out: IO[str], agents: list[tuple[str, ...]], *, as_json: bool, full: bool) -> None:
-        self.agents = agents
-        self.code = FINE
+    def __init__(self, out: IO[str], crawlers: list[tuple[str, ...]], *, as_json: bool, full: bool) -> None:
+        self.crawlers = crawlers
+        self.exit_code = OK
         self._out = out
         self._as_json = as_json
         self._full = full
-        self._shows = out.isatty()  # and so needs no telling how far it is
-        self._told: dict[bool, int] = {True: 0, False: 0}
+        self._is_terminal = out.isatty()  # where the answers themselves show the progress
+        self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)
 
-    def tell_each(self, url: str, subjects: Iterable[Subject]) -> None:
-        """Print the answers of *subjects*, one for each crawler, about *url*."""
-        for subject in subjects:
-            self.tell(url, subject)
+    def print_all(self, url: str, rules: Iterable[CrawlerRules]) -> None:
+        """Print the answer about *url* for each crawler."""
+        for each in rules:
+            self.print(url, each)
 
-    def tell(self, url: str, subject: Subject) -> None:
-        """Print the answer about *url*."""
-        if self._shows:
-            self._progress.end()
-        allowed = self._print(url, subject)
-        self._told[allowed] += 1
-        if not allowed:
-            self.code = max(self.code, FOUND)
-        if not self._shows and not sum(self._told.values()) % 100:
-            self._progress.tell(f"{self._told[True]:,} URLs allowed, {self._told[False]:,} disallowed")
+    def print(self, url: str, rules: CrawlerRules) -> None:
+        """Print the answer about *url* for one crawler."""
+        if self._is_terminal:
+            self._progress.clear()
+        if self._print_answer(url, rules):
+            self._allowed += 1
+        else:
+            self._disallowed += 1
+            self.exit_code = max(self.exit_code, FOUND)
+        if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
+            self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
 
-    def ask(self, number: int) -> None:
-        """Say that so many origins are asked, which may take a while."""
-        if number:
-            self._progress.tell(f"asking {number:,} {'origin' if number == 1 else 'origins'} …", at_once=True)
-
-    def _print(self, url: str, subject: Subject) -> bool:
-        """Whether *url* is allowed."""
+    def _print_answer(self, url: str, rules: CrawlerRules) -> bool:
+        """Print the answer; return whether *url* is allowed."""
         if self._as_json:
-            facts = facts_about(url, subject, full=self._full)
+            facts = as_facts(url, rules, full=self._full)
             self._out.write(json.dumps(facts) + "\n")
             return bool(facts["allowed"])
-        verdict = subject.verdict(url)
+        verdict = rules.verdict(url)
         if self._full:
-            gap = "\n" if any(self._told.values()) else ""
-            self._out.write(f"{gap}{text_about(url, subject, self._out)}\n")
+            gap = "\n" if self._allowed or self._disallowed else ""
+            self._out.write(f"{gap}{as_text(url, rules, self._out)}\n")
         else:
-            crawler = f"  ({shown(subject.token)})" if len(self.agents) > 1 else ""
-            self._out.write(f"{line_about(url, verdict, self._out)}{crawler}\n")
+            crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
+            self._out.write(f"{as_line(url, verdict, self._out)}{crawler}\n")
         return verdict.allowed
 
-    def cannot(self, problem: object) -> None:
-        """Say what could not be told."""
-        self._progress.end()
+    def show_fetching(self, origins: int) -> None:
+        """Show that this number of *origins* is being fetched, which may take a while."""
+        if origins:
+            robots_txt = number_of(origins, "robots.txt file", "robots.txt files")
+            self._progress.show(f"fetching {robots_txt} …", at_once=True)
+
+    def print_problem(self, problem: object) -> None:
+        """Print why a verdict is unknown."""
+        self._progress.clear()
         self._out.flush()
-        self.code = complain("explain", problem)
+        self.exit_code = print_error("explain", problem)
 
     def end(self) -> int:
-        """The exit code."""
-        self._progress.end()
-        return self.code
+        """Clear the progress; return the exit code."""
+        self._progress.clear()
+        return self.exit_code
 
 
-def _explain_by_file(arguments: Namespace, settings: RepSettings, teller: _Teller) -> int:
+def _explain_by_file(arguments: Namespace, settings: RepSettings, printer: _Printer) -> int:
     if arguments.file == "-" and ("-" in arguments.urls or not arguments.urls):
-        raise GivenError("standard input cannot hold both the robots.txt and the URLs")
+        raise InputError("standard input cannot provide both the robots.txt and the URLs")
     body = read_file(arguments.file)
     robotstxt = parse(body, settings.dialect, limit=settings.max_size)
     is_page = is_html(body)
-    subjects = [Subject(robotstxt, tokens, file=arguments.file, is_html=is_page) for tokens in teller.agents]
-    for url in _given(arguments.urls):
-        teller.tell_each(url, subjects)
-    return teller.end()
+    rules = [CrawlerRules(robotstxt, tokens, file=arguments.file, is_html=is_page) for tokens in printer.crawlers]
+    for url in _urls(arguments.urls):
+        printer.print_all(url, rules)
+    return printer.end()
 
 
-def _explain_by_origin(urls: Iterator[str], settings: BaseSettings, teller: _Teller) -> int:
-    from .fetching import crawl  # noqa: PLC0415  # all of Scrapy's machinery, which a file does not need
+def _explain_by_origin(urls: Iterator[str], settings: BaseSettings, printer: _Printer) -> int:
+    from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-    # What cannot be read, and URLs that have no origin, are told without a crawl.
-    while (first := list(islice(urls, _URLS_AT_ONCE))) and not any(map(_origin, first)):
-        _tell_all(first, {}, teller)
+    # Input that cannot be read, and URLs without an origin, are reported without a crawl.
+    while (first := list(islice(urls, _BATCH))) and not any(map(_origin, first)):
+        _print_batch(first, {}, printer)
     if first:
-        crawl(settings, lambda source: _explain_all(first, urls, source, teller))
-    return teller.end()
+        crawl(settings, lambda fetcher: _explain_batches(first, urls, fetcher, printer))
+    return printer.end()
 
 
-async def _explain_all(first: list[str], urls: Iterator[str], source: Source, teller: _Teller) -> None:
-    """The answers in the order of the URLs; those of many are asked and given together."""
-    subjects: dict[Origin, list[Subject]] = {}
-    while some := first or list(islice(urls, _URLS_AT_ONCE)):
+async def _explain_batches(first: list[str], urls: Iterator[str], fetcher: Fetcher, printer: _Printer) -> None:
+    """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
+    rules: dict[Origin, list[CrawlerRules]] = {}
+    while batch := first or list(islice(urls, _BATCH)):
         first = []
-        wanted = dict.fromkeys(filter(None, (_origin(url) for url in some)))
-        subjects = {origin: subjects[origin] for origin in wanted if origin in subjects}
+        origins = dict.fromkeys(filter(None, map(_origin, batch)))
+        rules = {origin: rules[origin] for origin in origins if origin in rules}
 
         def keep(fetched: Fetched) -> None:
-            subjects[fetched.origin] = [Subject.of(fetched, tokens) for tokens in teller.agents]  # noqa: B023
-            if problem := subjects[fetched.origin][0].problem:  # noqa: B023
-                teller.cannot(problem)
+            by_crawler = [CrawlerRules(fetched.robotstxt, tokens, fetched=fetched) for tokens in printer.crawlers]
+            rules[fetched.origin] = by_crawler  # noqa: B023
+            if problem := by_crawler[0].problem:
+                printer.print_problem(problem)
 
-        unknown = [origin for origin in wanted if origin not in subjects]
-        teller.ask(len(unknown))
-        await source.each(unknown, keep)
-        _tell_all(some, subjects, teller)
+        missing = [origin for origin in origins if origin not in rules]
+        printer.show_fetching(len(missing))
+        await fetcher.fetch_each(missing, keep)
+        _print_batch(batch, rules, printer)
 
 
-def _tell_all(urls: Iterable[str], subjects: dict[Origin, list[Subject]], teller: _Teller) -> None:
+def _print_batch(urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]], printer: _Printer) -> None:
     for url in urls:
         try:
-            answers = subjects.get(origin_of(url), [])  # none when Ctrl-C came before it
-        except GivenError as error:
-            teller.cannot(error)
+            by_crawler = rules.get(origin_of(url), [])  # empty when Ctrl-C came first
+        except InputError as error:
+            printer.print_problem(error)
             continue
-        teller.tell_each(with_scheme(url), answers)
+        printer.print_all(with_scheme(url), by_crawler)
 
 
 def _origin(url: str) -> Origin | None:
     try:
         return origin_of(url)
-    except GivenError:
+    except InputError:
         return None

@@ -1,77 +1,53 @@
-"""Fetch robots.txt files for a command: one crawl in which the project's own extension asks for them.
+"""What a command fetches in its crawl: the robots.txt of origins, and the URLs in sitemaps.
 
-So statuses, redirects, attempts, the store and politeness are those of every crawl, with the project's
-settings and ``-s``. A process runs one such crawl in its life. Knows nothing of what the files say.
+The project's own extension fetches robots.txt, so that statuses, redirects, retries, the store and politeness are
+those of every crawl. Knows nothing of what the rules say.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
-import signal
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from time import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
 
-from scrapy import Request, Spider
-from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
-from scrapy.settings import default_settings
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from twisted.internet.defer import CancelledError, Deferred, DeferredList, FirstError
+from scrapy.utils.gz import gunzip, gzip_magic_number
+from scrapy.utils.sitemap import Sitemap
+from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.crawl.scrapy_internals import Engine
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.sqlite import path_of_store
+
+from .crawl_runner import run_in_crawl
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings, Settings
+    from scrapy.settings import BaseSettings
 
     from scrapy_rep.gate.robots import Robots
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
 
-_MODEST: Final[dict[str, Any]] = {
-    "CONCURRENT_REQUESTS": 64,  # every one to another host
-    "REACTOR_THREADPOOL_MAXSIZE": 32,  # which look up names
-    "REP_RETRY_TIMES": 1,
-    "REP_UNREACHABLE_WAIT": 5.0,
-    "TELNETCONSOLE_ENABLED": False,
-}
-"""Nobody at a shell waits for minutes; the project's settings and ``-s`` win."""
-
-_OF_CRAWLS: Final[dict[str, Any]] = {
-    "CLOSESPIDER_ERRORCOUNT": 0,
-    "CLOSESPIDER_PAGECOUNT": 0,
-    "CLOSESPIDER_TIMEOUT": 0,
-    "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
-    "FEEDS": {},
-    "ITEM_PIPELINES": {},
-    "JOBDIR": None,
-    "ROBOTSTXT_PARSER": RepRobotParser,
-    "SCHEDULER": default_settings.SCHEDULER,
-    "SPIDER_MIDDLEWARES": {},
-}
-"""What a project has for its pages must not end, feed or be fed by a command's crawl; ``-s`` wins."""
-
-_FAILURE: Final = re.compile(
+_FAILURE: Final = re.compile(  # how Twisted prints a failure in a list
     r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]"
-)  # as Twisted prints it in a list
-_OVER_PROJECT: Final = 25  # a priority between that of the project's settings and that of ``-s``
+)
+MOST_SITEMAPS: Final = 1_000
+"""Sitemaps that are fetched: at 50,000 URLs each they hold more than anyone wants to check in CI."""
+
+_MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap: 50 MiB, the limit of sitemaps.org
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The robots.txt of ``origin``, come to hand; ``is_fresh`` when asked for now, not found in the store."""
+    """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store."""
 
     origin: Origin
     robots: Robots
@@ -79,59 +55,56 @@ class Fetched:
 
     @property
     def entry(self) -> Entry:
-        """What is known of the origin: status, final URL, hops, body, dates."""
+        """The cached entry: status, final URL, hops, body, dates."""
         return self.robots.entry
 
     @property
     def problem(self) -> str:
-        """One line about why the origin is unreachable; empty when it is not."""
+        """Why the origin is unreachable, in one line; empty when it is reachable."""
         return _FAILURE.sub(r"\1", describe(self.robots.error)) if self.robots.error else ""
 
     @property
     def robotstxt(self) -> RobotsTxt:
-        """The rules that hold: those of the body, or none or all, as the access says."""
+        """The rules that apply: those of the body, or allow-all or disallow-all, as the access says."""
         parser = self.robots.parser
-        assert isinstance(parser, RepRobotParser)  # noqa: S101  # the settings say so
+        assert isinstance(parser, RepRobotParser)  # noqa: S101  # the settings of the crawl say so
         return parser.robotstxt
 
 
-class Source:
-    """The robots.txt files that one crawl can have; at most one fetch per origin."""
+class Fetcher:
+    """Fetches with the engine of a running crawl, each robots.txt at most once."""
 
     def __init__(self, crawler: Crawler) -> None:
         extension = crawler.get_extension(RepExtension)
         if extension is None:
-            raise InvalidSettingError("EXTENSIONS switches scrapy_rep.RepExtension off, which fetches robots.txt")
+            raise InvalidSettingError(
+                "EXTENSIONS disables scrapy_rep.RepExtension, which fetches robots.txt: remove that entry"
+            )
         self._crawler = crawler
         self._extension = extension
         self._began = time()
 
-    async def get(self, origin: Origin) -> Fetched:
-        """The robots.txt of *origin*; an origin that is unreachable gives an entry that says so."""
+    @property
+    def is_closing(self) -> bool:
+        """Whether the crawl is ending early, after Ctrl-C."""
+        return Engine(self._crawler).is_closing
+
+    async def fetch(self, origin: Origin) -> Fetched:
+        """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
         robots = await self._extension.robots(origin.robots_url)
         return Fetched(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
 
-    @property
-    def is_closing(self) -> bool:
-        """Whether the crawl ends before its work is done: after Ctrl-C."""
-        return Engine(self._crawler).is_closing
+    async def fetch_each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:
+        """Hand the robots.txt of each of *origins* to *found* as it arrives, ``CONCURRENT_REQUESTS`` at a time.
 
-    async def page(self, url: str) -> Response:
-        """The answer at *url*, which a command needs besides: a sitemap. Raises what Scrapy's downloader does."""
-        request = Request(url, callback=NO_CALLBACK, dont_filter=True)
-        return await self._crawler.engine.download_async(request)
-
-    async def each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:
-        """Hand the robots.txt of each of *origins* to *found* as it comes, ``CONCURRENT_REQUESTS`` at a time.
-
-        Takes no more of *origins* than it is at, and none once the crawl closes. What *found* raises ends it.
+        Reads *origins* only as fast as it fetches, and stops once the crawl closes. Raises what *found* raises.
         """
         left = iter(origins)
 
         async def work() -> None:
             for origin in left:
-                found(await self.get(origin))
-                if Engine(self._crawler).is_closing:
+                found(await self.fetch(origin))
+                if self.is_closing:
                     break
 
         number = self._crawler.settings.getint("CONCURRENT_REQUESTS")
@@ -141,77 +114,66 @@ class Source:
         except FirstError as error:
             raise error.subFailure.value from None  # type: ignore[misc]  # an exception
 
-
-def fetch(origins: Iterable[Origin], settings: BaseSettings, found: Callable[[Fetched], object]) -> None:
-    """Fetch the robots.txt of each of *origins*, concurrently, and hand it to *found* as it comes.
-
-    Returns when all have come. Raises `InvalidSettingError`, what *found* raises, and ``KeyboardInterrupt``
-    after Ctrl-C, when what is under way is dropped.
-    """
-    crawl(settings, lambda source: source.each(origins, found))
-
-
-def crawl(settings: BaseSettings, work: Callable[[Source], Awaitable[None]]) -> None:
-    """Run *work* in a crawl with the *settings* of a project.
-
-    Raises `InvalidSettingError`, what *work* raises, what kept the crawl from starting, and
-    ``KeyboardInterrupt`` when it ended before its work was done.
-    """
-    chosen = settings_of_crawl(settings)
-    process = _process(chosen)
-    problems: list[BaseException] = []
-    done: list[bool] = []
-    running: Any = process.crawl(_Errand, work=work, problems=problems, done=done)
-    if isinstance(running, Deferred):
-        running.addErrback(lambda failure: problems.append(failure.value))  # type: ignore[call-overload]
-    process.start()
-    if not isinstance(running, Deferred) and running.done() and not running.cancelled() and running.exception():
-        problems.append(running.exception())
-    if problems:
-        raise problems[0]
-    if not done:
-        raise KeyboardInterrupt
-
-
-class _Errand(Spider):
-    """Requests no page: does its work and ends."""
-
-    name = "robots"
-    work: Callable[[Source], Awaitable[None]]
-    problems: list[BaseException]
-    done: list[bool]
-
-    async def start(self) -> AsyncIterator[Any]:
+    async def fetch_sitemap(self, url: str) -> Sitemap:
+        """Return the sitemap at *url*. Raises ``ValueError`` for anything else, and Scrapy's download errors."""
+        request = Request(url, callback=NO_CALLBACK, dont_filter=True)
+        response = await self._crawler.engine.download_async(request)
+        if response.status != 200:
+            raise ValueError(f"status {response.status}")
+        body = response.body
+        if gzip_magic_number(response):
+            body = gunzip(body, max_size=_MOST_OCTETS)
         try:
-            await self.work(Source(self.crawler))
-            self.done.append(True)
-        except (asyncio.CancelledError, CancelledError):
-            # Somebody pressed Ctrl-C. Nothing under way is worth the time that it may take.
-            signal.raise_signal(signal.SIGINT)
-            raise
-        except Exception as error:  # noqa: BLE001  # it is for the command to handle
-            self.problems.append(error)
-        return
-        yield  # type: ignore[unreachable]  # it makes this an iterator, which Scrapy wants
+            sitemap = Sitemap(body)
+        except Exception:  # noqa: BLE001  # whatever lxml and Scrapy raise
+            raise ValueError("not XML") from None
+        if sitemap.type not in {"urlset", "sitemapindex"}:
+            raise ValueError(f"not a sitemap but <{sitemap.type}>")
+        return sitemap
+
+    async def walk_sitemaps(
+        self, urls: Iterable[str], found: Callable[[str], object], failed: Callable[[str], object]
+    ) -> None:
+        """Hand each URL in the sitemaps at *urls*, and in those that they list, to *found* as it arrives.
+
+        *failed* gets a message for each sitemap that cannot be read, and for those beyond `MOST_SITEMAPS`.
+        """
+        left = dict.fromkeys(urls)
+        seen: set[str] = set()
+        while left and not self.is_closing:
+            url = next(iter(left))
+            del left[url]
+            seen.add(url)
+            if len(seen) > MOST_SITEMAPS:
+                failed(f"there are more than {MOST_SITEMAPS:,} sitemaps: the rest was skipped")
+                return
+            try:
+                sitemap = await self.fetch_sitemap(url)
+            except Exception as error:  # noqa: BLE001  # of any download or parser; the next sitemap may work
+                failed(f"{url}: {error or type(error).__name__}")
+                continue
+            is_index = sitemap.type == "sitemapindex"
+            for target in _targets(url, sitemap, failed):
+                if not is_index:
+                    found(target)
+                elif target not in seen:
+                    left[target] = None
 
 
-def settings_of_crawl(settings: BaseSettings) -> Settings:
-    """The *settings* that a command fetches with. Raises `InvalidSettingError`."""
-    chosen: Any = settings.copy()
-    chosen.setdict(_MODEST, priority="command")
-    chosen.setdict(_OF_CRAWLS, priority=_OVER_PROJECT)
-    chosen.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
-    parsed = RepSettings.from_settings(chosen)
-    if path_of_store(parsed) is None:
-        chosen.set("REP_STORE", "memory", priority="command")  # as in a crawl, without the warning
-    return chosen  # type: ignore[no-any-return]
+def _targets(url: str, sitemap: Sitemap, failed: Callable[[str], object]) -> Iterable[str]:
+    """The URLs in the *sitemap* at *url*, made absolute."""
+    for entry in sitemap:
+        try:
+            yield urljoin(url, entry["loc"])
+        except ValueError as error:  # noqa: PERF203
+            failed(f"{url}: {entry['loc']}: {error}")
 
 
-def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
-    """As Scrapy chooses it for its own commands."""
-    on_asyncio = (
-        settings["TWISTED_REACTOR"] == default_settings.TWISTED_REACTOR
-        and not settings.getbool("FORCE_CRAWLER_PROCESS")
-    )  # fmt: skip
-    without_reactor = not settings.getbool("TWISTED_REACTOR_ENABLED", True)
-    return AsyncCrawlerProcess(settings) if on_asyncio or without_reactor else CrawlerProcess(settings)
+def crawl(settings: BaseSettings, work: Callable[[Fetcher], Awaitable[None]]) -> None:
+    """Run *work* in a crawl with the *settings* of a project; raises what `run_in_crawl` does."""
+    run_in_crawl(settings, lambda crawler: work(Fetcher(crawler)))
+
+
+def fetch_each(origins: Iterable[Origin], settings: BaseSettings, found: Callable[[Fetched], object]) -> None:
+    """Hand the robots.txt of each of *origins* to *found* as it arrives; raises what `run_in_crawl` does."""
+    crawl(settings, lambda fetcher: fetcher.fetch_each(origins, found))

@@ -1,19 +1,20 @@
-"""Measure the robots.txt of many sites: a record of each, and a report to look at.
+"""Measure the robots.txt of many sites: a record of each, and a report.
 
     scrapy robots survey SITE… [--from-file FILE] [--out DIR [--resume | --overwrite]]
     scrapy robots survey --files DIR [--out DIR [--resume | --overwrite]]
 
-SITE is an origin, any URL of it, or a bare host; FILE holds one a line (or rank,host), - is standard input.
-Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in a crawl of the project; with --files
-those in a folder are read instead. DIR then holds survey.jsonl, survey.html and, where files were fetched,
-files/. Ctrl-C ends it with a report on what has come; --resume asks for the rest, --overwrite begins anew.
-Exits with 0, or 2 when it could not run to its end.
+SITE is an origin, any URL of it, or a bare host; FILE lists one per line (or rank,host), - is standard input.
+Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in a crawl of the project. --files reads the
+files in a folder instead. The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/.
+Ctrl-C ends the survey with a report on what has arrived; --resume continues it, --overwrite starts again.
+Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip install 'scrapy_rep[report]'.
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -25,153 +26,171 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.survey.files import files_in, measured, site_of
-from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.record import SiteRecord
-from scrapy_rep.tools.survey.writer import Writer, is_used
+from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
+from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
+from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
-from . import COULD_NOT_RUN, FINE
-from .terminal import GivenError, Progress, complain, lines_of, origin_of
+from . import FAILED, OK
+from .inputs import InputError, origin_of, read_lines
+from .terminal import Progress, print_error
+
+try:
+    from scrapy_rep.tools.survey.report import report
+except ModuleNotFoundError as error:
+    if error.name != "jinja2":
+        raise
+    report = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from .fetching import Fetched
 
-
 T = TypeVar("T")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the command line."""
+    """Add the arguments of the command to *parser*."""
     parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
-    parser.add_argument("--from-file", metavar="FILE", help="more sites, one a line; - is standard input")
-    parser.add_argument("--files", metavar="DIR", help="read the files in this folder and below, fetch nothing")
-    parser.add_argument("--out", metavar="DIR", default="robots-survey", help="where to write (robots-survey)")
-    used = parser.add_mutually_exclusive_group()
-    used.add_argument("--resume", action="store_true", help="go on with the survey in DIR: leave out sites it has")
-    used.add_argument("--overwrite", action="store_true", help="replace the survey in DIR")
+    parser.add_argument("--from-file", metavar="FILE", help="more sites, one per line; - is standard input")
+    parser.add_argument("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
+    parser.add_argument(
+        "--out", metavar="DIR", default="robots-survey", help="folder to write to (default: %(default)s)"
+    )
+    earlier = parser.add_mutually_exclusive_group()
+    earlier.add_argument(
+        "--resume", action="store_true", help="continue the survey in the --out folder: skip the sites it has"
+    )
+    earlier.add_argument("--overwrite", action="store_true", help="replace the survey in the --out folder")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """Do what the *arguments* say; the exit code."""
+    """Run the command; return the exit code."""
     try:
+        if report is None:
+            raise InputError(
+                "Jinja2, which renders the report, is not installed: pip install 'scrapy_rep[report]'"
+            )
         parsed = RepSettings.from_settings(settings)
-        if arguments.files:
-            if arguments.sites or arguments.from_file:
-                raise GivenError("--files reads a folder: name no sites beside it")
-            return _survey_files(arguments, parsed, out)
-        return _survey_sites(arguments, settings, parsed, out)
-    except (GivenError, InvalidSettingError) as error:
-        return complain("survey", error)
+        if not arguments.files:
+            return _survey_sites(arguments, settings, parsed, out)
+        if arguments.sites or arguments.from_file:
+            raise InputError("--files reads a folder: do not name sites as well")
+        return _survey_files(arguments, parsed, out)
+    except (InputError, InvalidSettingError) as error:
+        return print_error("survey", error)
     except OSError as error:
-        return complain("survey", f"{error.filename or arguments.out}: {error.strerror or error}")
+        return print_error("survey", f"{error.filename or arguments.out}: {error.strerror or error}")
 
 
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     folder = Path(arguments.files)
     paths = files_in(folder)
-    desk = _Desk(arguments, len(paths))
-    left = desk.left_of(paths, lambda path: site_of(folder, path))
-    return desk.work(out, lambda: desk.take_all(measured(folder, left, parsed.dialect, parsed.max_size)))
+    survey = _Survey(arguments, len(paths))
+    left = survey.without_earlier(paths, lambda path: site_of(folder, path))
+    return survey.run(out, lambda: survey.add_all(measure_files(folder, left, parsed.dialect, parsed.max_size)))
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
     origins, unusable = _origins(arguments)
-    desk = _Desk(arguments, len(origins) + len(unusable))
-    unusable = desk.left_of(unusable, lambda record: record.site)
-    origins = desk.left_of(origins, str)
-    return desk.work(out, lambda: _fetch(origins, unusable, settings, parsed, desk))
+    survey = _Survey(arguments, len(origins) + len(unusable))
+    unusable = survey.without_earlier(unusable, lambda record: record.site)
+    origins = survey.without_earlier(origins, str)
+
+    def fetch_all() -> None:
+        from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which files do not need
+
+        survey.add_all(unusable)
+        if origins:
+            fetch_each(origins, settings, lambda fetched: survey.add(_record(fetched, parsed, survey.folder)))
+
+    return survey.run(out, fetch_all)
 
 
-class _Desk:
-    """Where records are taken in: written, counted, told of."""
+class _Survey:
+    """A survey under way: writes the records, adds them up, shows progress, and writes the report."""
 
-    def __init__(self, arguments: Namespace, expected: int) -> None:
-        if not expected:
-            raise GivenError("nothing to survey: name sites, --from-file or --files")
-        folder = Path(arguments.out)
-        if is_used(folder) and not (arguments.resume or arguments.overwrite):
-            raise GivenError(
-                f"{folder} holds a survey: --resume goes on with it, --overwrite replaces it, --out names another"
+    def __init__(self, arguments: Namespace, sites: int) -> None:
+        if not sites:
+            raise InputError("nothing to survey: name sites, --from-file or --files")
+        self.folder = SurveyFolder(Path(arguments.out))
+        if self.folder.is_used and not (arguments.resume or arguments.overwrite):
+            raise InputError(
+                f"{arguments.out} contains a survey: --resume continues it, --overwrite replaces it, --out names"
+                " another folder"
             )
-        try:
-            self.writer = Writer(folder, resume=arguments.resume)
-        except ValueError as error:
-            raise GivenError(str(error)) from None
-        self._expected = self.writer.totals.sites
-        self._before = self._expected
+        self._totals = Totals()
+        self._earlier: Counter[str] = Counter()
+        if arguments.resume:
+            self._add_earlier()
+        self.folder.open(append=arguments.resume)
+        self._expected = self._before = self._totals.sites
         self._began = monotonic()
         self._progress = Progress(sys.stderr)
 
-    def left_of(self, subjects: Iterable[T], site: Callable[[T], str]) -> list[T]:
-        """Those of *subjects* that an earlier survey has no record of; *site* is what its record would name."""
-        earlier, left = self.writer.earlier, []
+    def _add_earlier(self) -> None:
+        try:
+            for record in self.folder.earlier_records():
+                self._totals.add(record)
+                self._earlier[record.site] += 1
+        except ValueError as error:
+            raise InputError(str(error)) from None
+
+    def without_earlier(self, subjects: Iterable[T], site: Callable[[T], str]) -> list[T]:
+        """Return, and expect, those of *subjects* whose *site* has no record from an earlier run."""
+        left = []
         for subject in subjects:
             name = site(subject)
-            if earlier[name]:
-                earlier[name] -= 1
+            if self._earlier[name]:
+                self._earlier[name] -= 1
             else:
                 left.append(subject)
         self._expected += len(left)
         return left
 
-    def take(self, record: SiteRecord) -> None:
-        """Write *record*, and say how far it is."""
-        self.writer.add(record)
-        totals = self.writer.totals
-        rate = (totals.sites - self._before) / max(monotonic() - self._began, 0.001)
-        self._progress.tell(
-            f"{totals.sites:,} of {self._expected:,} sites, {totals.with_file:,} with a robots.txt,"
-            f" {rate:,.0f} a second"
-        )
+    def add(self, record: SiteRecord) -> None:
+        """Write *record*, add it up, and show progress."""
+        self.folder.add(record)
+        self._totals.add(record)
+        rate = (self._totals.sites - self._before) / max(monotonic() - self._began, 0.001)
+        self._progress.show(f"{self._counts()}, {rate:,.0f} per second")
 
-    def take_all(self, records: Iterable[SiteRecord]) -> None:
-        """Take each of *records*."""
+    def add_all(self, records: Iterable[SiteRecord]) -> None:
+        """Add each of *records*."""
         for record in records:
-            self.take(record)
+            self.add(record)
 
-    def work(self, out: IO[str], survey: Callable[[], None]) -> int:
-        """Run *survey*, and write the report on what came of it; the exit code."""
+    def _counts(self) -> str:
+        totals = self._totals
+        return f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt"
+
+    def run(self, out: IO[str], survey: Callable[[], None]) -> int:
+        """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code."""
         with suppress(KeyboardInterrupt):
             survey()
-        totals = self.writer.totals
-        is_whole = totals.sites == self._expected
-        self._progress.end()
-        self.writer.close(expected=self._expected)
-        out.write(
-            f"{totals.sites:,} of {self._expected:,} sites, {totals.with_file:,} with a robots.txt,"
-            f" {totals.kinds['unreachable']:,} unreachable\n{self.writer.page}\n"
-        )
-        return FINE if is_whole else COULD_NOT_RUN
+        totals = self._totals
+        self._progress.clear()
+        self.folder.close(report(totals, datetime.now().astimezone(), expected=self._expected))
+        out.write(f"{self._counts()}, {totals.kinds[UNREACHABLE]:,} unreachable\n{self.folder.page}\n")
+        return OK if totals.sites == self._expected else FAILED
 
 
 def _origins(arguments: Namespace) -> tuple[list[Origin], list[SiteRecord]]:
-    """The origins to ask, each once; and records of what names none."""
+    """Return the origins to fetch, each once, and records of what is not a site."""
     sites = [*arguments.sites]
     if arguments.from_file:
-        sites += [line.rpartition(",")[2].strip() for line in lines_of(arguments.from_file) if line[0] != "#"]
+        sites += [line.rpartition(",")[2].strip() for line in read_lines(arguments.from_file) if line[0] != "#"]
     origins: dict[Origin, None] = {}
     unusable = []
     for site in dict.fromkeys(sites):
         try:
             origins[origin_of(site)] = None
-        except GivenError as error:  # noqa: PERF203
-            unusable.append(SiteRecord(site=shown(site), access="unreachable", problem=f"no site: {error}"))
+        except InputError as error:  # noqa: PERF203
+            unusable.append(SiteRecord(site=shown(site), access="unreachable", problem=f"not a site: {error}"))
     return [*origins], unusable
 
 
-def _fetch(
-    origins: list[Origin], unusable: list[SiteRecord], settings: BaseSettings, parsed: RepSettings, desk: _Desk
-) -> None:
-    from .fetching import fetch  # noqa: PLC0415  # all of Scrapy's machinery, which a folder does not need
-
-    desk.take_all(unusable)
-    if origins:
-        fetch(origins, settings, lambda fetched: desk.take(_record(fetched, parsed, desk.writer)))
-
-
-def _record(fetched: Fetched, parsed: RepSettings, writer: Writer) -> SiteRecord:
+def _record(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> SiteRecord:
     entry, access = fetched.entry, fetched.robots.access
     about: dict[str, Any] = {
         "site": str(fetched.origin),
@@ -184,5 +203,5 @@ def _record(fetched: Fetched, parsed: RepSettings, writer: Writer) -> SiteRecord
     }
     if access is not Access.SUCCESSFUL:
         return SiteRecord(**about)
-    file = writer.keep(fetched.origin, entry.body)
+    file = folder.save_body(fetched.origin, entry.body)
     return measure(body=entry.body, dialect=parsed.dialect, limit=parsed.max_size, file=file, **about)

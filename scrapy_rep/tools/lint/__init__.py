@@ -1,7 +1,6 @@
-"""What is wrong with a robots.txt, or could be better: findings with a line, a code and what to write instead.
+"""The linter: errors in a robots.txt and possible improvements, each with a line, a code and advice.
 
-It looks at the parser's records and asks the engine's patterns; it reads no line of its own. Nothing is
-claimed that is not so for the engine.
+It uses the parser's records and the engine's patterns, so that whatever it claims is true for the engine.
 """
 
 from __future__ import annotations
@@ -9,19 +8,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from scrapy_rep.protocol.dialect import GOOGLE, Dialect
-from scrapy_rep.protocol.parser import MAX_SIZE, require_octets
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
+from scrapy_rep.protocol.robotstxt import require_octets
 
-from . import agents, lines, others, paths, rules, whole
+from . import (
+    file_checks,
+    group_checks,
+    line_checks,
+    path_checks,
+    rule_checks,
+    sitemap_and_extension_checks,
+)
 from .finding import MOST_OF_A_CODE, Code, Finding, Findings, Severity
 from .subject import Subject
 
 __all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Finding", "Severity", "lint"]
 
+_LINE_BY_LINE: Final = (line_checks, group_checks, path_checks, rule_checks, sitemap_and_extension_checks)
+
 CODES: Final[dict[str, Code]] = {
-    code: kind for checks in (whole, lines, agents, paths, rules, others) for code, kind in checks.CODES.items()
+    code: kind for checks in (file_checks, *_LINE_BY_LINE) for code, kind in checks.CODES.items()
 }
-"""What there is to find, by its code; docs/lint.md has an entry for each."""
+"""The kinds of findings by their codes; docs/lint.md has an entry for each."""
 
 
 def lint(
@@ -33,18 +41,18 @@ def lint(
     hops: Sequence[str] = (),
     status: int | None = None,
 ) -> tuple[Finding, ...]:
-    """What there is to say about the robots.txt in *body*, by line and column; nothing for a good one.
+    """Return the findings in the robots.txt *body*, by line and column.
 
-    *limit* octets are read (None: all). *url* is where the file was asked for, *hops* are the URLs to which
-    that was redirected, and *status* is that of the last answer; what is not known is not judged. Of each code
-    the first `MOST_OF_A_CODE` findings are given. Raises `TypeError` for a *body* that is not ``bytes``, and
-    nothing else, whatever the body holds.
+    *limit* is the number of octets that are parsed (None: all). *url* is the URL that was requested, *hops* are
+    its redirects, *status* is that of the final response; what is unknown is not checked. Each code has at most
+    `MOST_OF_A_CODE` findings. Raises `TypeError` for a *body* that is not ``bytes``, and nothing else, whatever
+    the body contains.
     """
     require_octets(body)
     subject = Subject(body, dialect, limit, url, hops, status)
     found = Findings(CODES)
-    whole.check(subject, found)
+    file_checks.check(subject, found)
     if subject.is_readable:
-        for check in (lines.check, agents.check, paths.check, rules.check, others.check):
-            check(subject, found)
+        for checks in _LINE_BY_LINE:
+            checks.check(subject, found)
     return found.sorted()

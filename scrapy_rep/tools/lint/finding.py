@@ -1,4 +1,4 @@
-"""What a linter says: findings, and how they are collected. Knows no code and no check."""
+"""Findings, their codes and severities, and how they are collected. Knows no particular code."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Final
 from scrapy_rep.protocol.display import shown
 
 MOST_OF_A_CODE: Final = 1_000
-"""Findings of one code that are kept: a hostile body has hundreds of thousands, and nobody reads them."""
+"""Findings of one code that are kept: a hostile body can have hundreds of thousands."""
 
 _LONGEST_QUOTE: Final = 60  # characters
 
 
 class Severity(str, Enum):
-    """How bad a finding is, the worst first; each is a string."""
+    """How serious a finding is, the worst first; each is a string."""
 
     __str__ = str.__str__
 
     ERROR = "error"
-    """It does not do what its author meant, or nobody reads it."""
+    """It does not do what its author meant, or no crawler reads it."""
     WARNING = "warning"
-    """Crawlers disagree about it, or it probably means something else."""
+    """Crawlers disagree about it, or it is probably a mistake."""
     OPTIMISE = "optimise"
-    """It could go without changing an answer."""
+    """It could be removed without changing a verdict."""
     NOTE = "note"
-    """It works; it is good to know."""
+    """It works, but is worth knowing."""
 
     @property
     def rank(self) -> int:
@@ -37,7 +37,7 @@ class Severity(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A kind of finding: its ``title``, and the texts of its findings, with places for what was found."""
+    """A kind of finding. ``message`` and ``advice`` are format strings for the facts of a finding."""
 
     severity: Severity
     title: str
@@ -47,10 +47,10 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a robots.txt that its author should know.
+    """Something in a robots.txt that its author should know.
 
     ``line`` and ``column``, in characters, count from 1; line 0 is the whole file, column 0 the whole line.
-    ``advice`` says what to write instead.
+    ``advice`` says what to do about it.
     """
 
     code: str
@@ -70,7 +70,7 @@ class Findings:
         self._found: list[Finding] = []
 
     def add(self, code: str, line: int = 0, column: int = 0, *facts: bytes | str | int) -> None:
-        """Note a finding of *code*; its texts name the *facts*."""
+        """Add a finding of *code*, with *facts* for its texts."""
         self._counts[code] += 1
         if self._counts[code] > MOST_OF_A_CODE:
             return
@@ -79,12 +79,12 @@ class Findings:
         self._found.append(Finding(code, kind.severity, line, column, message, advice))
 
     def sorted(self) -> tuple[Finding, ...]:
-        """All of them by line and column."""
+        """Return all findings by line and column."""
         return tuple(sorted(self._found, key=lambda each: (each.line, each.column, each.severity.rank, each.code)))
 
 
 def _quote(fact: bytes | str | int) -> str:
-    """*fact* as it is shown, and not too long."""
+    """*fact* as printable text of limited length."""
     if isinstance(fact, int):
         return f"{fact:,}"
     text = fact[: 4 * _LONGEST_QUOTE].decode("utf-8", "backslashreplace") if isinstance(fact, bytes) else fact

@@ -1,4 +1,4 @@
-"""What is linted: a body, its lines as they stand there, and what the parser reads in them."""
+"""The robots.txt that is linted: its body, its lines as written, and what the parser reads in them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from scrapy_rep.protocol.dialect import Dialect
+from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.protocol.line import mark_length
-from scrapy_rep.protocol.other_records import Extension, extensions
-from scrapy_rep.protocol.parser import cut, parse
 from scrapy_rep.protocol.product_token import is_global
-from scrapy_rep.protocol.reading import Group, groups_in
-from scrapy_rep.protocol.records import Kind, Record
+from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.protocol.robotstxt import cut
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-_SAMPLE: Final = 256  # octets by which UTF-16 is known
+_SAMPLE: Final = 256  # octets, enough to detect UTF-16
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A robots.txt: all its octets, those within ``limit`` as ``body``, and where it is from.
+    """A robots.txt: all its ``octets``, those within ``limit`` as ``body``, and where it comes from.
 
-    ``url`` is where it was asked for, ``hops`` where that led, ``status`` the last answer's; all may be unknown.
+    ``url`` was requested, ``hops`` are its redirects, ``status`` is the final one; all may be unknown.
     """
 
     octets: bytes
@@ -40,33 +37,42 @@ class Subject:
         object.__setattr__(self, "body", cut(self.octets, self.limit))
 
     @cached_property
+    def bom_length(self) -> int:
+        """The number of octets of a byte order mark, which may be a partial one."""
+        return bom_length(self.body)
+
+    @cached_property
     def lines(self) -> list[bytes]:
-        """The lines as the parser numbers them, the first one at place 0."""
-        return self.body[mark_length(self.body) :].splitlines()
+        """The lines as the parser numbers them; line 1 is at index 0."""
+        return self.body[self.bom_length :].splitlines()
+
+    @cached_property
+    def _robotstxt(self) -> RobotsTxt:
+        return parse(self.body, self.dialect, limit=None)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The parser's records."""
-        return parse(self.body, self.dialect, limit=None).records
+        return self._robotstxt.records
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The parser's groups, not yet merged."""
-        return tuple(groups_in(self.records))
+        """The parser's groups, not merged."""
+        return self._robotstxt.groups
 
     @cached_property
     def extensions(self) -> tuple[Extension, ...]:
-        """The records beside the protocol, each with the user-agent lines it is for."""
-        return tuple(extensions(self.records))
+        """The records that RFC 9309 does not define, each with its user-agent lines."""
+        return self._robotstxt.extensions
 
     @cached_property
     def is_html(self) -> bool:
-        """Whether a page was served for a robots.txt."""
+        """Whether the body is an HTML page."""
         return is_html(self.body)
 
     @cached_property
     def is_utf_16(self) -> bool:
-        """Whether every second octet is missing its sense: a UTF-16 mark, or a NUL beside every letter."""
+        """Whether the body starts with a UTF-16 mark, or has a NUL next to nearly every letter."""
         sample = self.body[:_SAMPLE]
         if sample.startswith(_UTF_16):
             return True
@@ -79,25 +85,25 @@ class Subject:
 
     @property
     def is_error_page(self) -> bool:
-        """Whether the server said that this is no robots.txt."""
+        """Whether the status says that the body is not a robots.txt."""
         return self.status is not None and not 200 <= self.status < 300
 
     @property
     def is_readable(self) -> bool:
-        """Whether it makes sense to look at single lines."""
+        """Whether it makes sense to check single lines."""
         return not (self.is_error_page or self.is_html or self.is_utf_16)
 
     def raw(self, record: Record) -> bytes:
-        """The line of *record* as it stands in the file."""
+        """The line of *record* as written."""
         return self.lines[record.line - 1]
 
     def column(self, record: Record) -> int:
-        """Where the key of *record* starts, in characters from 1."""
+        """The column of the key of *record*, in characters from 1."""
         line = self.raw(record)
         return characters(line[: len(line) - len(line.lstrip())]) + 1
 
     def value_column(self, record: Record) -> int:
-        """Where the value of *record* starts; without one, where its key does."""
+        """The column of the value of *record*, or of its key if the value is empty."""
         line = self.raw(record)
         after_key = line.find(record.key) + len(record.key)
         at = line.find(record.value, after_key) if record.value else -1
@@ -105,10 +111,10 @@ class Subject:
 
 
 def characters(octets: bytes) -> int:
-    """How many characters *octets* are; one that is no UTF-8 counts as one."""
+    """The number of characters in *octets*; an octet that is not UTF-8 counts as one."""
     return len(octets) if octets.isascii() else len(octets.decode("utf-8", "surrogateescape"))
 
 
 def is_for_all(group: Group) -> bool:
-    """Whether one of the user-agent lines of *group* is ``*``."""
+    """Whether a user-agent line of *group* is ``*``."""
     return any(is_global(agent.value) for agent in group.agents)

@@ -1,73 +1,85 @@
-"""One robots.txt to the figures of a record. Pure: body in, figures out."""
+"""Turn robots.txt files into records: one body, or a folder of files, which several processes share."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import stat
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
-from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Group, Kind, Record, RobotsTxt, parse
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.protocol.line import mark_length
-from scrapy_rep.protocol.other_records import extensions, seconds
-from scrapy_rep.protocol.product_token import is_global, names
-from scrapy_rep.protocol.reading import groups_in
+from scrapy_rep.protocol.other_records import seconds
+from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import lint
 
-from .record import Counts, SiteRecord
+from .records import Counts, SiteRecord
 
 AI_CRAWLERS: Final = (
     "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",
     "Google-Extended", "PerplexityBot", "Bytespider", "Amazonbot", "Applebot-Extended", "meta-externalagent",
     "FacebookBot", "cohere-ai", "Diffbot", "YouBot",
 )  # fmt: skip
-"""Crawlers that gather text for language models, or answer with them."""
+"""Crawlers that collect text for language models, or answer with their help."""
 
 SHUT_OUT, RESTRICTED, WELCOME, AS_ALL = "shut out", "restricted", "welcome", "shut out as all"
-"""What a site says to an AI crawler: named and not allowed ``/``, named with rules, named without, not named."""
+"""How a site treats an AI crawler: it disallows ``/`` to its name, disallows something else to its name,
+disallows nothing to its name, or disallows ``/`` to every crawler that it does not name."""
 
 _LONGEST_NAME: Final = 64  # octets
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
+_FILES_WORTH_A_POOL: Final = 200  # fewer files are read sooner than processes start
+_MOST_PROCESSES: Final = 8
+_CHUNK: Final = 16  # files sent to a process at once
+_MOST_OCTETS: Final = 33_554_432  # read of one file
 
 
 def measure(
-    site: str, body: bytes, *, dialect: Dialect = GOOGLE, limit: int = MAX_SIZE, **about: Any
+    site: str, body: bytes, *, dialect: Dialect = GOOGLE, limit: int = MAX_SIZE, **fetched: Any
 ) -> SiteRecord:
-    """The record of *site*, whose robots.txt is *body*; *about* are the fields on how it was had."""
-    robots = parse(body, dialect, limit=limit)
-    records = robots.records
-    groups = tuple(groups_in(records))
+    """Return the record of *site*, whose robots.txt is *body*.
+
+    *limit* is the number of octets that are parsed; *fetched* holds the record's fields about the fetch.
+    """
+    robotstxt = parse(body, dialect, limit=limit)
+    records, groups = robotstxt.records, robotstxt.groups
+    findings = lint(body, dialect, limit=limit, **_source(site, fetched))
     return SiteRecord(
         site=site,
         bytes=len(body),
         sha256=sha256(body).hexdigest(),
         is_html=is_html(body),
-        **_of_lines(body, records),
-        **_of_records(records),
+        **_line_figures(body, records),
+        **_record_figures(records),
         groups=len(groups),
-        agents=_agents(groups),
-        crawl_delays=_crawl_delays(records),
-        sitemaps=len(robots.sitemaps),
-        findings=dict(
-            Counter(finding.code for finding in lint(body, dialect, limit=limit, **_of_fetch(site, about)))
-        ),
-        ai_crawlers=_ai_crawlers(robots),
-        shuts_out=not robots.verdict("", "/").allowed,
-        **about,
+        agents=_rules_by_name(groups),
+        crawl_delays=_crawl_delays(robotstxt.extensions),
+        sitemaps=len(robotstxt.sitemaps),
+        findings=dict(Counter(finding.code for finding in findings)),
+        ai_crawlers=_ai_crawlers(robotstxt),
+        shuts_out=not robotstxt.verdict("", "/").allowed,
+        **fetched,
     )
 
 
-def _of_fetch(site: str, about: dict[str, Any]) -> dict[str, Any]:
-    """What the linter may know of the fetch, if there was one."""
-    if not about.get("url"):
+def _source(site: str, fetched: Mapping[str, Any]) -> dict[str, Any]:
+    """What the linter needs to know about the fetch, if there was one."""
+    if not fetched.get("url"):
         return {}
-    return {"url": f"{site}/robots.txt", "hops": about.get("hops", ()), "status": about.get("status")}
+    return {"url": f"{site}/robots.txt", "hops": fetched.get("hops", ()), "status": fetched.get("status")}
 
 
-def _of_lines(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
-    """What the lines are: a NUL ends one, as for the parser."""
-    lines = [line.partition(b"\0")[0].strip() for line in body[mark_length(body) :].splitlines()]
+def _line_figures(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
+    # A NUL ends a line, as for the parser.
+    lines = [line.partition(b"\0")[0].strip() for line in body[bom_length(body) :].splitlines()]
     blank = lines.count(b"")
     comments = sum(line.startswith(b"#") for line in lines)
     known = sum(record.kind is not Kind.UNKNOWN for record in records)
@@ -82,7 +94,7 @@ def _of_lines(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
     }
 
 
-def _of_records(records: Iterable[Record]) -> dict[str, Any]:
+def _record_figures(records: Iterable[Record]) -> dict[str, Any]:
     kinds = Counter(record.kind.value for record in records)
     paths = [record.value for record in records if record.kind in _RULES]
     return {
@@ -95,45 +107,101 @@ def _of_records(records: Iterable[Record]) -> dict[str, Any]:
     }
 
 
-def _agents(groups: Iterable[Group]) -> dict[str, Counts]:
-    """The rules for each name: the first spelling of a name stands for all."""
+def _rules_by_name(groups: Iterable[Group]) -> dict[str, Counts]:
+    """The numbers of rules for each name, in its first spelling."""
     found: dict[str, Counts] = {}
     spellings: dict[str, str] = {}
     for group in groups:
         allow = sum(rule.allow for rule in group.rules)
-        named = (_named(agent.value) for agent in group.agents)
-        for name in dict.fromkeys(spellings.setdefault(name.lower(), name) for name in named):
+        group_names = (_name(agent.value) for agent in group.agents)
+        for name in dict.fromkeys(spellings.setdefault(name.lower(), name) for name in group_names):
             counts = found.setdefault(name, {"allow": 0, "disallow": 0})
             counts["allow"] += allow
             counts["disallow"] += len(group.rules) - allow
     return found
 
 
-def _named(value: bytes) -> str:
-    """Whom a user-agent line with *value* names: ``*``, or a token with digits and dots; empty for nobody."""
-    name = b"*" if is_global(value) else names(value, wide=True)[:_LONGEST_NAME]
+def _name(value: bytes) -> str:
+    """The crawler that a user-agent line with *value* names: ``*``, a token, or empty when it names none."""
+    name = b"*" if is_global(value) else token_in(value, wide=True)[:_LONGEST_NAME]
     return name.decode("utf-8", "backslashreplace")
 
 
-def _crawl_delays(records: Iterable[Record]) -> dict[str, float]:
+def _crawl_delays(extensions: Iterable[Extension]) -> dict[str, float]:
     """The last readable Crawl-delay for each name."""
     delays: dict[str, float] = {}
-    for each in extensions(records):
-        delay = seconds(each.record.value) if each.record.kind is Kind.CRAWL_DELAY else None
+    for extension in extensions:
+        record = extension.record
+        delay = seconds(record.value) if record.kind is Kind.CRAWL_DELAY else None
         if delay is not None:
-            delays.update((_named(agent.value), delay) for agent in each.agents)
+            delays.update((_name(agent.value), delay) for agent in extension.agents)
     return delays
 
 
-def _ai_crawlers(robots: RobotsTxt) -> dict[str, str]:
-    said: dict[str, str] = {}
+def _ai_crawlers(robotstxt: RobotsTxt) -> dict[str, str]:
+    treatment: dict[str, str] = {}
     for name in AI_CRAWLERS:
-        shut_out = not robots.verdict(name, "/").allowed
-        if not robots.has_group(name):
-            said |= {name: AS_ALL} if shut_out else {}
-        elif shut_out:
-            said[name] = SHUT_OUT
-        else:
-            restricted = any(not rule.allow and rule.value for rule in robots.rules(name))
-            said[name] = RESTRICTED if restricted else WELCOME
-    return said
+        is_shut_out = not robotstxt.verdict(name, "/").allowed
+        if robotstxt.has_group(name):
+            is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
+            treatment[name] = SHUT_OUT if is_shut_out else RESTRICTED if is_restricted else WELCOME
+        elif is_shut_out:
+            treatment[name] = AS_ALL
+    return treatment
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files in *folder* and its subfolders, without hidden ones. Raises ``OSError``."""
+    found = []
+    for parent, folders, files in os.walk(folder, onerror=_raise):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(parent, name) for name in sorted(files) if not name.startswith(".")]
+    return found
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def site_of(folder: Path, path: Path) -> str:
+    """Return the site in the record of the file at *path* in *folder*."""
+    name = path.relative_to(folder).as_posix()
+    return os.fsencode(name.removesuffix(".txt")).decode("utf-8", "backslashreplace")
+
+
+def measure_files(folder: Path, paths: list[Path], dialect: Dialect, limit: int) -> Iterator[SiteRecord]:
+    """Yield a record for each file at *paths* in *folder*, in this order.
+
+    A file that cannot be read yields a record with the problem.
+    """
+    measure_one = partial(_measure_file, folder, dialect, limit)
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    if len(paths) < _FILES_WORTH_A_POOL or processes == 1:
+        yield from map(measure_one, paths)
+        return
+    with _pool(processes) as pool:
+        yield from pool.imap(measure_one, paths, chunksize=_CHUNK)
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[multiprocessing.pool.Pool]:
+    # Ctrl-C is for the process that writes the report.
+    with multiprocessing.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        yield pool
+
+
+def _measure_file(folder: Path, dialect: Dialect, limit: int, path: Path) -> SiteRecord:
+    site = site_of(folder, path)
+    try:
+        body = _read(path)
+    except OSError as error:
+        return SiteRecord(site=site, access="unreachable", problem=error.strerror or str(error))
+    return measure(site, body, dialect=dialect, limit=limit)
+
+
+def _read(path: Path) -> bytes:
+    """Return the start of a file. Raises ``OSError``, for pipes and devices too: they may never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("not a regular file")
+    with path.open("rb") as file:
+        return file.read(_MOST_OCTETS)

@@ -1,86 +1,226 @@
-"""``survey.html``: one page that holds all it shows. It asks no other host for anything and runs no script."""
+"""The report of a survey: the figures of ``report.html``, computed from the totals.
+
+The page is self-contained: it loads nothing and runs no script. The templates hold its words, its looks and
+its charts; this module only computes.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from functools import cache
+from statistics import median
+from typing import Any, Final
 
-from scrapy_rep.protocol.display import number_of
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
-from . import distributions, sections
-from .charts import percent, text
-from .style import STYLE
-from .totals import AI_SHUT_OUT, EVERYTHING, Totals, middle
+from scrapy_rep.protocol import CODES
+from scrapy_rep.protocol.display import number_of, shown
 
-_NOTHING_FROM_ELSEWHERE: Final = "default-src 'none'; style-src 'unsafe-inline'"
+from . import totals as kinds
+from .measure import AI_CRAWLERS, AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
+from .totals import Totals
+
+_SIZES: Final = (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536)  # octets
+_LINES: Final = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000)
+_RULES: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+_DELAYS: Final = (0.5, 1, 2, 5, 10, 20, 30, 60)  # seconds
+_SITEMAPS: Final = (0, 1, 2, 5, 10, 50)
+_MORE: Final = "more"
+
+_KIND_COLOURS: Final = {
+    kinds.WITH_RULES: "green", kinds.WITHOUT_RULES: "teal", kinds.EMPTY: "violet", kinds.HTML_PAGE: "amber",
+    kinds.NO_FILE: "grey", kinds.UNREACHABLE: "red",
+}  # fmt: skip
+_RECORD_COLOURS: Final = {"disallow": "blue", "allow": "green", "user-agent": "violet", "sitemap": "teal"}
+_NOT_RECORDS: Final = (kinds.COMMENT, kinds.BLANK, kinds.UNREADABLE, kinds.HTML_LINE)
+_SEVERITY_COLOURS: Final = {"error": "red", "warning": "amber", "optimise": "blue", "note": "grey"}
+_AGENTS_IN_CHART, _AGENTS_IN_TABLE, _FINDINGS_IN_CHART, _SHARED_FILES = 20, 200, 18, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A bar, or a part of one: ``extra`` is a second count, drawn behind the first in another colour."""
+
+    name: str
+    count: int
+    colour: str
+    extra: int = 0
+
+    @property
+    def total(self) -> int:
+        """Both counts."""
+        return self.count + self.extra
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How values are distributed: ``buckets`` of an upper limit and a count, the median, the largest value."""
+
+    buckets: list[tuple[str, int]]
+    median: float
+    largest: float
 
 
 def report(totals: Totals, when: datetime, *, expected: int) -> str:
-    """The page about *totals*; that of a survey that was cut short before the *expected* sites says so."""
-    is_whole = totals.sites == expected
-    cut = "" if is_whole else f" The survey was interrupted: {expected - totals.sites:,} sites are missing."
-    sites = number_of(expected, "site", "sites")
-    title = f"robots.txt of {sites}" if is_whole else f"robots.txt of {totals.sites:,} of {sites}"
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_NOTHING_FROM_ELSEWHERE}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-<p class="soft">Surveyed on {when.day} {when:%B %Y}.{text(cut)} A record of each site is in survey.jsonl.</p>
-<ul class="tiles">
-{_tiles(totals)}
-</ul>
-<div class="cards">
-{_cards(totals)}
-</div>
-<footer>Made by scrapy robots survey. Rules are read as Google reads them (RFC 9309).</footer>
-</main>
-</body>
-</html>
-"""
+    """Return the page about *totals*, which says so when they cover fewer than the *expected* sites."""
+    return _template().render(figures(totals, when, expected=expected))
 
 
-def _cards(totals: Totals) -> str:
-    return "\n".join(
-        [
-            sections.having(totals),
-            sections.ai_crawlers(totals),
-            sections.agents(totals),
-            distributions.sizes(totals),
-            distributions.lengths(totals),
-            distributions.rules(totals),
-            distributions.agent_rules(totals),
-            sections.lines(totals),
-            sections.findings(totals),
-            sections.features(totals),
-            distributions.delays(totals),
-            distributions.sitemaps(totals),
-            sections.shared(totals),
-        ]
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader(__package__, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
+    environment.filters.update(percent=percent, size=_size, with_noun=number_of)
+    environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
+    return environment.get_template("report.html")
 
 
-def _tiles(totals: Totals) -> str:
-    twins = sum(group.count for group in totals.shared_files())
-    tiles = (
-        (percent(totals.with_file / totals.sites if totals.sites else 0), "of the sites have a robots.txt"),
-        (_size(middle(totals.sizes)), "is the median size"),
-        (f"{middle(totals.rules):,.0f}", "rules in the median file"),
-        (percent(totals.share(totals.has[AI_SHUT_OUT])), "shut out an AI crawler by name"),
-        (percent(totals.share(totals.has[EVERYTHING])), "let in nobody whom they do not name"),
-        (percent(totals.share(totals.has["a Sitemap line"])), "name a sitemap"),
-        (percent(totals.share(len(totals.delays))), "ask for a Crawl-delay"),
-        (percent(totals.share(twins)), "have the very same file as another site"),
-    )
-    return "\n".join(f"<li><b>{text(figure)}</b><span>{text(what)}</span></li>" for figure, what in tiles)
+def _printable(value: object) -> object:
+    """*value* without characters that could reorder or break the text around them."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def percent(part: float, whole: float) -> str:
+    """Return the share of *part* in *whole*, with a decimal where it is small; 0% of nothing."""
+    share = 100.0 * part / whole if whole else 0.0
+    if 0.0 < share < 0.1:
+        return "<0.1%"
+    return f"{share:.1f}%" if 0.0 < share < 9.95 else f"{share:.0f}%"
 
 
 def _size(octets: float) -> str:
     return f"{octets / 1_000:,.1f} kB" if octets >= 1_000 else f"{octets:,.0f} B"
+
+
+def _part_text(part: Part, whole: int) -> str:
+    return f"{part.name}: {percent(part.count, whole)}"
+
+
+def _bucket_text(bucket: tuple[str, int], unit: str) -> str:
+    label, count = bucket
+    return f"more: {count:,}" if label == _MORE else f"up to {label}{unit}: {count:,}"
+
+
+def figures(totals: Totals, when: datetime, *, expected: int) -> dict[str, Any]:
+    """Return all that the template shows."""
+    return {
+        "date": f"{when.day} {when:%B %Y}",
+        "sites": totals.sites,
+        "expected": expected,
+        "files": totals.files,
+        "kinds": [Part(kind, totals.kinds[kind], colour) for kind, colour in _KIND_COLOURS.items()],
+        "responses": _responses(totals),
+        "with_rules": totals.kinds[kinds.WITH_RULES],
+        "with_star_group": totals.features[kinds.STAR_GROUP],
+        "with_sitemap": totals.features[kinds.SITEMAP],
+        "shut_out_ai": totals.features[kinds.SHUTS_OUT_AI],
+        "shut_out_unnamed": totals.features[kinds.SHUTS_OUT_UNNAMED],
+        "with_delay": len(totals.delays),
+        "ai_crawlers": _ai_crawlers(totals),
+        "agents": _agents(totals),
+        "sizes": _histogram(totals.sizes, _SIZES, unit=1_024),
+        "lines": _histogram(totals.lines, _LINES),
+        "rules": _histogram(totals.rules, _RULES),
+        "rules_per_agent": _histogram(totals.rules_per_agent, _RULES),
+        "delays": _histogram(totals.delays, _DELAYS),
+        "sitemaps": _histogram(totals.sitemaps, _SITEMAPS),
+        "line_kinds": _line_kinds(totals),
+        "findings": _findings(totals),
+        "features": {
+            "bars": [Part(name, count, "violet") for name, count in totals.features.most_common()],
+            "rows": totals.features.most_common(),
+        },
+        "shared": _shared_files(totals),
+    }
+
+
+def _responses(totals: Totals) -> list[tuple[str, int]]:
+    statuses = [(f"HTTP status {status}", count) for status, count in sorted(totals.statuses.items())]
+    return [*totals.kinds.most_common(), *statuses, *totals.problems.most_common()]
+
+
+def _ai_crawlers(totals: Totals) -> dict[str, Any]:
+    treatments = (SHUT_OUT, RESTRICTED, WELCOME, AS_ALL)
+    ranked = sorted(AI_CRAWLERS, key=lambda name: (-totals.ai_crawlers[name][SHUT_OUT], name))
+    counts = [(name, totals.ai_crawlers[name]) for name in ranked]
+    return {
+        "bars": [Part(name, count[SHUT_OUT], "red", count[RESTRICTED]) for name, count in counts],
+        "heads": ["crawler", *treatments],
+        "rows": [(name, *(count[treatment] for treatment in treatments)) for name, count in counts],
+    }
+
+
+def _agents(totals: Totals) -> dict[str, Any]:
+    top = totals.top_agents(_AGENTS_IN_TABLE)
+    named = [agent for agent in top if agent.name != "*"]
+    return {
+        "number": len(totals.agents.keys() - {"*", ""}),
+        "bars": [Part(agent.name, agent.sites, "blue") for agent in named[:_AGENTS_IN_CHART]],
+        "rows": [
+            (agent.name, agent.sites, agent.allow, agent.disallow, (agent.allow + agent.disallow) / agent.sites)
+            for agent in top
+        ],
+    }
+
+
+def _line_kinds(totals: Totals) -> dict[str, Any]:
+    counts = totals.line_kinds
+    others = sum(count for kind, count in counts.items() if kind not in (*_RECORD_COLOURS, *_NOT_RECORDS))
+    return {
+        "total": counts.total(),
+        "ignored": counts[kinds.UNREADABLE] + counts[kinds.HTML_LINE],
+        "parts": [
+            *(Part(kind, counts[kind], colour) for kind, colour in _RECORD_COLOURS.items()),
+            Part("other records", others, "amber"),
+            Part(kinds.UNREADABLE, counts[kinds.UNREADABLE], "red"),
+            Part("comment or blank", counts[kinds.COMMENT] + counts[kinds.BLANK], "grey"),
+            Part(kinds.HTML_LINE, counts[kinds.HTML_LINE], "faint"),
+        ],
+        "rows": counts.most_common(),
+    }
+
+
+def _findings(totals: Totals) -> dict[str, Any]:
+    rows = []
+    for code, files in totals.finding_sites.most_common():
+        known = CODES.get(code)  # a survey that is resumed may have codes of another version
+        severity, title = (known.severity.value, known.title) if known else ("", code)
+        rows.append((code, files, totals.findings[code], severity, title))
+    return {
+        "severities": _SEVERITY_COLOURS,
+        "bars": [
+            Part(title, files, _SEVERITY_COLOURS.get(severity, "grey"))
+            for _, files, _, severity, title in rows[:_FINDINGS_IN_CHART]
+        ],
+        "rows": rows,
+    }
+
+
+def _shared_files(totals: Totals) -> dict[str, Any]:
+    shared = totals.shared_files()
+    return {
+        "files": len(shared),
+        "sites": sum(file.count for file in shared),
+        "rows": [(file.count, file.octets, ", ".join(file.sites[:12])) for file in shared[:_SHARED_FILES]],
+    }
+
+
+def _histogram(values: Sequence[float], limits: Sequence[float], *, unit: int = 1_000) -> Histogram:
+    """Count *values* up to each of *limits*, and beyond; from *unit* on a label counts in thousands, as ``4k``."""
+    counts = [0] * (len(limits) + 1)
+    for value in values:
+        counts[bisect_left(limits, value)] += 1
+    labels = [f"{limit / unit:g}k" if limit >= unit else f"{limit:g}" for limit in limits]
+    buckets = list(zip([*labels, _MORE], counts, strict=True))
+    return Histogram(buckets, float(median(values)) if values else 0.0, max(values, default=0))

@@ -1,31 +1,36 @@
-"""The sum of many records: what the report shows. Grows with the kinds of things seen, not with their octets."""
+"""The totals of many records: everything that the report shows.
+
+Memory grows with the number of sites and names, not with the size of the files.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Final
 
 from .measure import SHUT_OUT
-from .record import SiteRecord
+from .records import SiteRecord
 
-EVERYTHING: Final = "no page for an unnamed crawler"
-WITH_RULES: Final = "with rules"
-NO_FILE: Final = "no robots.txt"
-GROUP_FOR_ALL: Final = "a group for all (*)"
-UNREAD: Final = "unread"
-OF_A_PAGE: Final = "of a web page"
-AI_SHUT_OUT: Final = "an AI crawler shut out by name"
+WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE = "with rules", "without rules", "empty", "an HTML page instead"
+NO_FILE, UNREACHABLE = "no robots.txt", "unreachable"
+"""What a site answers when asked for its robots.txt."""
 
-_NAMES_COUNTED: Final = 100_000  # in user-agent lines
-_NAMES_KEPT: Final = 50  # sites that share a file, by name
+COMMENT, BLANK, UNREADABLE, HTML_LINE = "comment", "blank", "unreadable", "part of an HTML page"
+"""The lines that are no known record."""
+
+STAR_GROUP: Final = "a group for all crawlers (*)"
+SITEMAP: Final = "a Sitemap line"
+SHUTS_OUT_UNNAMED: Final = "/ disallowed to unnamed crawlers"
+SHUTS_OUT_AI: Final = "an AI crawler shut out by name"
+
+_NAMES_COUNTED: Final = 100_000  # in user-agent lines: more come from hostile files alone
+_SITES_LISTED: Final = 50  # of those that share a file
 
 
 @dataclass(slots=True)
 class AgentTotals:
-    """What the sites say to one name: how many name it, with how many rules, and the spellings of it."""
+    """One name in user-agent lines: the sites that use it, its rules, and its spellings."""
 
     sites: int = 0
     allow: int = 0
@@ -34,13 +39,13 @@ class AgentTotals:
 
     @property
     def name(self) -> str:
-        """The spelling that most sites use."""
+        """The most frequent spelling."""
         return self.spellings.most_common(1)[0][0]
 
 
 @dataclass(slots=True)
 class SharedFile:
-    """Sites whose robots.txt is the very same; the first of them by name."""
+    """A robots.txt that several sites serve, with the names of the first of them."""
 
     octets: int
     count: int = 0
@@ -48,30 +53,30 @@ class SharedFile:
 
 
 class Totals:
-    """Sums records as they come."""
+    """Sums up records one by one."""
 
     def __init__(self) -> None:
         self.sites = 0
         self.kinds: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
-        self.sizes: list[int] = []
+        self.sizes: list[int] = []  # octets
         self.lines: list[int] = []
         self.rules: list[int] = []
-        self.agent_rules: list[int] = []  # of each name in each file
+        self.rules_per_agent: list[int] = []  # of each name in each file
         self.line_kinds: Counter[str] = Counter()
         self.agents: defaultdict[str, AgentTotals] = defaultdict(AgentTotals)
         self.ai_crawlers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.findings: Counter[str] = Counter()
         self.finding_sites: Counter[str] = Counter()
-        self.delays: list[float] = []  # the longest of each site
+        self.delays: list[float] = []  # seconds, the longest of each site
         self.sitemaps: list[int] = []
-        self.has: Counter[str] = Counter()
-        self.files: dict[str, SharedFile] = {}
+        self.features: Counter[str] = Counter()
+        self._files: dict[str, SharedFile] = {}
 
     @property
-    def with_file(self) -> int:
-        """The sites that have a robots.txt."""
+    def files(self) -> int:
+        """The number of sites that have a robots.txt."""
         return len(self.sizes)
 
     def add(self, record: SiteRecord) -> None:
@@ -95,83 +100,78 @@ class Totals:
         self.findings.update(record.findings)
         self.finding_sites.update(record.findings.keys())
         self._add_lines(record)
-        self._add_features(record)
+        self._add_agents(record)
+        self.features.update(name for name, value in _features(record).items() if value)
+        self._add_content(record)
+
+    def _add_lines(self, record: SiteRecord) -> None:
+        self.line_kinds.update({kind: count for kind, count in record.records.items() if kind != "unknown"})
+        unread = HTML_LINE if record.is_html else UNREADABLE
+        self.line_kinds.update(
+            {COMMENT: record.comment_lines, BLANK: record.blank_lines, unread: record.unread_lines}
+        )
+
+    def _add_agents(self, record: SiteRecord) -> None:
         for name, counts in record.agents.items():
             if len(self.agents) >= _NAMES_COUNTED and name.lower() not in self.agents:
-                continue  # of hostile files: nobody knows so many crawlers
+                continue
             agent = self.agents[name.lower()]
             agent.sites += 1
             agent.allow += counts["allow"]
             agent.disallow += counts["disallow"]
             agent.spellings[name] += 1
-            self.agent_rules.append(counts["allow"] + counts["disallow"])
-        for name, said in record.ai_crawlers.items():
-            self.ai_crawlers[name][said] += 1
-        self._add_content(record)
-
-    def _add_lines(self, record: SiteRecord) -> None:
-        self.line_kinds.update({kind: count for kind, count in record.records.items() if kind != "unknown"})
-        unread = OF_A_PAGE if record.is_html else UNREAD
-        self.line_kinds.update(
-            {"comment": record.comment_lines, "blank": record.blank_lines, unread: record.unread_lines}
-        )
-
-    def _add_features(self, record: SiteRecord) -> None:
-        features = {
-            "a rule": record.rules,
-            GROUP_FOR_ALL: "*" in record.agents,
-            "a group for a named crawler": set(record.agents) - {"*"},
-            "a Sitemap line": record.sitemaps,
-            "a wildcard * in a rule": record.wildcards,
-            "an anchor $ in a rule": record.anchors,
-            "an Allow rule": record.allow,
-            "a Crawl-delay": record.crawl_delays,
-            "a comment": record.comment_lines + record.lines_with_comment,
-            "a line that nobody reads": record.unread_lines,
-            EVERYTHING: record.shuts_out,
-            AI_SHUT_OUT: SHUT_OUT in record.ai_crawlers.values(),
-        }
-        self.has.update(name for name, value in features.items() if value)
+            self.rules_per_agent.append(counts["allow"] + counts["disallow"])
+        for name, treatment in record.ai_crawlers.items():
+            self.ai_crawlers[name][treatment] += 1
 
     def _add_content(self, record: SiteRecord) -> None:
-        shared = self.files.setdefault(record.sha256 or "", SharedFile(record.bytes))
+        shared = self._files.setdefault(record.sha256 or "", SharedFile(record.bytes))
         shared.count += 1
-        if len(shared.sites) < _NAMES_KEPT:
+        if len(shared.sites) < _SITES_LISTED:
             shared.sites.append(record.site)
 
     def shared_files(self) -> list[SharedFile]:
-        """The files that more than one site has, those of most sites first; empty ones are no news."""
-        shared = (file for file in self.files.values() if file.count > 1 and file.octets)
+        """The files that several sites serve, most frequent first, without the empty file."""
+        shared = (file for file in self._files.values() if file.count > 1 and file.octets)
         return sorted(shared, key=lambda file: (-file.count, file.sites))
 
     def top_agents(self, number: int) -> list[AgentTotals]:
-        """The names that most sites name."""
+        """The *number* names that most sites use."""
         named = (agent for name, agent in self.agents.items() if name)
         return sorted(named, key=lambda agent: (-agent.sites, agent.name))[:number]
 
-    def share(self, count: int) -> float:
-        """*count* of the sites that have a robots.txt, from 0 to 1."""
-        return count / self.with_file if self.with_file else 0.0
 
-
-def middle(values: Sequence[float]) -> float:
-    """The median, 0 of nothing."""
-    return float(median(values)) if values else 0.0
+def _features(record: SiteRecord) -> dict[str, object]:
+    """What a file may contain, each with a value that is true when it does."""
+    return {
+        "a rule": record.rules,
+        STAR_GROUP: "*" in record.agents,
+        "a group for a named crawler": set(record.agents) - {"*"},
+        SITEMAP: record.sitemaps,
+        "a wildcard (*) in a rule": record.wildcards,
+        "an end anchor ($) in a rule": record.anchors,
+        "an Allow rule": record.allow,
+        "a Crawl-delay": record.crawl_delays,
+        "a comment": record.comment_lines + record.lines_with_comment,
+        "an unreadable line": record.unread_lines,
+        SHUTS_OUT_UNNAMED: record.shuts_out,
+        SHUTS_OUT_AI: SHUT_OUT in record.ai_crawlers.values(),
+    }
 
 
 def _kind(record: SiteRecord) -> str:
     if record.problem:
-        return "unreachable"
+        return UNREACHABLE
     if record.access != "successful":
         return NO_FILE
     if record.is_html:
-        return "a page instead"
+        return HTML_PAGE
     if record.rules:
         return WITH_RULES
-    return "without rules" if record.bytes else "empty"
+    return WITHOUT_RULES if record.bytes else EMPTY
 
 
 def _kind_of_problem(problem: str) -> str:
-    """What stands before the colon, the exception's name; of a `FetchError`, whose name says nothing, the rest."""
+    """The name of the exception, before the colon; for a `FetchError`, which is too general, the rest."""
     name, _, rest = problem.partition(":")
     return (rest if name == "FetchError" else name).strip()[:60]

@@ -9,16 +9,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Any
 
 import pytest
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.stores.memory import MemoryStore
 from scrapy_rep.stores.redis import RedisStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
+from scrapy_rep.stores.store import NullStore
 from tests.support.command import robots_command
-from tests.support.direct_link import DirectLink, at_once
+from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 
 BODY = b"User-agent: *\nDisallow: /\xff\n"
@@ -57,7 +58,7 @@ def redis_project(tmp_path: Path, server: RedisServer) -> Path:
     with server.client() as client:
         client.flushall()
         client.set("other:entry:x", "not ours")
-        store = RedisStore(DirectLink(client), MemoryStore(), stale_max=86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for entry in KNOWN:
             at_once(store.put(entry))
     return tmp_path
@@ -73,7 +74,7 @@ def test_list_names_every_origin_and_what_is_known(project: Path) -> None:
     code, out, _ = robots_command(project, "cache", "list")
     first, second = out.splitlines()
     assert (code, first.split()[:5]) == (0, ["https://a.example", "successful", "200", "27", "octets"])
-    assert "unreachable in 5 attempts" in second
+    assert "5 failed attempts" in second
 
 
 def test_list_as_json_is_one_object_a_line(project: Path) -> None:
@@ -118,14 +119,14 @@ def test_a_row_that_cannot_be_read_is_told_in_one_line(file_project: Path) -> No
 def test_show_of_an_unknown_origin_finds_nothing(project: Path) -> None:
     assert robots_command(project, "cache", "show", "c.example")[:2] == (
         1,
-        "nothing is known of https://c.example\n",
+        "https://c.example is not in the store\n",
     )
 
 
 def test_purge_forgets_one_origin_or_all(project: Path) -> None:
-    assert robots_command(project, "cache", "purge", "a.example")[:2] == (0, "1 forgotten\n")
-    assert robots_command(project, "cache", "purge", "a.example")[:2] == (1, "0 forgotten\n")
-    assert robots_command(project, "cache", "purge")[:2] == (0, "1 forgotten\n")
+    assert robots_command(project, "cache", "purge", "a.example")[:2] == (0, "1 entry purged\n")
+    assert robots_command(project, "cache", "purge", "a.example")[:2] == (1, "0 entries purged\n")
+    assert robots_command(project, "cache", "purge")[:2] == (0, "1 entry purged\n")
     assert robots_command(project, "cache", "list")[:2] == (0, "")
 
 
@@ -134,14 +135,14 @@ def test_purge_forgets_one_origin_or_all(project: Path) -> None:
     [
         (["cache", "list", "-s", "REP_STORE_PATH=other"], "there is no store at"),
         (["-s", "REP_STORE_PATH=other", "cache", "list"], "there is no store at"),
-        (["cache", "show"], "show takes an ORIGIN"),
+        (["cache", "show"], "show needs an ORIGIN"),
         (["cache", "purge", ""], "no host in"),
         (["cache", "show", "s3://bucket"], "no robots.txt speaks for"),
         (["cache", "list", "-s", "REP_STOR_PATH=x"], "did you mean REP_STORE_PATH?"),
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
         (["cache", "burn"], "invalid choice: 'burn'"),
-        (["cash"], "there is no scrapy robots cash: it is one of cache"),
-        ([], "it is one of cache"),
+        (["cash"], "unknown sub-command 'cash': choose one of cache"),
+        ([], "choose one of cache"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_ends_with_2(
@@ -155,7 +156,7 @@ def test_outside_a_project_it_is_said_that_no_store_is_kept(tmp_path: Path) -> N
     code, out, err = robots_command(tmp_path, "cache", "list")
     assert (code, out) == (2, "")
     assert err == (
-        "scrapy robots cache: without a project (there is no scrapy.cfg) no store is kept:"
+        "scrapy robots cache: there is no project (scrapy.cfg), and so no default store:"
         " name one with -s REP_STORE_PATH=FILE\n"
     )
     assert not list(tmp_path.iterdir())
@@ -182,11 +183,13 @@ def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
         client.mset({"rep:entry:nowhere": "x" * 99, "rep:entry:http://c.example": "y" * 99})
         client.lpush("rep:entry:http://d.example", "z")
         body = KNOWN[0].sha256
-        for number, facts in enumerate(({"fresh_until": None}, {"fetched_at": 1e30}, {"status": "x"}, {"url": 1})):
+        wrong: list[dict[str, Any]]
+        wrong = [{"fresh_until": None}, {"fetched_at": 1e30}, {"status": "x"}, {"url": 1}]
+        for number, facts in enumerate(wrong):
             sound = {"access": "successful", "url": "u", "fetched_at": 1.0, "fresh_until": 1.0}
             client.set(f"rep:entry:http://e{number}.example", body + json.dumps({**sound, **facts}))
     assert len(robots_command(redis_project, "cache", "list")[1].splitlines()) == 2
-    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 forgotten\n")
+    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 entries purged\n")
 
 
 def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, server: RedisServer) -> None:
@@ -213,7 +216,7 @@ def test_a_redis_that_does_not_answer_is_named_without_its_password(tmp_path: Pa
 def test_a_thousand_origins_are_listed_in_order(redis_project: Path, server: RedisServer) -> None:
     names = sorted(f"https://h{number}.example" for number in range(1_000))
     with server.client() as client:
-        store = RedisStore(DirectLink(client), MemoryStore(), stale_max=86_400)  # type: ignore[arg-type]
+        store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for name in names:
             at_once(store.put(replace(KNOWN[0], origin=Origin.from_url(name))))
     _, out, _ = robots_command(redis_project, "cache", "list")

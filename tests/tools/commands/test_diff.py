@@ -171,9 +171,9 @@ def test_the_dialect_and_the_size_are_those_of_the_settings() -> None:
         (["-", "-"], b"", "standard input can be read only once"),
         (["-", "new", "--urls", "-"], b"", "standard input can be read only once"),
         (["old", "new", "--urls", "nosuch"], b"", "nosuch: No such file or directory"),
-        (["old", "new", "--urls", "-"], b"\n \n", "standard input holds no URL"),
-        (["old", "new", "--urls", "-"], b"\x7fELF\2\1", "standard input is no text"),
-        (["old", "new", "--agent", "(!)"], b"", "'(!)' holds no product token: write one such as ExampleBot"),
+        (["old", "new", "--urls", "-"], b"\n \n", "standard input contains no URL"),
+        (["old", "new", "--urls", "-"], b"\x7fELF\2\1", "standard input is not a text file"),
+        (["old", "new", "--agent", "(!)"], b"", "'(!)' contains no product token: write one such as ExampleBot"),
         (["old", "s3://bucket/robots.txt"], b"", "no robots.txt speaks for the scheme of"),
     ],
 )

@@ -181,12 +181,12 @@ def test_urls_come_from_standard_input_too(file: str, given_here: Callable[[byte
     [
         (["/x", "--file", "nosuch"], b"", "nosuch: No such file or directory"),
         (["/x", "--file", "."], b"", ".: Is a directory"),
-        (["--file", "-"], b"", "standard input cannot hold both"),
-        (["-", "--file", "FILE"], b"\x7fELF\2\1", "standard input is no text: line 1 holds what no URL does"),
-        (["-", "--file", "FILE"], b"/" * 100_000, "standard input is no text"),
+        (["--file", "-"], b"", "standard input cannot provide both"),
+        (["-", "--file", "FILE"], b"\x7fELF\2\1", "standard input is not a text file: line 1 cannot be a URL"),
+        (["-", "--file", "FILE"], b"/" * 100_000, "standard input is not a text file"),
         (["s3://bucket/x"], b"", "no robots.txt speaks for the scheme of 's3://bucket/x'"),
         (["http://[/x"], b"", "http://[/x: Invalid IPv6 URL"),
-        (["/x", "--file", "FILE", "--agent", ""], b"", "--agent '' holds no product token"),
+        (["/x", "--file", "FILE", "--agent", ""], b"", "--agent '' contains no product token"),
     ],
 )
 def test_what_cannot_be_told_is_said_in_one_line_and_ends_it_with_2(
@@ -262,7 +262,7 @@ def test_several_agents_ask_each_origin_once(tmp_path: Path) -> None:
 
 def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
     page = "<!DOCTYPE html><html><body>Welcome</body></html>"
-    told = "an HTML page in place of a robots.txt: it forbids nothing unless it holds rules\n"
+    told = "an HTML page instead of a robots.txt: it disallows nothing unless it contains rules\n"
     (tmp_path / "page.txt").write_text(page)
     with Site() as site:
         site.answer("/robots.txt", Answer(body=page.encode()))
@@ -275,6 +275,8 @@ def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
 
 def test_a_closed_pipe_is_quiet(file: str) -> None:
     with scrapy_process("robots", "explain", "/x", "--full", "--json", *["/y"] * 9_999, "--file", file) as process:
+        assert process.stdout
+        assert process.stderr
         assert process.stdout.readline().startswith(b'{"url": "/x"')
         process.stdout.close()
         assert (process.wait(60), process.stderr.read()) == (2, b"")

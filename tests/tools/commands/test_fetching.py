@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.tools.commands.fetching import settings_of_crawl
+from scrapy_rep.tools.commands.crawl_runner import crawl_settings
 from tests.support.crawl import LOOPS
 from tests.support.site import Answer, Site, redirect, reset, robots, sequence
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 SCRIPT = """
 import json, sys
 from scrapy.utils.project import get_project_settings
-from scrapy_rep.tools.commands.fetching import fetch
+from scrapy_rep.tools.commands.fetching import fetch_each
 from scrapy_rep.protocol import Origin
 
 settings = get_project_settings()
@@ -33,7 +33,7 @@ def found(fetched):
         entry.body.decode(), fetched.is_fresh, fetched.problem, fetched.robotstxt.verdict("a", "/x").allowed]))
 
 try:
-    fetch(map(Origin.from_url, sys.argv[2:]), settings, found)
+    fetch_each(map(Origin.from_url, sys.argv[2:]), settings, found)
 except ValueError as error:
     print(error)
 """
@@ -116,9 +116,9 @@ def test_a_failure_is_tried_once_more_by_default(tmp_path: Path) -> None:
 
 def test_a_setting_that_cannot_be_ends_it_with_its_name(tmp_path: Path) -> None:
     out = run_script(tmp_path, "http://127.0.0.1:1", settings={"REP_TIMEOUT": "soon"})
-    assert out == "REP_TIMEOUT = 'soon': it takes a number of seconds above 0\n"
+    assert out == "REP_TIMEOUT = 'soon': expected a number of seconds above 0\n"
     out = run_script(tmp_path, "http://127.0.0.1:1", settings={"EXTENSIONS": {"scrapy_rep.RepExtension": None}})
-    assert out.startswith("EXTENSIONS switches scrapy_rep.RepExtension off")
+    assert out.startswith("EXTENSIONS disables scrapy_rep.RepExtension")
 
 
 def test_a_project_keeps_its_ways_of_fetching_but_not_those_of_its_pages() -> None:
@@ -131,7 +131,7 @@ def test_a_project_keeps_its_ways_of_fetching_but_not_those_of_its_pages() -> No
     }
     settings = Settings(project, priority="project")
     settings.set("CLOSESPIDER_TIMEOUT", 7, priority="cmdline")
-    chosen = settings_of_crawl(settings)
+    chosen = crawl_settings(settings)
     assert [chosen[name] for name in project] == [3, "ours", 0, None, chosen["ITEM_PIPELINES"]]
     assert dict(chosen["FEEDS"]) == {}
     assert chosen.getint("CLOSESPIDER_TIMEOUT") == 7

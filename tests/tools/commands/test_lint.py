@@ -49,16 +49,16 @@ def linted(*arguments: str, **settings: Any) -> tuple[int, str]:
 def test_people_read_file_line_column_and_what_to_write() -> None:
     assert linted("robots.txt", "clean.txt") == (
         1,
-        """robots.txt:2:11: error: search matches nothing: a path starts with / or *. (path-without-slash)
+        """robots.txt:2:11: error: search matches nothing: a path must start with / or *. (path-without-slash)
     Write /search.
 robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (record-google-ignores)
-    Do not count on it for Google.
-robots.txt:5:1: optimise: Line 4 of this group says the same. (duplicate-rule)
+    Do not rely on it for Google.
+robots.txt:5:1: optimise: Line 4 of this group is the same rule. (duplicate-rule)
     Remove this line.
 2 files: 1 error, 1 optimise, 1 note
 """,
     )
-    assert linted("clean.txt") == (0, "1 file: nothing found\n")
+    assert linted("clean.txt") == (0, "1 file: no findings\n")
     assert linted("robots.txt", "robots.txt")[1].endswith("\n2 files: 2 errors, 2 optimise, 2 notes\n")
 
 
@@ -75,7 +75,7 @@ def test_json_is_one_object_a_line() -> None:
         "column": 11,
         "severity": "error",
         "code": "path-without-slash",
-        "message": "search matches nothing: a path starts with / or *.",
+        "message": "search matches nothing: a path must start with / or *.",
         "advice": "Write /search.",
     }
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import survey
-from scrapy_rep.tools.survey import files
+from scrapy_rep.tools.survey import measure
 from tests.support.command import robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
@@ -31,6 +32,11 @@ def surveyed(*arguments: str) -> tuple[int, str]:
 def records(folder: Path) -> dict[str, dict[str, Any]]:
     lines = (folder / "survey.jsonl").read_text("utf-8").splitlines()
     return {record["site"]: record for record in map(json.loads, lines)}
+
+
+def without_progress(err: str) -> list[str]:
+    """The lines on standard error, but not those on progress, which a slow machine has time for."""
+    return [line for line in err.splitlines() if not line.endswith(" per second")]
 
 
 @pytest.fixture
@@ -58,14 +64,38 @@ def test_a_folder_is_read_file_by_file(folder: Path, tmp_path: Path) -> None:
     assert "robots.txt of 4 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
 
 
+WITHOUT_JINJA2 = """
+import sys
+sys.modules["jinja2"] = None
+from scrapy.cmdline import execute
+execute(["scrapy", "robots", "survey", *sys.argv[1:]])
+"""
+
+
+def test_without_jinja2_it_names_what_to_install_before_it_asks_any_site(tmp_path: Path) -> None:
+    with Site() as site:
+        process = subprocess.run(
+            [sys.executable, "-c", WITHOUT_JINJA2, site.origin],
+            cwd=tmp_path, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert site.log == []
+    assert (process.returncode, process.stdout, process.stderr) == (
+        2,
+        b"",
+        b"scrapy robots survey: Jinja2, which renders the report, is not installed:"
+        b" pip install 'scrapy_rep[report]'\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_several_processes_find_what_one_does(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(40):
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
-    monkeypatch.setattr(files, "_MANY", 1)
-    monkeypatch.setattr(files.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(measure, "_FILES_WORTH_A_POOL", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
     assert len(records(tmp_path / "two")) == 44
@@ -78,8 +108,8 @@ def test_several_processes_find_what_one_does(
         (["--files", "FILE"], "FILE: Not a directory"),
         (["--from-file", "."], ".: Is a directory"),
         (["--from-file", "nowhere"], "nowhere: No such file or directory"),
-        (["--from-file", "-"], "standard input is no text"),
-        (["--files", ".", "a.example"], "name no sites beside it"),
+        (["--from-file", "-"], "standard input is not a text file"),
+        (["--files", ".", "a.example"], "do not name sites as well"),
         ([], "nothing to survey"),
         (["a.example", "--out", "FILE"], "FILE: File exists"),
     ],
@@ -117,7 +147,8 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
             "-s", "REP_RETRY_TIMES=0", "-s", "REP_TIMEOUT=1",
         )  # fmt: skip
         assert site.count("/robots.txt", moved) == 1
-    assert (code, out, err) == (0, "8 of 8 sites, 3 with a robots.txt, 4 unreachable\nout/survey.html\n", "")
+    assert (code, out) == (0, "8 of 8 sites, 3 with a robots.txt, 4 unreachable\nout/survey.html\n")
+    assert without_progress(err) == []
     found = records(tmp_path / "out")
     assert {name: found[name]["status"] for name in (good, moved, missing)} == {
         good: 200,
@@ -126,7 +157,7 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
     }
     assert (found[moved]["url"], found[moved]["hops"]) == (f"{good}/robots.txt", [f"{good}/robots.txt"])
     assert all(found[name]["problem"] for name in (dead, ill, slow, "no host://"))
-    assert found["no host://"]["problem"].startswith("no site: no host://: no robots.txt speaks for")
+    assert found["no host://"]["problem"].startswith("not a site: no host://: no robots.txt speaks for")
     assert (tmp_path / "out" / found[garbage]["file"]).read_bytes() == b"\0\xff" * 300
     assert len(list((tmp_path / "out" / "files").iterdir())) == 3
 
@@ -144,7 +175,7 @@ def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> 
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)
         assert site.count("/robots.txt", last) == 0
-    assert (process.returncode, err) == (2, b"")
+    assert (process.returncode, without_progress(err.decode())) == (2, [])
     assert out.startswith(b"1 of 3 sites, 1 with a robots.txt, 0 unreachable\n")
     assert list(records(tmp_path / "robots-survey")) == [good]
     page = (tmp_path / "robots-survey" / "survey.html").read_text("utf-8")
@@ -159,8 +190,8 @@ def test_a_folder_that_holds_a_survey_is_refused_and_left_alone(folder: Path, tm
     code, _, err = robots_command(tmp_path, "survey", "--files", str(folder), "--out", "out")
     assert (code, err) == (
         2,
-        "scrapy robots survey: out holds a survey: --resume goes on with it, --overwrite replaces it,"
-        " --out names another\n",
+        "scrapy robots survey: out contains a survey: --resume continues it, --overwrite replaces it,"
+        " --out names another folder\n",
     )
     assert {path: path.read_bytes() for path in out.iterdir()} == before
 
@@ -199,5 +230,5 @@ def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
     code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
     assert code == 2
-    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is no record of a survey: ")
+    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is not a survey record: ")
     assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'

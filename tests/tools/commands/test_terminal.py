@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.tools.commands import COULD_NOT_RUN, Command, terminal
-from scrapy_rep.tools.commands.terminal import GivenError, Progress, origin_of, paint
+from scrapy_rep.tools.commands import FAILED, Command, terminal
+from scrapy_rep.tools.commands.inputs import InputError, origin_of
+from scrapy_rep.tools.commands.terminal import Progress, paint
 from tests.support.command import robots_command
 
 
@@ -32,12 +33,12 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
 def test_help_gives_each_sub_command_a_line() -> None:
     code, out, _ = robots_command(Path.cwd(), "--help")
     assert code == 0
-    assert "\n  diff     tell which URLs change their verdict between two robots.txt files\n  explain  say " in out
+    assert "\n  diff     show the URLs whose verdict differs between two robots.txt files\n  explain  show " in out
 
 
 def test_a_host_without_a_scheme_is_asked_by_https() -> None:
     assert str(origin_of("Example.com/x")) == "https://example.com"
-    with pytest.raises(GivenError, match=r"^http://: no host in 'http://'$"):
+    with pytest.raises(InputError, match=r"^http://: no host in 'http://'$"):
         origin_of("http://")
 
 
@@ -51,16 +52,16 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
     for second in range(12):
         now[0] = float(second)
         for one in progress:
-            one.tell(f"{second} done")
+            one.show(f"{second} done")
     for one in progress:
-        one.end()
+        one.clear()
     assert (
         screen.getvalue()
         == "".join(f"\r{second} done" for second in range(1, 10)) + "\r10 done\r11 done\r       \r"
     )
     assert file.getvalue() == "5 done\n10 done\n"
     for one in progress:
-        one.tell("at once", at_once=True)
+        one.show("at once", at_once=True)
     assert screen.getvalue().endswith("\rat once")
     assert file.getvalue() == "5 done\n10 done\n"
 
@@ -73,4 +74,4 @@ def test_a_stream_that_the_shell_has_closed_ends_a_command_with_2(
     command = Command()
     command.settings = Settings()
     command.run([], Namespace(rest=["lint", "nosuch"]))
-    assert command.exitcode == COULD_NOT_RUN
+    assert command.exitcode == FAILED

@@ -173,8 +173,8 @@ def test_a_finding_names_line_and_column_and_what_to_write() -> None:
         Severity.ERROR,
         4,
         12,
-        "café.xml is no complete URL, and crawlers may ignore it.",
-        "Write the whole URL, such as https://example.com/sitemap.xml.",
+        "café.xml is not a complete URL, so crawlers may ignore it.",
+        "Write the complete URL, such as https://example.com/sitemap.xml.",
     )
 
 

@@ -1,0 +1,146 @@
+"""Which download slot a request uses, and the delay that robots.txt requires of each download slot.
+
+Several origins can share a download slot: the largest delay wins. Our figures are kept here: Scrapy's ``Slot``
+takes no attributes, and Scrapy drops a download slot that is idle for a minute.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scrapy import Request
+
+from scrapy_rep.protocol import Origin
+
+if TYPE_CHECKING:
+    from scrapy_rep.crawl.scrapy_internals import Downloader
+
+_SLOT: Final = "download_slot"
+_PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
+
+
+def pin_slot(request: Request, key: str) -> None:
+    """Make the requests that a middleware derives from *request* use the download slot *key* too.
+
+    A rendering service or a scraping API fetches from the same site; ``Request.replace`` copies the meta.
+    """
+    request.meta[_SLOT] = key
+    request.meta[_PINNED] = len(request.meta.get("redirect_urls", ()))
+
+
+def drop_stale_slot(request: Request, downloader: Downloader) -> None:
+    """Remove the download slot of the old host, which Scrapy's redirects copy to the request for the new host.
+
+    A download slot that the project chose stays, and so does one that was pinned after the last redirect.
+    """
+    urls = request.meta.get("redirect_urls")
+    if not urls or _SLOT not in request.meta or request.meta.get(_PINNED) == len(urls):
+        return
+    if request.meta[_SLOT] == downloader.slot_key(Request(urls[-1])):
+        del request.meta[_SLOT]
+        request.meta.pop(_PINNED, None)
+
+
+DelaySource = tuple[Origin, tuple[str, ...]]
+"""The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
+
+
+class _SlotDelay:
+    """The delays required of one download slot; ``floor`` is the largest, in seconds."""
+
+    __slots__ = ("_required", "applied", "floor", "is_shared", "own_delay", "own_jitter")
+
+    def __init__(self) -> None:
+        self.floor = 0.0
+        self.applied: float | None = None
+        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
+        self.is_shared = False
+        """Whether other processes may request pages of the same site."""
+        self.own_delay = 0.0
+        self.own_jitter = 0.0
+        self._required: dict[DelaySource, float] = {}
+
+    def require(self, source: DelaySource, seconds: float) -> None:
+        before = self._required.pop(source, 0.0)
+        if seconds:
+            self._required[source] = seconds
+        if seconds >= self.floor:
+            self.floor = seconds
+        elif before == self.floor:
+            self.floor = max(self._required.values(), default=0.0)
+
+
+class SlotDelays:
+    """The delay floors of download slots, by slot key."""
+
+    def __init__(self, downloader: Downloader, most: int) -> None:
+        """Beyond *most* download slots, those that Scrapy has dropped are forgotten."""
+        self._downloader = downloader
+        self._most = most
+        self._slots: dict[str, _SlotDelay] = {}
+
+    def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
+        """Require *seconds* of download slot *key* for *source*, 0 for none; return whether the slot is new here.
+
+        It *is_shared* when other processes may request pages of the same site.
+        """
+        slot = self._slots.get(key)
+        is_new = slot is None and seconds > 0
+        if is_new:
+            self._forget_dropped()
+            slot = self._slots[key] = _SlotDelay()
+        if slot is not None:
+            slot.require(source, seconds)
+            slot.is_shared = slot.is_shared or is_shared
+            self.apply(key)
+        return is_new
+
+    def floor(self, key: str) -> float:
+        """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
+        slot = self._slots.get(key)
+        return slot.floor if slot is not None else 0.0
+
+    def is_shared(self, key: str) -> bool:
+        """Whether download slot *key* has a delay that other processes may have to keep too."""
+        slot = self._slots.get(key)
+        return slot is not None and slot.is_shared
+
+    def apply(self, key: str) -> None:
+        """Set the delay again: Scrapy may have rebuilt the download slot, AutoThrottle may have lowered the delay.
+
+        Jitter is removed where it would shorten the floor. It is removed from a shared delay in any case: other
+        processes count from the start that the rate limiter expects.
+        """
+        slot = self._slots.get(key)
+        if slot is None:
+            return
+        is_new = not self._downloader.has_slot(key)
+        self._downloader.create_slot(key)
+        if not self._downloader.has_slot(key):
+            return
+        delay, jitter = self._downloader.slot_delay(key)
+        if slot.applied is None or is_new:
+            slot.own_delay, slot.own_jitter = delay, jitter
+        elif delay != slot.applied:
+            slot.own_delay = delay
+        is_above = not slot.is_shared and slot.own_delay * (1 - slot.own_jitter) >= slot.floor
+        slot.applied = slot.own_delay if is_above else max(slot.own_delay, slot.floor)
+        self._downloader.set_slot_delay(key, slot.applied, slot.own_jitter if is_above else 0.0)
+        if not slot.floor:
+            del self._slots[key]
+
+    def _forget_dropped(self) -> None:
+        """Forget download slots that Scrapy has dropped: their delay is required again when they return."""
+        if len(self._slots) >= self._most:
+            self._slots = {key: slot for key, slot in self._slots.items() if self._downloader.has_slot(key)}
+            self._most = max(self._most, 2 * len(self._slots))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._slots
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __repr__(self) -> str:
+        longest = max((slot.floor for slot in self._slots.values()), default=0.0)
+        return f"<SlotDelays slots={len(self)} longest={longest:g}>"

@@ -1,0 +1,215 @@
+"""The ``REP_*`` settings: their names, types and defaults. Read once, before the crawl starts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
+
+from .kinds import (
+    ACCESS,
+    FLAG,
+    HOOK,
+    PATH,
+    POSITIVE_SECONDS,
+    REDIS_URL,
+    SECONDS,
+    STATUS_ACCESS,
+    STORE,
+    TEXT,
+    TOKENS,
+    Kind,
+    RequestHook,
+    number_of,
+    one_of,
+)
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+__all__ = ["InvalidSettingError", "RepSettings", "RequestHook", "asks_for_delays", "asks_robots"]
+
+logger = logging.getLogger(__name__)
+
+_CRAWL_DELAY: Final = {"obey": True, "ignore": False}
+_OVER_MAX: Final = {name: name for name in ("cap", "obey", "skip")}
+
+
+def _setting(kind: Kind, default: Any) -> Any:
+    return field(default_factory=lambda: default, metadata={"kind": kind}, repr=not kind.is_secret)
+
+
+@dataclass(frozen=True, slots=True)
+class RepSettings:
+    """The ``REP_*`` settings of one crawl: the field ``max_size`` is the setting ``REP_MAX_SIZE``, and so on.
+
+    Durations are in seconds, sizes in octets.
+    """
+
+    user_agents: tuple[str, ...] = _setting(TOKENS, ())
+    """Product tokens that groups are matched with, the most specific first. If empty, they come from
+    ``ROBOTSTXT_USER_AGENT`` or from the User-Agent header of each request."""
+
+    dialect: Dialect = _setting(one_of(DIALECTS), GOOGLE)
+    """The reading of robots.txt where RFC 9309 and Google differ; set by name."""
+
+    max_size: int = _setting(number_of("octets", 1), MAX_SIZE)
+    """Octets of a robots.txt that are read; the rest is ignored."""
+
+    timeout: float = _setting(POSITIVE_SECONDS, 10.0)
+    """Seconds that each HTTP request for a robots.txt may take, also one that follows a redirect."""
+
+    retry_times: int = _setting(number_of("retries", 0), 4)
+    """Number of retries after a first attempt that failed."""
+
+    retry_delay: float = _setting(POSITIVE_SECONDS, 1.0)
+    """Seconds from the start of the first attempt to that of the second; doubles with each further attempt."""
+
+    retry_max_delay: float = _setting(POSITIVE_SECONDS, 600.0)
+    """Seconds from one attempt to the next at most, whatever ``Retry-After`` says."""
+
+    unreachable: Access = _setting(one_of(ACCESS), Access.UNREACHABLE)
+    """What an unreachable origin means: *unreachable* (set as ``disallow``) or *unavailable* (``allow``)."""
+
+    unreachable_wait: float = _setting(SECONDS, 30.0)
+    """Seconds that requests wait for retries, from the start of the first attempt to the end of the last."""
+
+    status_access: Mapping[int, Access] = _setting(STATUS_ACCESS, MappingProxyType({}))
+    """HTTP statuses with a meaning of their own; set as ``allow`` or ``disallow``, as for ``unreachable``."""
+
+    soft_404: bool = _setting(FLAG, True)
+    """Whether a 5xx page that says "not found" means that there is no robots.txt."""
+
+    min_ttl: float = _setting(SECONDS, 300.0)
+    """Seconds that an answer stays fresh at least, whatever its ``Cache-Control`` says."""
+
+    max_ttl: float = _setting(POSITIVE_SECONDS, 86_400.0)
+    """Seconds that an answer stays fresh at most. RFC 9309 section 2.4 recommends not more than 24 hours."""
+
+    stale_max: float = _setting(SECONDS, 2_592_000.0)
+    """Seconds after that for which an expired entry is served stale while its origin is unreachable."""
+
+    store: str = _setting(STORE, "sqlite")
+    """Where entries live between runs: ``sqlite``, ``memory`` (nowhere), or the import path of a `Store` class."""
+
+    store_path: str = _setting(PATH, "")
+    """Path of the SQLite file (``robots.sqlite`` if empty). A relative one is in the project's ``.scrapy``."""
+
+    redis_url: str = _setting(REDIS_URL, "")
+    """URL of the Redis that a fleet of workers shares; empty for none. Never shown, because of its password."""
+
+    redis_required: bool = _setting(FLAG, False)
+    """Whether the spider is closed when Redis does not answer."""
+
+    redis_prefix: str = _setting(TEXT, "rep:")
+    """Text that all keys in Redis begin with."""
+
+    redis_timeout: float = _setting(POSITIVE_SECONDS, 1.0)
+    """Seconds that Redis may take to accept a connection, and to answer."""
+
+    workers: int = _setting(number_of("processes", 1), 1)
+    """Number of workers in the fleet; crawl delays are multiplied by it while Redis is away."""
+
+    crawl_delay: bool = _setting(one_of(_CRAWL_DELAY), True)
+    """Whether Crawl-delay is obeyed; set as ``obey`` or ``ignore``."""
+
+    crawl_delay_max: float = _setting(POSITIVE_SECONDS, 300.0)
+    """Seconds of the longest Crawl-delay that is obeyed as it stands."""
+
+    crawl_delay_over_max: str = _setting(one_of(_OVER_MAX), "cap")
+    """What a longer one means: ``cap`` it to ``crawl_delay_max``, ``obey`` it, or ``skip`` the origin's pages."""
+
+    rate_and_visit_time: bool = _setting(FLAG, False)
+    """Whether Request-rate and Visit-time are obeyed."""
+
+    follow_sitemaps: bool = _setting(FLAG, False)
+    """Whether a sitemap spider crawls the sitemaps of every origin that the crawl meets."""
+
+    offsite_sitemaps: bool = _setting(FLAG, False)
+    """Whether sitemaps on hosts outside ``allowed_domains`` are followed."""
+
+    max_waiting: int = _setting(number_of("requests", 1), 1_000)
+    """Number of requests in the scheduler, none of which can start, from which on ``start()`` has to wait."""
+
+    memory_entries: int = _setting(number_of("origins", 1), 10_000)
+    """Number of origins that the crawl keeps in memory; the least recently used are evicted."""
+
+    memory_size: int = _setting(number_of("octets", 1), 134_217_728)
+    """Octets that these origins may take in memory, by a cautious estimate."""
+
+    request_hook: RequestHook | None = _setting(HOOK, None)
+    """A callable ``(robots_request, cause) -> Request`` that changes or replaces the request for a robots.txt."""
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> RepSettings:
+        """Read the ``REP_*`` names in *settings*.
+
+        Raises `InvalidSettingError` for an unknown ``REP_*`` name and for a value that is not accepted.
+        """
+        _reject_unknown(name for name in settings if str(name).startswith("REP_"))
+        given = {name: settings[name] for name in _FIELDS if settings.get(name) is not None}
+        parsed = cls(**{_FIELDS[name].name: _parse(name, value) for name, value in given.items()})
+        if parsed.min_ttl > parsed.max_ttl:
+            raise InvalidSettingError(
+                f"REP_MIN_TTL = {parsed.min_ttl:g}: expected at most REP_MAX_TTL, which is {parsed.max_ttl:g}"
+            )
+        return parsed
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> RepSettings:
+        """Read the settings of *crawler*, once; logs what `from_settings` raises."""
+        parsed = _parsed.get(crawler)
+        if parsed is None:
+            try:
+                parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
+            except InvalidSettingError as error:  # Scrapy would show it below a long traceback only
+                logger.critical("%s", error)
+                raise
+        return parsed
+
+    @property
+    def shares_loopback(self) -> bool:
+        """Whether entries of loopback origins are stored too: only if a store was set explicitly.
+
+        Such an origin is usually a developer's own site, whose robots.txt changes by the minute.
+        """
+        return bool(self.store_path or self.redis_url)
+
+
+def asks_for_delays(settings: BaseSettings) -> bool:
+    """Whether robots.txt is fetched for the sake of delays even with ``ROBOTSTXT_OBEY`` off.
+
+    Only if ``REP_CRAWL_DELAY`` was set explicitly: otherwise ``ROBOTSTXT_OBEY = False`` means that nothing is
+    fetched.
+    """
+    return bool(settings.get("REP_CRAWL_DELAY") == "obey")
+
+
+def asks_robots(settings: BaseSettings) -> bool:
+    """Whether robots.txt is fetched at all: to obey its rules, or for delays alone."""
+    return settings.getbool("ROBOTSTXT_OBEY") or asks_for_delays(settings)
+
+
+_FIELDS: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}
+_parsed: WeakKeyDictionary[Crawler, RepSettings] = WeakKeyDictionary()
+
+
+def _parse(name: str, value: Any) -> Any:
+    kind: Kind = _FIELDS[name].metadata["kind"]
+    return kind.parse(name, value)
+
+
+def _reject_unknown(names: Iterable[Any]) -> None:
+    for name in names:
+        if name not in _FIELDS:
+            close = get_close_matches(name, _FIELDS, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(_FIELDS)}"
+            raise InvalidSettingError(f"unknown setting {name}: {hint}")

@@ -1,0 +1,162 @@
+"""The kinds of values that settings take: how each is read from code or from the command line, and checked."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from scrapy.utils.misc import load_object
+
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import Access, product_token
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+RequestHook = Callable[["Request", "Request"], "Request"]
+"""``(robots_request, cause) -> Request``: changes or replaces the request for a robots.txt."""
+
+_REFUSALS: Final = (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of value.
+
+    ``read`` converts a value, and raises one of several exceptions if it cannot; ``expected`` says in a message
+    what it accepts. A secret value is never shown, because it may contain a password.
+    """
+
+    read: Callable[[Any], Any]
+    expected: str
+    is_secret: bool = False
+
+    def parse(self, name: str, value: Any) -> Any:
+        """Return the converted *value* of the setting *name*. Raises `InvalidSettingError`."""
+        try:
+            return self.read(value)
+        except _REFUSALS:
+            given = name if self.is_secret else f"{name} = {value!r}"
+            raise InvalidSettingError(f"{given}: expected {self.expected}") from None
+
+
+def flag(value: bool | int | str) -> bool:
+    """Return True or False for *value*, or for its text. Raises ``KeyError`` if it is neither."""
+    return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+
+
+def is_name(text: str) -> bool:
+    """Whether *text* is a single product token, or a User-Agent header that starts with one.
+
+    Of ``my bot`` only ``my`` would count, which is hardly what was meant.
+    """
+    return bool(_NAME.match(text))
+
+
+def number_of(what: str, minimum: int) -> Kind:
+    """Return the kind of whole numbers of *what*, from *minimum* on."""
+
+    def read(value: Any) -> int:
+        number = int(value)
+        if isinstance(value, bool) or number != float(value) or number < minimum:
+            raise ValueError
+        return number
+
+    return Kind(read, f"a number of {what}, {minimum} or more")
+
+
+def one_of(choices: Mapping[str, Any]) -> Kind:
+    """Return the kind of the names in *choices*, which stand for its values."""
+    return Kind(lambda name: choices[name], f"one of {', '.join(choices)}")
+
+
+def _seconds(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not math.isfinite(number) or number < 0:
+        raise ValueError
+    return number
+
+
+def _positive_seconds(value: Any) -> float:
+    if not (number := _seconds(value)):
+        raise ValueError
+    return number
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _tokens(value: Any) -> tuple[str, ...]:
+    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
+    tokens = tuple(map(product_token, names))
+    if not all(map(is_name, names)):
+        raise ValueError
+    return tokens
+
+
+def _status_access(value: Any) -> Mapping[int, Access]:
+    pairs = json.loads(value) if isinstance(value, str) else dict(value)
+    statuses = {int(status): ACCESS[meaning] for status, meaning in pairs.items()}
+    if not all(200 <= status <= 599 for status in statuses):
+        raise ValueError
+    return MappingProxyType(statuses)
+
+
+def _store(value: Any) -> str:
+    name = str(value)
+    if "." in name:
+        load_object(name)
+    return name if "." in name else {"sqlite": name, "memory": name}[name]
+
+
+def _path(value: Any) -> str:
+    return str(os.fspath(value))
+
+
+def _redis_url(value: Any) -> str:
+    parts = urlsplit(value)
+    if value and not (parts.scheme == "unix" and parts.path):
+        _ = parts.port  # raises ValueError if it is not a number
+        if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
+            raise ValueError
+    return str(value)
+
+
+def _hook(value: Any) -> RequestHook | None:
+    hook: RequestHook | None = load_object(value) if value else None
+    if hook is not None and not callable(hook):
+        raise TypeError
+    return hook
+
+
+_NAME: Final = re.compile(r"[\w.-]+(?:/|\s*\(|$)")
+
+ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
+"""What a setting calls the access of an origin without a usable robots.txt."""
+
+FLAG: Final = Kind(flag, "True or False")
+TEXT: Final = Kind(_text, "a string")
+SECONDS: Final = Kind(_seconds, "a number of seconds, 0 or more")
+POSITIVE_SECONDS: Final = Kind(_positive_seconds, "a number of seconds above 0")
+TOKENS: Final = Kind(
+    _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
+)
+STATUS_ACCESS: Final = Kind(_status_access, "a dict that maps statuses from 200 to 599 to allow or disallow")
+STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
+PATH: Final = Kind(_path, "the path of a file")
+REDIS_URL: Final = Kind(
+    _redis_url,
+    "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], the same with rediss://, or unix://PATH",
+    is_secret=True,
+)
+HOOK: Final = Kind(_hook, "a callable (robots_request, cause) -> Request, or its import path")

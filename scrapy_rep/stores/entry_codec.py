@@ -1,0 +1,105 @@
+"""The stored form of an entry, the same in SQLite and Redis.
+
+A store keeps an entry under its origin, as *facts* (plain values named like the fields of `Entry`: columns in
+SQLite, JSON in Redis) and as a compressed body, once per content under its SHA-256. Other programs and other
+versions may write to the same store, so everything that is read back is checked here.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final
+
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Entry
+
+SCHEMA: Final = 2
+"""Version of the stored form. Raise it with every change of the facts, or of the tables in `sqlite_file`: nothing
+that carries another version is read."""
+
+FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in {"origin", "body"})
+"""The names of the facts."""
+
+_DEFAULTS: Final = {"status": None, "hops": []} | {
+    field.name: field.default for field in fields(Entry) if field.default is not MISSING
+}
+_TIMES: Final = ("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at")
+_LAST_TIME: Final = 253_402_300_799.0  # POSIX seconds: the end of the year 9999, the last that ``datetime`` knows
+
+
+class UnreadableEntryError(ValueError):
+    """What a store returned is not an entry of this `SCHEMA`."""
+
+
+def encode(entry: Entry) -> dict[str, Any]:
+    """Return the facts of *entry*: strings, numbers and None, and the hops as a list of strings.
+
+    A time that no date can show, such as that of a lifetime of 10,000 years, is cut to one that `decode` accepts.
+    """
+    facts = {name: getattr(entry, name) for name in FACTS}
+    facts["access"] = entry.access.value
+    facts["hops"] = list(entry.hops)
+    for name in _TIMES:
+        time = facts[name]
+        if time is not None and not 0 <= time <= _LAST_TIME:
+            facts[name] = min(max(time, 0.0), _LAST_TIME)
+    return facts
+
+
+def encode_body(entry: Entry) -> bytes:
+    """Return the compressed body of *entry*."""
+    return zlib.compress(entry.body)
+
+
+def encode_json(entry: Entry) -> str:
+    """Return the facts of *entry* that differ from their defaults, and the `SCHEMA`, as a JSON object."""
+    facts = {
+        name: fact for name, fact in encode(entry).items() if name not in _DEFAULTS or fact != _DEFAULTS[name]
+    }
+    return json.dumps({"schema": SCHEMA, **facts}, separators=(",", ":"))
+
+
+def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
+    """Return the entry of *origin* with these *facts* and this compressed *body*.
+
+    Raises `UnreadableEntryError` for anything that `encode` and `encode_body` do not write.
+    """
+    try:
+        values = {**facts, "access": Access(facts["access"]), "hops": tuple(facts["hops"])}
+        entry = Entry(origin=origin, body=zlib.decompress(body), **values)
+    except (zlib.error, ValueError, TypeError, KeyError) as error:
+        raise UnreadableEntryError(str(error)) from error
+    if not _is_valid(entry):
+        raise UnreadableEntryError("a fact has the wrong type or is out of range")
+    return entry
+
+
+def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
+    """As `decode`, from what `encode_json` returned."""
+    try:
+        facts = {**_DEFAULTS, **json.loads(text)}
+    except (ValueError, TypeError) as error:
+        raise UnreadableEntryError(str(error)) from error
+    if facts.pop("schema", None) != SCHEMA:
+        raise UnreadableEntryError("stored by another version")
+    return decode(origin, facts, body)
+
+
+def _is_valid(entry: Entry) -> bool:
+    """Whether the fields have the types that `Entry` declares, which its constructor does not check."""
+    times = (entry.fetched_at, entry.fresh_until, entry.tried_at, entry.retry_at)
+    texts = (entry.url, entry.etag, entry.last_modified, *entry.hops)
+    return (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(entry.failures, int)
+        and (entry.status is None or isinstance(entry.status, int))
+        and all(map(_is_time, times))
+        and (entry.unreachable_since is None or _is_time(entry.unreachable_since))
+    )
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= _LAST_TIME

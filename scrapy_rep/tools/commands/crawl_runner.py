@@ -1,0 +1,118 @@
+"""Run a coroutine inside a crawl that requests no pages.
+
+So a command fetches as every crawl of the project does, with the project's settings and ``-s``. A process runs
+one such crawl in its life. Knows nothing of what the coroutine does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.settings import default_settings
+from twisted.internet.defer import CancelledError, Deferred
+
+from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.stores.sqlite import path_of_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings, Settings
+
+Work = Callable[["Crawler"], Awaitable[None]]
+
+_SHELL_DEFAULTS: Final[dict[str, Any]] = {
+    "CONCURRENT_REQUESTS": 64,  # each to another host
+    "REACTOR_THREADPOOL_MAXSIZE": 32,  # for name look-ups
+    "REP_RETRY_TIMES": 1,
+    "REP_UNREACHABLE_WAIT": 5.0,
+    "TELNETCONSOLE_ENABLED": False,
+}
+"""A user at a shell should not wait for minutes. The project's settings and ``-s`` win."""
+
+_NOT_FROM_THE_PROJECT: Final[dict[str, Any]] = {
+    "CLOSESPIDER_ERRORCOUNT": 0,
+    "CLOSESPIDER_PAGECOUNT": 0,
+    "CLOSESPIDER_TIMEOUT": 0,
+    "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
+    "FEEDS": {},
+    "ITEM_PIPELINES": {},
+    "JOBDIR": None,
+    "ROBOTSTXT_PARSER": RepRobotParser,
+    "SCHEDULER": default_settings.SCHEDULER,
+    "SPIDER_MIDDLEWARES": {},
+}
+"""What a project sets up for its pages must not end this crawl, nor read or write its data. ``-s`` wins."""
+
+_ABOVE_PROJECT: Final = 25  # a priority between that of the project's settings and that of ``-s``
+
+
+def run_in_crawl(settings: BaseSettings, work: Work) -> None:
+    """Run *work* in a crawl with the *settings* of a project; return when it is done.
+
+    Raises `InvalidSettingError`, what *work* raises, what keeps the crawl from starting, and
+    ``KeyboardInterrupt`` when the crawl ends before *work* is done.
+    """
+    process = _process(crawl_settings(settings))
+    problems: list[BaseException] = []
+    done: list[bool] = []
+    running: Any = process.crawl(_WorkSpider, work=work, problems=problems, done=done)
+    if isinstance(running, Deferred):
+        running.addErrback(lambda failure: problems.append(failure.value))  # type: ignore[call-overload]
+    process.start()
+    if not isinstance(running, Deferred) and running.done() and not running.cancelled() and running.exception():
+        problems.append(running.exception())
+    if problems:
+        raise problems[0]
+    if not done:
+        raise KeyboardInterrupt
+
+
+class _WorkSpider(Spider):
+    """Runs its work instead of requesting pages."""
+
+    name = "robots"
+    work: Work
+    problems: list[BaseException]
+    done: list[bool]
+
+    async def start(self) -> AsyncIterator[Any]:
+        try:
+            await self.work(self.crawler)
+            self.done.append(True)
+        except (asyncio.CancelledError, CancelledError):
+            # After Ctrl-C: a second signal drops what is under way, which could take minutes to finish.
+            signal.raise_signal(signal.SIGINT)
+            raise
+        except Exception as error:  # noqa: BLE001  # the caller of run_in_crawl handles it
+            self.problems.append(error)
+        return
+        yield  # type: ignore[unreachable]  # makes this an asynchronous iterator, as Scrapy requires
+
+
+def crawl_settings(settings: BaseSettings) -> Settings:
+    """Return the *settings* for the crawl of a command. Raises `InvalidSettingError`."""
+    chosen: Any = settings.copy()
+    chosen.setdict(_SHELL_DEFAULTS, priority="command")
+    chosen.setdict(_NOT_FROM_THE_PROJECT, priority=_ABOVE_PROJECT)
+    chosen.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
+    parsed = RepSettings.from_settings(chosen)
+    if path_of_store(parsed) is None:
+        chosen.set("REP_STORE", "memory", priority="command")  # as in a crawl, without the warning
+    return chosen  # type: ignore[no-any-return]
+
+
+def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
+    """The process class that Scrapy chooses for its own commands."""
+    has_default_reactor = settings["TWISTED_REACTOR"] == default_settings.TWISTED_REACTOR
+    on_asyncio = has_default_reactor and not settings.getbool("FORCE_CRAWLER_PROCESS")
+    without_reactor = not settings.getbool("TWISTED_REACTOR_ENABLED", True)
+    return AsyncCrawlerProcess(settings) if on_asyncio or without_reactor else CrawlerProcess(settings)

@@ -1,0 +1,190 @@
+"""What the commands are given: names of files, URLs, standard input and product tokens.
+
+A URL is fetched now, whatever the store holds. Imports nothing of a crawl until there is a URL to fetch, so that
+a command that reads files starts quickly.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from scrapy_rep.protocol import Access, Origin, product_token
+from scrapy_rep.protocol.display import shown
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from .fetching import Fetched, Fetcher
+
+_LONGEST_LINE: Final = 65_536  # octets: more is no URL
+_BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
+_OVERSIZE_FACTOR: Final = 4  # a body is fetched up to this multiple of the limit, to report its real size
+
+
+class InputError(Exception):
+    """Something on the command line that cannot be used; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFile:
+    """A robots.txt from a file, standard input or a URL.
+
+    ``name`` is the file's, ``-``, or the URL of the robots.txt. Of a fetched one ``url`` is the URL that was
+    requested, ``hops`` are its redirects, ``status`` is that of the final response, ``access`` what it means.
+    """
+
+    name: str
+    body: bytes
+    url: str = ""
+    hops: tuple[str, ...] = ()
+    status: int | None = None
+    access: Access = Access.SUCCESSFUL
+
+
+def is_url(name: str) -> bool:
+    """Whether *name* is a URL rather than the name of a file."""
+    return "://" in name
+
+
+def with_scheme(url: str) -> str:
+    """Return *url*, which may be a bare host, as a URL."""
+    return url if is_url(url) else f"https://{url}"
+
+
+def origin_of(url: str) -> Origin:
+    """Return the origin of *url*, which may be a bare host. Raises `InputError`."""
+    try:
+        return Origin.from_url(with_scheme(url))
+    except ValueError as error:
+        raise InputError(f"{shown(url)}: {error}") from None
+
+
+def token_of(agent: str) -> str:
+    """Return the product token in a value of ``--agent``; ``*`` stays. Raises `InputError` when there is none."""
+    token = "*" if agent == "*" else product_token(agent)
+    if not token:
+        raise InputError(f"--agent {shown(agent)!r} contains no product token: write one such as ExampleBot")
+    return token
+
+
+def read_file(name: str) -> bytes:
+    """Return the content of the file *name*, of standard input for ``-``. Raises `InputError`."""
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def read_lines(name: str) -> Iterator[str]:
+    """Yield the lines of the file *name*, of standard input for ``-``, as they come, without blank ones.
+
+    Raises `InputError`, for a binary file too.
+    """
+    try:
+        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+            for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
+                if len(line) == _LONGEST_LINE or _BINARY.search(line):
+                    source = "standard input" if name == "-" else name
+                    raise InputError(f"{source} is not a text file: line {number} cannot be a URL")
+                if line := line.strip():
+                    yield line.decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from None
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise `InputError` for a URL without an origin, and when standard input is named twice."""
+    names = list(names)
+    if names.count("-") > 1:
+        raise InputError("standard input can be read only once")
+    for name in filter(is_url, names):
+        origin_of(name)
+
+
+def read_all(
+    names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int
+) -> None:
+    """Hand each robots.txt in *names* to *found*: files first, in order, then URLs as they arrive.
+
+    *limit* is the number of octets that will be parsed. Raises `InputError` for those that cannot be read, after
+    all others have been handed over.
+    """
+    names = list(names)
+    problems = read_files(names, found)
+    if any(map(is_url, names)):
+        from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
+
+        async def work(fetcher: Fetcher) -> None:
+            problems.extend(await fetch_urls(fetcher, names, found))
+
+        crawl(fetch_settings(settings, limit), work)
+    raise_for(problems)
+
+
+def raise_for(problems: list[InputError]) -> None:
+    """Raise one `InputError` for all *problems*, if there are any."""
+    if problems:
+        raise InputError("; ".join(map(str, problems)))
+
+
+def read_files(names: Iterable[str], found: Callable[[GivenFile], object]) -> list[InputError]:
+    """Hand each of *names* that is not a URL to *found*; return the problems of those that cannot be read."""
+    problems: list[InputError] = []
+    for name in names:
+        if is_url(name):
+            continue
+        try:
+            body = read_file(name)
+        except InputError as error:
+            problems.append(_with_hint(error))
+        else:
+            found(GivenFile(name, body))
+    return problems
+
+
+def _with_hint(error: InputError) -> InputError:
+    if "Is a directory" in str(error):
+        return InputError(f"{error}: name the files in it")
+    return InputError(f"{error} (a URL starts with https://)") if "No such file" in str(error) else error
+
+
+async def fetch_urls(
+    fetcher: Fetcher, names: Iterable[str], found: Callable[[GivenFile], object]
+) -> list[InputError]:
+    """Hand the robots.txt of each URL in *names* to *found* as it arrives; return the problems of the others."""
+    problems: list[InputError] = []
+    by_origin: dict[Origin, str] = {}
+    for name in filter(is_url, names):
+        by_origin.setdefault(origin_of(name), name)
+
+    def keep(fetched: Fetched) -> None:
+        if fetched.entry.status is None:
+            problems.append(InputError(f"{fetched.origin} is unreachable: {fetched.problem}"))
+        else:
+            found(_as_given(by_origin[fetched.origin], fetched))
+
+    await fetcher.fetch_each(list(by_origin), keep)
+    return problems
+
+
+def fetch_settings(settings: BaseSettings, limit: int) -> BaseSettings:
+    """The *settings* for a crawl that ignores the store, and fetches more than *limit* octets of a body."""
+    chosen = settings.copy()
+    afresh = {"REP_STORE": "memory", "REP_REDIS_URL": "", "REP_MAX_SIZE": _OVERSIZE_FACTOR * limit}
+    chosen.setdict(afresh, priority="cmdline")
+    return chosen
+
+
+def _as_given(name: str, fetched: Fetched) -> GivenFile:
+    entry = fetched.entry
+    robots_url = fetched.origin.robots_url
+    requested = name if urlsplit(name).path.endswith("/robots.txt") else robots_url
+    return GivenFile(robots_url, entry.body, requested, entry.hops, entry.status, fetched.robots.access)

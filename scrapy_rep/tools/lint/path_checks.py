@@ -1,0 +1,147 @@
+"""Checks of the path of each rule: what it can match."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from scrapy_rep.protocol import Group, Kind, Record, Rule
+from scrapy_rep.protocol.path_pattern import Pattern, is_plain
+
+from .finding import Code, Findings, Severity
+from .subject import RULES, Subject, characters
+
+CODES: Final[dict[str, Code]] = {
+    "path-without-slash": Code(
+        Severity.ERROR,
+        "Rule without a leading slash",
+        "{0} matches nothing: a path must start with / or *.",
+        "Write /{0}.",
+    ),
+    "rule-never-matches": Code(
+        Severity.ERROR,
+        "Rule that never matches",
+        "{0} never affects a page: {1}.",
+        "{2}.",
+    ),
+    "several-paths": Code(
+        Severity.ERROR,
+        "Several paths on one line",
+        "{0} is read as a single path.",
+        "Write a separate line for each path.",
+    ),
+    "agent-as-path": Code(
+        Severity.ERROR,
+        "Crawler name as a path",
+        "{0} is the name of a crawler, but here it is read as a path.",
+        "Write “User-agent: {0}” followed by “Disallow: /”.",
+    ),
+    "dollar-inside": Code(
+        Severity.WARNING,
+        "$ inside a path",
+        "A $ before the end of the path is a literal $, not the end of the URL.",
+        "Move the $ to the end, or write %24 for a literal dollar sign.",
+    ),
+    "needless-star": Code(
+        Severity.OPTIMISE,
+        "Redundant *",
+        "A * in {0} does not change what the rule matches.",
+        "Write {1}, which matches the same URLs.",
+    ),
+    "private-path": Code(
+        Severity.NOTE,
+        "Private path made public",
+        "{0} looks private, but anyone can read it here, and the rule does not protect it.",
+        "Protect it with a password, and do not list it here.",
+    ),
+    "many-single-files": Code(
+        Severity.OPTIMISE,
+        "Many rules for single files",
+        "{0} rules of this group disallow single files in {1}.",
+        "Disallow the folder {1}, or a pattern, and allow the exceptions.",
+    ),
+}
+
+_MANY_FILES: Final = 100
+_SEVERAL: Final = re.compile(rb"[\s,];?/")
+_URL: Final = re.compile(rb"/?[a-z][a-z0-9+.-]*://[^/]*(.*)", re.IGNORECASE)
+_CRAWLER: Final = re.compile(rb"[a-z0-9._-]*(?:bot|spider|crawler|slurp|archiver)(?:/[0-9.]*|\*)?", re.IGNORECASE)
+_PRIVATE: Final = re.compile(
+    rb"(?<![a-z])(?:private|secrets?|passwords?|passwd|credentials?|confidential|intranet|phpmyadmin|backups?|dumps?"
+    rb"|\.git|\.svn|\.env|\.htpasswd|htpasswd|id_rsa)(?![a-z])|(?<!wp-)(?<![a-z])admin(?:istrator|istration)?(?![a-z])"
+    rb"|\.(?:sql|bak|old|pem|key)(?![a-z])",
+    re.IGNORECASE,
+)
+_ROBOTS_TXT: Final = b"/robots.txt$"
+_NEEDLESS: Final = re.compile(rb"\*{2,}|\*\$?\Z")
+
+
+def check(subject: Subject, found: Findings) -> None:
+    """Check the path of each rule of *subject*."""
+    agents = {record.value.lower() for record in subject.records if record.kind is Kind.USER_AGENT} - {b"*", b""}
+    for record in subject.records:
+        if record.kind in RULES and record.value:
+            _check_path(record, agents, subject, found)
+    for group in subject.groups:
+        _check_files(group, found)
+
+
+def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Findings) -> None:
+    path, column = record.value, subject.value_column(record)
+    if _is_name(path, agents):
+        found.add("agent-as-path", record.line, column, path.strip(b"/*"))
+    elif never := _never(path, subject):
+        found.add("rule-never-matches", record.line, column, path, *never)
+    elif path[:1] not in b"/*":
+        found.add("path-without-slash", record.line, column, path)
+    if _SEVERAL.search(path):
+        found.add("several-paths", record.line, column, path)
+    dollar = path.find(b"$", 0, -1)
+    if dollar >= 0:
+        found.add("dollar-inside", record.line, column + characters(path[:dollar]))
+    needless = _NEEDLESS.search(path)
+    if needless and not path.rstrip(b"*").endswith(b"$"):  # which would become an anchor
+        found.add(
+            "needless-star", record.line, column + characters(path[: needless.start()]), path, _shorter(path)
+        )
+    if record.kind is Kind.DISALLOW and _PRIVATE.search(path):
+        found.add("private-path", record.line, column, path)
+
+
+def _is_name(path: bytes, agents: set[bytes]) -> bool:
+    """Whether *path* is the name of a crawler; after a slash, where it may be a folder, only one of *agents*."""
+    if path[:1] != b"/":
+        return path.lower() in agents or bool(_CRAWLER.fullmatch(path))
+    return path[1:].lower() in agents and bool(_CRAWLER.fullmatch(path[1:]))
+
+
+def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
+    """Why *path* never decides, and what to write, where a leading slash would not help."""
+    url = _URL.fullmatch(path)
+    if url and not path.startswith(b"/"):
+        return "rules are compared with the path of a URL, without scheme and host", b"Write " + (url[1] or b"/")
+    pattern = Pattern.of(path, canonical_octets=subject.dialect.canonical_octets)
+    if pattern.anchored and pattern.pieces == (b"",):
+        return "no URL has an empty path", b"Write /$ for the home page"
+    if subject.dialect.robots_txt_allowed and path == _ROBOTS_TXT:
+        return "/robots.txt itself is always allowed", b"Remove this line"
+    return None
+
+
+def _shorter(path: bytes) -> bytes:
+    """*path* without its redundant stars."""
+    path = re.sub(rb"\*{2,}", b"*", path)
+    if path.endswith(b"*$"):
+        path = path[:-2]
+    return path.rstrip(b"*") or b"/"
+
+
+def _check_files(group: Group, found: Findings) -> None:
+    folders: dict[bytes, list[Rule]] = {}
+    for rule in group.rules:
+        folder, _, file = rule.value.rpartition(b"/")
+        if not rule.allow and folder and b"." in file and is_plain(rule.value):
+            folders.setdefault(folder + b"/", []).append(rule)
+    for name, rules in folders.items():
+        if len(rules) >= _MANY_FILES:
+            found.add("many-single-files", rules[0].line, 1, len(rules), name)

@@ -1,0 +1,238 @@
+"""Checks of the rules of a group against each other: duplicates, contradictions, rules that change no verdict.
+
+A rule is reported as useless only when that is proved: whatever else the file says to the same crawlers, no
+verdict changes without it, nor without all useless rules together. The work is bounded; beyond the bound
+nothing is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from scrapy_rep.protocol import Group, Rule
+from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.verdict import RulePaths
+
+from .finding import Code, Findings, Severity
+from .subject import Subject
+
+CODES: Final[dict[str, Code]] = {
+    "allow-disallow-tie": Code(
+        Severity.WARNING,
+        "Allow and Disallow of the same path",
+        "Line {1} allows what this line disallows; for Google the Allow wins, others use the first rule.",
+        "Keep the rule that you mean.",
+    ),
+    "duplicate-rule": Code(
+        Severity.OPTIMISE,
+        "Duplicate rule",
+        "Line {1} of this group is the same rule.",
+        "Remove this line.",
+    ),
+    "useless-rule": Code(
+        Severity.OPTIMISE,
+        "Useless rule",
+        "{0} changes no verdict: {1}.",
+        "Remove this line.",
+    ),
+}
+
+_STEPS: Final = 300_000  # comparisons of two rules in a file
+_OCTETS_OF_A_STEP: Final = 64
+_PIECES_OF_A_STEP: Final = 8
+
+
+def check(subject: Subject, found: Findings) -> None:
+    """Compare the rules in each group of *subject*."""
+    work = _Work()
+    opponents = _Opponents(subject)
+    for group in subject.groups:
+        if len(group.rules) > 1:
+            _Comparison(group, opponents, found, work).check()
+
+
+class _Weighed(NamedTuple):
+    """A rule as the engine compares it.
+
+    ``shape`` is its pattern with a NUL for each wildcard, ``head`` is the part before the first wildcard, and
+    ``octets`` is the length of the shortest path that it matches.
+    """
+
+    rule: Rule
+    pattern: Pattern
+    shape: bytes
+    head: bytes
+    octets: int
+
+    @classmethod
+    def of(cls, rule: Rule, spelling: bytes, *, canonical: bool) -> _Weighed:
+        pattern = Pattern.of(spelling, canonical_octets=canonical)
+        shape = b"\0".join(pattern.pieces) + (b"" if pattern.anchored else b"\0")
+        return cls(rule, pattern, shape, pattern.pieces[0], len(shape) - shape.count(0))
+
+    def beats(self, other: _Weighed) -> bool:
+        """Whether it wins over *other*, a rule with the opposite verdict, on a path that both match."""
+        mine, others = self.pattern.specificity, other.pattern.specificity
+        return mine > others or (mine == others and self.rule.allow)
+
+    def may_meet(self, other: _Weighed) -> bool:
+        """Whether a path may exist that both match."""
+        return self.head.startswith(other.head) or other.head.startswith(self.head)
+
+
+class _Work:
+    """The number of steps that are left."""
+
+    def __init__(self) -> None:
+        self._left = _STEPS
+
+    def is_too_much(self, octets: int = 0, pieces: int = 0) -> bool:
+        self._left -= 1 + octets // _OCTETS_OF_A_STEP + pieces // _PIECES_OF_A_STEP
+        return self._left < 0
+
+
+class _Opponents:
+    """The rules that may apply to the crawlers of a group: those of all groups linked to it by shared names."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.canonical = subject.dialect.canonical_octets
+        self._roots: dict[bytes, bytes] = {}
+        self._weighed: dict[bytes, dict[bool, list[_Weighed]]] = {}
+        for group in subject.groups:
+            root, *others = map(self._root, _names(group))
+            for name in others:
+                self._roots[self._root(name)] = root
+        for group in subject.groups:
+            both = self._weighed.setdefault(self._root(_names(group)[0]), {True: [], False: []})
+            for rule in group.rules:
+                both[rule.allow] += self._patterns(rule)
+        for both in self._weighed.values():
+            for rules in both.values():
+                rules.sort(key=lambda each: each.pattern.specificity, reverse=True)
+
+    def of(self, group: Group) -> dict[bool, list[_Weighed]]:
+        """The rules for *group* by whether they allow, the most specific first."""
+        return self._weighed[self._root(_names(group)[0])]
+
+    def _patterns(self, rule: Rule) -> Iterator[_Weighed]:
+        """The patterns of *rule*: an allowed index page also allows its folder."""
+        if rule.value:
+            yield _Weighed.of(rule, rule.value, canonical=self.canonical)
+        for folder in _folders(rule):
+            yield _Weighed.of(rule, folder, canonical=self.canonical)
+
+    def _root(self, name: bytes) -> bytes:
+        while (parent := self._roots.setdefault(name, name)) != name:
+            self._roots[name] = name = self._roots[parent]
+        return name
+
+
+def _names(group: Group) -> list[bytes]:
+    """All names under which *group* may be chosen."""
+    found = []
+    for agent in group.agents:
+        value = agent.value
+        found += [b"*"] if is_global(value) else [token_in(value, wide=wide).lower() for wide in (True, False)]
+    return found
+
+
+def _folders(rule: Rule) -> list[bytes]:
+    return [folder for folder, _ in RulePaths.of([rule.value], []).folders_of_index_pages()] if rule.allow else []
+
+
+class _Comparison:
+    """Compares the rules of one group with each other."""
+
+    def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
+        self._group = group
+        self._canonical = opponents.canonical
+        self._opponents = opponents.of(group)
+        self._found = found
+        self._work = work
+        self._left = len(group.rules)
+        self._by_head: dict[bytes, dict[int, _Weighed]] = {}  # and by line, for removal
+        self._lengths: Sequence[int] = ()
+
+    def check(self) -> None:
+        weighed = self._check_duplicates()
+        tied = self._check_ties(weighed)
+        for each in weighed:
+            self._by_head.setdefault(each.head, {})[each.rule.line] = each
+        self._lengths = sorted({len(head) for head in self._by_head})
+        for each in weighed:
+            if each.rule.line not in tied and each.head[:1] in b"/" and not _folders(each.rule):
+                why = self._why_useless(each)
+                if why and self._left > 1:
+                    del self._by_head[each.head][each.rule.line]
+                    self._add("useless-rule", each.rule, str(each.rule), why)
+
+    def _add(self, code: str, rule: Rule, *facts: str) -> None:
+        self._left -= 1
+        self._found.add(code, rule.line, 1, *facts)
+
+    def _check_duplicates(self) -> list[_Weighed]:
+        """Report duplicates; return the other rules, without empty ones."""
+        first: dict[tuple[bool, bytes], Rule] = {}
+        for rule in self._group.rules:
+            known = first.setdefault((rule.allow, rule.value), rule)
+            if known is not rule:
+                self._add("duplicate-rule", rule, "", str(known.line))
+        return [_Weighed.of(rule, rule.value, canonical=self._canonical) for rule in first.values() if rule.value]
+
+    def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
+        """Report rules that contradict another one of equal length; return the lines of both."""
+        allowed = {each.pattern: each.rule for each in weighed if each.rule.allow}
+        tied = set()
+        for each in weighed:
+            other = None if each.rule.allow else allowed.get(each.pattern)
+            if other:
+                self._found.add("allow-disallow-tie", each.rule.line, 1, "", str(other.line))
+                tied |= {each.rule.line, other.line}
+        return tied
+
+    def _why_useless(self, rule: _Weighed) -> str:
+        """Return why no verdict changes without *rule*, or an empty string when that is not proved.
+
+        It is useless when a wider rule always wins over it, or has the same verdict and wins over the strongest
+        opposite rule that *rule* wins over. An allow without such an opposite rule is useless too.
+        """
+        strongest = self._strongest_below(rule)
+        if strongest is _UNKNOWN:
+            return ""
+        for other in self._wider(rule):
+            if other.rule.allow is not rule.rule.allow:
+                if other.beats(rule):
+                    return f"line {other.rule.line}, {other.rule}, always wins over it"
+            elif strongest is None or other.beats(strongest):
+                return f"line {other.rule.line}, {other.rule}, already covers it"
+        if rule.rule.allow and strongest is None:
+            return "nothing that it matches is disallowed"
+        return ""
+
+    def _strongest_below(self, rule: _Weighed) -> _Weighed | None:
+        """The strongest opposite rule that *rule* wins over, among those that may match the same paths."""
+        for other in self._opponents[not rule.rule.allow]:
+            if self._work.is_too_much():
+                return _UNKNOWN
+            if not other.beats(rule) and other.may_meet(rule):
+                return other
+        return None
+
+    def _wider(self, rule: _Weighed) -> Iterator[_Weighed]:
+        """Yield the other rules of the group that match every path that *rule* matches."""
+        shape, is_too_much = rule.shape, self._work.is_too_much
+        for length in self._lengths:
+            if length > len(rule.head) or is_too_much():
+                return
+            for other in self._by_head.get(rule.head[:length], {}).values():
+                if other is rule:
+                    continue
+                if is_too_much(len(shape) + len(other.shape), len(other.pattern.pieces)):
+                    return
+                if other.octets <= len(shape) and other.pattern.matches(shape):
+                    yield other
+
+
+_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"", 0)

@@ -1,0 +1,146 @@
+"""What a robots.txt requests of a crawler's timing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.politeness.requested_delays import NO_DELAYS, DailyWindow, RequestedDelays, requested_delays
+
+MIDNIGHT = 0.0
+
+
+def pace(text: str, *tokens: str, **kwargs: Any) -> RequestedDelays:
+    return requested_delays(RepRobotParser(text.encode()), tokens or ("mybot",), **kwargs)
+
+
+def asked(text: str, now: float = MIDNIGHT, **kwargs: Any) -> tuple[float, int] | None:
+    """The seconds and the line of the delay that counts."""
+    delay = pace(text, **kwargs).delay(now)
+    return (delay.seconds, delay.line) if delay else None
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("10", 10.0), ("0.5", 0.5), ("0.0000001", 1e-7), ("0", None), ("-1", None), ("nan", None), ("1e9", None),
+     ("10s", None), ("inf", None), ("", None)],
+)  # fmt: skip
+def test_ours_a_crawl_delay_counts_when_it_is_a_length_of_time(value: str, seconds: float | None) -> None:
+    assert asked(f"User-agent: *\nCrawl-delay: {value}\n") == (seconds and (seconds, 2))
+
+
+def test_ours_the_last_readable_delay_of_a_merged_group_counts_with_its_line() -> None:
+    text = "User-agent: mybot\nCrawl-delay: 7\n\nUser-agent: mybot\nCrawl-delay: 3\nCrawl-delay: soon\n"
+    assert asked(text) == (3.0, 5)
+
+
+def test_ours_the_delay_of_all_is_not_inherited_by_a_group_of_our_own() -> None:
+    assert asked("User-agent: *\nCrawl-delay: 7\n\nUser-agent: mybot\nDisallow: /x\n") is None
+
+
+def test_ours_the_first_token_that_has_a_group_decides() -> None:
+    text = "User-agent: my\nCrawl-delay: 7\n"
+    delay = pace(text, "my-news", "my").crawl_delay
+    assert delay
+    assert (delay.seconds, delay.line) == (7.0, 2)
+
+
+def test_ours_rates_and_times_are_not_read_unasked() -> None:
+    assert pace("User-agent: *\nRequest-rate: 1/10\nVisit-time: 0600-0845\n") == NO_DELAYS
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("1/10", 10.0), ("5/1m", 12.0), ("1/1h", 3_600.0)])
+def test_ours_a_request_rate_is_a_delay(value: str, seconds: float) -> None:
+    assert asked(f"User-agent: *\nRequest-rate: {value}\n", times=True) == (seconds, 2)
+
+
+def test_ours_the_longer_of_rate_and_delay_counts() -> None:
+    assert asked("User-agent: *\nCrawl-delay: 20\nRequest-rate: 1/10\n", times=True) == (20.0, 2)
+    assert asked("User-agent: *\nCrawl-delay: 5\nRequest-rate: 1/10\n", times=True) == (10.0, 3)
+
+
+def test_ours_a_rate_with_a_window_counts_inside_it_alone() -> None:
+    text = "User-agent: *\nCrawl-delay: 1\nRequest-rate: 1/10 0600-0845\n"
+    assert asked(text, 7 * 3_600.0, times=True) == (10.0, 3)
+    assert asked(text, 9 * 3_600.0, times=True) == (1.0, 2)
+
+
+def test_ours_a_rate_with_an_unreadable_window_counts_always() -> None:
+    assert asked("User-agent: *\nRequest-rate: 1/10 at night\n", times=True) == (10.0, 2)
+
+
+def test_ours_with_crawl_delay_ignored_a_rate_still_counts() -> None:
+    text = "User-agent: *\nCrawl-delay: 20\nRequest-rate: 1/10\n"
+    assert asked(text, crawl_delay=False, times=True) == (10.0, 3)
+
+
+def test_ours_outside_every_visit_time_the_next_one_is_named() -> None:
+    visits = pace("User-agent: *\nVisit-time: 0600-0845\nVisit-time: 0200-0300\n", times=True)
+    next_visit = visits.next_visit_time(MIDNIGHT)
+    assert next_visit
+    assert (next_visit.window.opens_in(MIDNIGHT), next_visit.line) == (7_200.0, 3)
+    assert visits.next_visit_time(2.5 * 3_600) is None
+
+
+class Foreign:
+    """A parser back-end that tells *delay*."""
+
+    def __init__(self, delay: Any) -> None:
+        self._delay = delay
+
+    def crawl_delay(self, _: str) -> Any:
+        return self._delay
+
+
+@pytest.mark.parametrize(("told", "seconds"), [(4, 4.0), (None, None), (-1.0, None), (float("nan"), None)])
+def test_ours_another_parser_back_end_is_asked_for_a_delay(told: Any, seconds: float | None) -> None:
+    delay = requested_delays(Foreign(told), ("mybot",)).delay(MIDNIGHT)  # type: ignore[arg-type]
+    assert (delay and delay.seconds) == seconds
+
+
+def test_ours_a_parser_back_end_that_tells_no_delays_asks_for_nothing() -> None:
+    assert requested_delays(object(), ("mybot",)) == NO_DELAYS  # type: ignore[arg-type]
+
+
+NOON = 1_700_049_600.0 + 43_200 - 1_700_049_600.0 % 86_400
+
+
+def opens_in(text: str, hours: float) -> float:
+    """Seconds until the window opens, at *hours* after midnight of some day."""
+    window = DailyWindow.parse(text)
+    assert window
+    return window.opens_in(NOON - 43_200 + hours * 3_600)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours", "seconds"),
+    [
+        ("0600-0845", 5.5, 1_800.0),
+        ("0600-0845", 6.0, 0.0),
+        ("0600-0845", 8.75, 0.0),
+        ("0600-0845", 9.0, 75_600.0),
+        ("06:00 - 8:45 UTC", 7.0, 0.0),
+        ("1700-0459", 23.0, 0.0),
+        ("1700-0459", 4.98, 0.0),
+        ("1700-0459", 5.0, 43_200.0),
+        ("0000-2359", 23.99, 0.0),
+        ("0000-2400", 12.0, 0.0),
+        ("0600-0600", 3.0, 0.0),
+    ],
+)
+def test_ours_a_window_tells_when_it_opens(text: str, hours: float, seconds: float) -> None:
+    assert opens_in(text, hours) == seconds
+
+
+def test_ours_two_windows_tile_a_day() -> None:
+    at_one_time = [
+        [not opens_in(text, minute / 60) for text in ("1300-1659", "1700-1259")] for minute in range(1_440)
+    ]
+    assert all(sum(inside) == 1 for inside in at_one_time)
+
+
+@pytest.mark.parametrize("text", ["", "0600", "0660-0845", "2500-0845", "six to nine", "0600-0845-0900", "-1-5"])
+def test_ours_what_is_no_part_of_a_day_is_not_read(text: str) -> None:
+    assert DailyWindow.parse(text) is None

@@ -1,0 +1,70 @@
+"""Any number of calls by one timer."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_rep.politeness.timer import Timer
+
+from .clock import Clock
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def timer(clock: Clock) -> Timer:
+    return Timer(clock.monotonic, clock.call_later)
+
+
+def test_calls_come_in_the_order_of_their_times(timer: Timer, clock: Clock) -> None:
+    calls: list[str] = []
+    timer.call_after(2, lambda: calls.append("second"))
+    timer.call_after(1, lambda: calls.append("first"))
+    timer.call_after(3, lambda: calls.append("third"))
+    clock.advance(2.5)
+    assert calls == ["first", "second"]
+    clock.advance(1)
+    assert calls == ["first", "second", "third"]
+
+
+def test_a_thousand_calls_take_one_timer(timer: Timer, clock: Clock) -> None:
+    for number in range(1_000):
+        timer.call_after(number + 1, lambda: None)
+    assert (len(timer), clock.timers) == (1_000, 1)
+
+
+def test_a_call_may_ask_for_another(timer: Timer, clock: Clock) -> None:
+    times: list[float] = []
+
+    def again() -> None:
+        times.append(clock.now)
+        if len(times) < 3:
+            timer.call_after(1, again)
+
+    timer.call_after(1, again)
+    clock.advance(10)
+    assert times == [1_001, 1_002, 1_003]
+
+
+def test_a_call_that_fails_takes_no_other_along(timer: Timer, clock: Clock) -> None:
+    calls: list[str] = []
+
+    def fail() -> None:
+        raise LookupError
+
+    timer.call_after(1, fail)
+    timer.call_after(1, lambda: calls.append("next"))
+    with pytest.raises(LookupError):
+        clock.advance(1)
+    clock.advance(1)
+    assert calls == ["next"]
+
+
+def test_nothing_is_called_after_the_stop(timer: Timer, clock: Clock) -> None:
+    timer.call_after(1, lambda: pytest.fail("called"))
+    timer.stop()
+    clock.advance(2)
+    assert (len(timer), clock.timers) == (0, 0)

@@ -1,0 +1,31 @@
+"""The folder that a survey writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.protocol import Origin
+from scrapy_rep.tools.survey.records import file_name
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://example.com/", "example.com.txt"),
+        ("http://example.com/", "http+example.com+80.txt"),
+        ("https://example.com:8443/", "https+example.com+8443.txt"),
+        ("http://[::1]:80/", "http+%3A%3A1+80.txt"),
+        ("https://../", "...txt"),
+    ],
+)
+def test_the_file_of_an_origin_has_a_name_of_its_own(url: str, name: str) -> None:
+    assert file_name(Origin.from_url(url)) == name
+
+
+def test_no_host_leads_out_of_the_folder_or_is_too_long_for_it(tmp_path: Path) -> None:
+    for host in ("../../x", "a/b", "x" * 5_000, "\0", "a\\b", "%2e%2e"):
+        path = tmp_path / file_name(Origin("https", host, 443))
+        path.write_bytes(b"")
+        assert path.parent.resolve() == path.resolve().parent == tmp_path.resolve()
