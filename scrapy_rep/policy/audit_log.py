@@ -1,0 +1,156 @@
+"""The audit log: every decision worth an account, as JSON Lines that show when one was changed.
+
+A thread writes, so the event loop never waits for the disk. Each line holds the SHA-256 of the line before
+(``prev``); a process that is killed tears the last line at most.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO, Final
+
+if sys.platform != "win32":
+    import fcntl
+
+logger = logging.getLogger(__name__)
+
+NO_LINE: Final = "0" * 64
+"""``prev`` of the first line of a file."""
+
+_CLOSE_TIMEOUT: Final = 10.0  # seconds that the end of a crawl waits for the disk
+_TAIL: Final = 65_536  # octets that are read first to find the last line of a file
+
+
+class AuditLog:
+    """Appends events to one file. After a failure it writes no more, says so once, and calls *failed*."""
+
+    def __init__(self, path: Path, failed: Callable[[OSError], None] = lambda _: None) -> None:
+        """Open *path*, or a file beside it if another process writes to *path*. Raises ``OSError``."""
+        self._failed = failed
+        self.path, self._file = _open(path)
+        self._prev = _hash_of_last_line(self._file)
+        self._queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._thread = Thread(target=self._write_all, name="scrapy_rep audit log", daemon=True)
+        self._thread.start()
+
+    def add(self, event: str, **fields: Any) -> None:
+        """Append an *event* with *fields*, JSON values; returns at once."""
+        self._queue.put({"event": event, **fields})
+
+    def close(self) -> None:
+        """Write what is left, and close the file; waits a few seconds at most."""
+        self._queue.put(None)
+        self._thread.join(_CLOSE_TIMEOUT)
+        if self._thread.is_alive():
+            logger.warning("The audit log %s is incomplete: the disk does not answer.", self.path)
+
+    def _write_all(self) -> None:
+        try:
+            with self._file:
+                while self._write(self._batch()):
+                    pass
+        except OSError as error:
+            logger.warning("The audit log %s cannot be written (%s): it ends here.", self.path, error)
+            self._failed(error)
+
+    def _batch(self) -> list[dict[str, Any] | None]:
+        """All events that are due; waits for the first one."""
+        batch = [self._queue.get()]
+        with suppress(Empty):
+            while True:
+                batch.append(self._queue.get_nowait())
+        return batch
+
+    def _write(self, batch: list[dict[str, Any] | None]) -> bool:
+        """Write *batch* by one call; False if it holds the end."""
+        lines = []
+        for event in batch:
+            if event is not None:
+                line = json.dumps({**event, "prev": self._prev}, ensure_ascii=False, separators=(",", ":"))
+                lines.append(line.encode("utf-8", "backslashreplace"))
+                self._prev = sha256(lines[-1]).hexdigest()
+        if lines:
+            self._file.write(b"".join(line + b"\n" for line in lines))
+            self._file.flush()
+        return None not in batch
+
+    def __repr__(self) -> str:
+        return f"<AuditLog {self.path}>"
+
+
+def _open(path: Path) -> tuple[Path, BinaryIO]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for candidate in (path, path.with_name(f"{path.stem}-{os.getpid()}{path.suffix}")):
+        file = candidate.open("a+b")
+        if _lock(file):
+            if candidate != path:
+                logger.warning(
+                    "Another process writes to the audit log %s: this one writes to %s.", path, candidate
+                )
+            return candidate, file
+        file.close()
+    raise OSError(f"{candidate} is locked by another process")
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Whether this process alone writes to *file*; not known on Windows."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _hash_of_last_line(file: BinaryIO) -> str:
+    """What the next line refers to; a line that was torn is ended first."""
+    size = file.seek(0, os.SEEK_END)
+    if not size:
+        return NO_LINE
+    tail, length = b"", _TAIL
+    while b"\n" not in tail[:-1] and len(tail) < size:
+        file.seek(max(size - length, 0))
+        tail, length = file.read(), 4 * length
+    if not tail.endswith(b"\n"):
+        file.write(b"\n")
+        tail += b"\n"
+    return sha256(tail[:-1].rpartition(b"\n")[2]).hexdigest()
+
+
+def read_events(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | None, str | None]]:
+    """The lines of an audit log: number, event, and what is wrong with the line or None.
+
+    A line that is not JSON has no event. Raises ``OSError``.
+    """
+    prev = NO_LINE
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            text, is_whole = line.rstrip(b"\n"), line.endswith(b"\n")
+            event = _event(text)
+            if event is None:
+                yield number, None, "torn" if not is_whole or not text.endswith(b"}") else "not an event"
+            else:
+                yield (
+                    number,
+                    event,
+                    None if event.get("prev") == prev else "the line before was changed or removed",
+                )
+            prev = sha256(text).hexdigest()
+
+
+def _event(text: bytes) -> Mapping[str, Any] | None:
+    try:
+        event = json.loads(text)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None

@@ -1,0 +1,137 @@
+"""Exceptions from robots.txt: what an entry must say, and which request one covers."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from scrapy_rep.policy.exception_index import ExceptionIndex
+from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
+from scrapy_rep.protocol import Reason, Rule
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=timezone.utc).timestamp()
+DAY = 86_400.0
+GOOD = {"url": "https://shop.example/api/*", "reason": "ticket 47", "until": "2027-03-31"}
+
+
+def read(*entries: dict[str, Any]) -> list[PolicyException]:
+    return read_exceptions(entries, max_days=366, now=NOW)
+
+
+def test_ours_an_exception_has_a_pattern_a_reason_and_an_end() -> None:
+    (exception,) = read(GOOD)
+    assert exception.pattern == "/api/*"
+    assert str(exception.origin) == "https://shop.example"
+    assert exception.kinds == {Reason.RULE}
+    assert exception.days_left(NOW) == 129
+    assert exception.ends_at == datetime(2027, 4, 1, tzinfo=timezone.utc).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reason": ""}, "reason is missing"),
+        ({"reason": None}, "reason is missing"),
+        ({"until": None}, "write the last day, such as 2027-03-31"),
+        ({"until": "2027-02-30"}, "write the last day"),
+        ({"until": "2028-01-01"}, "more than REP_EXCEPTION_MAX_DAYS = 366 days away: 2027-11-23 or earlier"),
+        ({"url": "/api/*"}, "write scheme, host and pattern"),
+        ({"url": "https:///api/*"}, "no host"),
+        ({"url": "gopher://x/api"}, "scheme"),
+        ({"url": "https://shop.example"}, "a path that starts with /"),
+        ({"url": "https://shop.example?q=1"}, "a path that starts with /"),
+        ({"url": "https://shop.example/*"}, '"whole_site": True'),
+        ({"url": "https://shop.example/**$"}, '"whole_site": True'),
+        ({"url": "https://shop.example/a\nAllow: /"}, "escape blanks"),
+        ({"url": "https://shop.example/a#b"}, "escape blanks"),
+        ({"for": ["rules"]}, "write a list of rule, unreachable, crawl-delay, visit-time"),
+        ({"for": []}, "write a list of"),
+        ({"rule": "/api/"}, "'Disallow: /api/'"),
+        ({"rule": "Allow: /api/"}, "'Disallow: /api/'"),
+        ({"pattern": "/x"}, "unknown key 'pattern'"),
+    ],
+)
+def test_ours_an_entry_that_cannot_be_says_what_to_write(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=r"exception 2: ") as caught:
+        read(GOOD, {**GOOD, **change})
+    assert message in str(caught.value)
+
+
+def test_ours_a_whole_site_has_to_be_meant() -> None:
+    (exception,) = read({**GOOD, "url": "https://shop.example/*", "whole_site": True})
+    assert ExceptionIndex([exception]).covering("https://shop.example/any", Reason.RULE, NOW) is exception
+
+
+def test_ours_an_exception_covers_what_a_rule_with_its_pattern_would() -> None:
+    (exception,) = read(GOOD)
+    index = ExceptionIndex([exception])
+    assert index.covering("https://shop.example/api/stores?page=2", Reason.RULE, NOW) is exception
+    assert index.covering("https://shop.example:443/%61pi/stores", Reason.RULE, NOW) is exception
+    assert index.covering("http://shop.example/api/stores", Reason.RULE, NOW) is None
+    assert index.covering("https://www.shop.example/api/stores", Reason.RULE, NOW) is None
+    assert index.covering("https://shop.example/apis", Reason.RULE, NOW) is None
+    assert index.covering("https://shop.example/api/stores", Reason.UNREACHABLE, NOW) is None
+
+
+def test_ours_of_several_the_longest_pattern_applies() -> None:
+    wide, narrow = read(GOOD, {**GOOD, "url": "https://shop.example/api/stores/", "reason": "ticket 48"})
+    index = ExceptionIndex([wide, narrow])
+    assert index.covering("https://shop.example/api/stores/1", Reason.RULE, NOW) is narrow
+    assert index.covering("https://shop.example/api/x", Reason.RULE, NOW) is wide
+
+
+def test_ours_an_exception_ends_with_its_last_day_in_utc() -> None:
+    ends, stays = read({**GOOD, "until": "2026-11-22"}, {**GOOD, "url": "https://shop.example/a"})
+    index = ExceptionIndex([ends, stays])
+    assert index.covering("https://shop.example/api/", Reason.RULE, NOW) is ends
+    assert index.covering("https://shop.example/api/", Reason.RULE, NOW + DAY / 2) is stays
+    assert index.covering("https://shop.example/api/", Reason.RULE, NOW) is stays, (
+        "a clock put back revives nothing"
+    )
+
+
+def test_ours_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None:
+    (exception,) = read({**GOOD, "rule": "disallow:/api/"})
+    index, url = ExceptionIndex([exception]), "https://shop.example/api/stores"
+    assert index.find(url, Reason.RULE, Rule(False, b"/api/", 3), NOW) is exception
+    assert index.find(url, Reason.RULE, Rule(False, b"/", 3), NOW) is None
+    assert index.find(url, Reason.RULE, None, NOW) is None
+
+
+def test_ours_exceptions_come_from_a_toml_file(tmp_path: Path) -> None:
+    pytest.importorskip("tomllib")
+    path = tmp_path / "robots-exceptions.toml"
+    path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\nreason = "ticket"\nuntil = 2027-03-31\n')
+    (exception,) = read(*read_exceptions_file(path))  # type: ignore[arg-type]
+    assert exception.until == date(2027, 3, 31)
+
+
+@pytest.mark.parametrize("text", ["x = 1", "[[exceptions]]\n", "[exception]\nurl = 1", "[[", "\x00"])
+def test_ours_a_toml_file_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
+    pytest.importorskip("tomllib")
+    path = tmp_path / "robots-exceptions.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=str(path)):
+        read_exceptions_file(path)
+
+
+def test_ours_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
+    entries = [
+        {**GOOD, "url": f"https://shop.example/{'*/' * (number % 7)}section-{number}/*$"}
+        for number in range(10_000)
+    ]
+    index = ExceptionIndex(read(*entries))
+    began = perf_counter()
+    index.covering("https://shop.example/warm-up", Reason.RULE, NOW)
+    built = perf_counter()
+    found = [
+        index.covering(f"https://shop.example/a/section-{number}/x", Reason.RULE, NOW)
+        for number in range(0, 10_000, 97)
+    ]
+    assert sum(exception is not None for exception in found) > 10
+    assert built - began < 20
+    assert perf_counter() - built < 20
