@@ -19,6 +19,23 @@ class RedisRequiredError(IgnoreRequest):
     """Redis does not answer, and ``REP_REDIS_REQUIRED`` is set: no request may start without it."""
 
 
+class AuditRequiredError(IgnoreRequest):
+    """The audit log cannot be written, and ``REP_AUDIT_REQUIRED`` is set: no request may start without it."""
+
+
+class UnreachableError(OSError):
+    """The robots.txt of an origin is unreachable, and ``REP_UNREACHABLE`` is ``"retry"`` or ``"raise"``.
+
+    An ``OSError``, which Scrapy's retry middleware retries. ``origin`` is the origin, ``retry_after`` the seconds
+    until it is asked again; ``__cause__`` is the failure.
+    """
+
+    def __init__(self, origin: Origin, retry_after: float) -> None:
+        self.origin = origin
+        self.retry_after = retry_after
+        super().__init__(f"robots.txt of {origin} is unreachable")
+
+
 class ForbiddenByRobots(IgnoreRequest):
     """A request that robots.txt forbids, or whose robots.txt is unreachable.
 

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Access
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings import RepSettings, Unreachable
 
 
 def read(**settings: Any) -> RepSettings:
@@ -20,7 +20,7 @@ def read(**settings: Any) -> RepSettings:
 def test_without_any_setting_the_defaults_apply() -> None:
     settings = read()
     assert settings == RepSettings()
-    assert (settings.dialect, settings.max_size, settings.unreachable) == (GOOGLE, 512_000, Access.UNREACHABLE)
+    assert (settings.dialect, settings.max_size, settings.unreachable) == (GOOGLE, 512_000, Unreachable.DISALLOW)
     assert (settings.unreachable_wait, settings.max_waiting, settings.soft_404) == (30.0, 1_000, True)
 
 
@@ -31,7 +31,7 @@ def test_without_any_setting_the_defaults_apply() -> None:
         ("REP_MAX_SIZE", "1000", "max_size", 1_000),
         ("REP_TIMEOUT", "2.5", "timeout", 2.5),
         ("REP_RETRY_TIMES", 0, "retry_times", 0),
-        ("REP_UNREACHABLE", "allow", "unreachable", Access.UNAVAILABLE),
+        ("REP_UNREACHABLE", "allow", "unreachable", Unreachable.ALLOW),
         ("REP_UNREACHABLE_WAIT", 0, "unreachable_wait", 0.0),
         ("REP_CRAWL_DELAY", "obey", "crawl_delay", True),
         ("REP_CRAWL_DELAY", "ignore", "crawl_delay", False),
@@ -72,7 +72,7 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_TIMEOUT", 0, "seconds above 0"),
         ("REP_TIMEOUT", "nan", "seconds above 0"),
         ("REP_RETRY_TIMES", -1, "0 or more"),
-        ("REP_UNREACHABLE", "maybe", "allow, disallow"),
+        ("REP_UNREACHABLE", "maybe", "one of disallow, allow, retry, raise"),
         ("REP_UNREACHABLE_WAIT", -1, "seconds, 0 or more"),
         ("REP_REDIS_TIMEOUT", 0, "seconds above 0"),
         ("REP_REDIS_PREFIX", 5, "a string"),

@@ -7,7 +7,7 @@ fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Final
@@ -18,16 +18,20 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.exceptions import FetchError
+from scrapy_rep.policy.exception_report import ExceptionReport
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Decision, Policy
 from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.other_scheduler import OtherScheduler
 from scrapy_rep.politeness.robots_source import Gate, RobotsSource
-from scrapy_rep.protocol import SCHEMES, Access, Origin, Verdict
-from scrapy_rep.settings import RepSettings, asks_robots
+from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason, Verdict
+from scrapy_rep.settings import RepSettings, asks_for_delays
 from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
 
+from .account import DONT_OBEY, Account
 from .fetch import Fetcher
 from .refresh import Refreshed, Refresher
 from .report import Report
@@ -40,10 +44,17 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
+    from scrapy_rep.policy.policy_exception import PolicyException
     from scrapy_rep.protocol.freshness import Entry
 
 logger = logging.getLogger(__name__)
 
+_ASKING: Final = {Mode.OBEY, Mode.REPORT}
+_IMPATIENT: Final = {Mode.REPORT, Mode.IGNORE}
+"""Modes under which no request waits for further attempts: none of them would be stopped."""
+
+_DELAYED: Final = [Verdict(False, None, reason) for reason in (Reason.CRAWL_DELAY, Reason.VISIT_TIME)]
+_NO_EXCEPTIONS: Final[Mapping[Reason, PolicyException]] = {}
 _NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
 
 
@@ -55,8 +66,9 @@ class RepExtension(RobotsSource):
         self.settings = RepSettings.from_crawler(crawler)
         self.product_tokens = ProductTokens(crawler)
         self._crawler = crawler
-        self.is_obeying = crawler.settings.getbool("ROBOTSTXT_OBEY")
-        self._asks = asks_robots(crawler.settings)
+        self._exceptions = ExceptionReport(crawler)
+        self.policy = Policy.from_crawler(crawler, self._exceptions)
+        self._asks_for_delays = asks_for_delays(crawler.settings)
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency has to fail now, not at the first page
         self.redis = RedisConnection(crawler) if self.settings.redis_url else None
@@ -66,6 +78,7 @@ class RepExtension(RobotsSource):
         self._refresher = Refresher(crawler, self._fetcher, self._store)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, SingleFlight[Robots]] = {}
+        self.account = Account(crawler, self.policy, self._exceptions)
         self.report = Report(crawler, self.settings.unreachable)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -81,12 +94,23 @@ class RepExtension(RobotsSource):
         It does not with ``ROBOTSTXT_OBEY`` off, with the meta key ``dont_obey_robotstxt``, or for a URL scheme
         that has no robots.txt.
         """
-        return self.is_obeying and not request.meta.get("dont_obey_robotstxt") and self.asks(request)
+        return not request.meta.get(DONT_OBEY) and self.mode(request) is Mode.OBEY
+
+    def mode(self, request: Request) -> Mode | None:
+        """The mode of the site of *request*; None for a URL scheme that has no robots.txt.
+
+        Raises ``ValueError`` for a URL without a usable host.
+        """
+        return self.policy.mode(request.url) if urlparse_cached(request).scheme in SCHEMES else None
 
     def asks(self, request: Request) -> bool:
         """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
-        is_asked = self._asks and not request.meta.get("dont_obey_robotstxt")
-        return (is_asked or bool(request.meta.get("rep_fetch"))) and urlparse_cached(request).scheme in SCHEMES
+        mode = self.mode(request)
+        if mode is None or request.meta.get("rep_fetch"):
+            return mode is not None
+        if request.meta.get(DONT_OBEY):
+            return False
+        return mode in _ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl_delay is not None)
 
     def cached_robots(self, url: str) -> Robots | None:
         """The robots.txt that applies to *url*, or None if it is not cached or has expired; never waits.
@@ -117,6 +141,20 @@ class RepExtension(RobotsSource):
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return robots.verdict(self.product_tokens.of(request), request.url)
+
+    def decide(self, robots: Robots, request: Request) -> Decision:
+        """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
+        if request.meta.get(DONT_OBEY):
+            return self.policy.decide_unasked(Mode.IGNORE)
+        mode = self.policy.mode(request.url)
+        if mode not in _ASKING:
+            return self.policy.decide_unasked(mode)
+        return self.policy.decide(request.url, mode, self.verdict(robots, request))
+
+    def record(self, request: Request, robots: Robots, decision: Decision) -> None:
+        """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
+        self.report.decided(request, robots.entry.origin, decision)
+        self.account.decided(request, robots, decision, robots.addressed(self.product_tokens.of(request)))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -152,13 +190,13 @@ class RepExtension(RobotsSource):
         """Whether the cached robots.txt forbids *request*; False if none is cached. Never raises."""
         try:
             robots = self.cached_robots(request.url) if self.obeys(request) else None
-            return robots is not None and not self.verdict(robots, request).allowed
+            return robots is not None and self.decide(robots, request).is_forbidden
         except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
             return False
 
     def prepare(self, request: Request) -> None:
         """Apply the delays of the cached robots.txt to the download slot of *request*. Never raises."""
-        if self._crawl_delay is None or request.meta.get("dont_obey_robotstxt"):
+        if self._crawl_delay is None or self._has_no_delay(request):
             return
         try:
             robots = self.cached_robots(request.url)
@@ -220,7 +258,11 @@ class RepExtension(RobotsSource):
     async def _refresh(self, origin: Origin, cause: Request) -> Robots:
         known = self._cache.get(origin)
         refreshed = await self._refresher.refresh(
-            origin, cause, known.entry if known else None, forbids=lambda url: self._forbids_redirect(url, cause)
+            origin,
+            cause,
+            known.entry if known else None,
+            forbids=lambda url: self._forbids_redirect(url, cause),
+            retries=self.mode(cause) not in _IMPATIENT,
         )
         robots = self._robots_of(refreshed, known)
         if refreshed.result is not None:
@@ -229,6 +271,8 @@ class RepExtension(RobotsSource):
             await self._refresher.save(refreshed)
         self._cache.put(robots, robots.octets)
         self.report.refreshed(refreshed, robots, known)
+        if self.account.audit is not None:
+            self.account.audit.robots(robots)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)
@@ -236,12 +280,23 @@ class RepExtension(RobotsSource):
 
     async def _start_delay(self, robots: Robots, cause: Request) -> None:
         """Count the delay from the answer just received, before other processes can read the entry."""
-        if self._crawl_delay is None or cause.meta.get("dont_obey_robotstxt"):
+        if self._crawl_delay is None or self._has_no_delay(cause):
             return
         try:
             await self._crawl_delay.robots_answered(cause, robots.parser)
         except Exception:  # as in `prepare`
             logger.exception(_NO_DELAY, cause)
+
+    def _has_no_delay(self, request: Request) -> bool:
+        """Whether delays do not apply to *request*: it does not obey, or an exception covers it."""
+        return bool(request.meta.get(DONT_OBEY)) or Reason.CRAWL_DELAY in self.delay_exceptions(request)
+
+    def delay_exceptions(self, request: Request) -> Mapping[Reason, PolicyException]:
+        """The exceptions that cover *request*, by what they are for: ``crawl-delay`` and ``visit-time``."""
+        if not self.policy.has_exceptions:
+            return _NO_EXCEPTIONS
+        found = {verdict.reason: self.policy.exception(request.url, verdict) for verdict in _DELAYED}
+        return {reason: exception for reason, exception in found.items() if exception is not None}
 
     def _forbids_redirect(self, url: str, cause: Request) -> bool:
         """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
@@ -253,17 +308,18 @@ class RepExtension(RobotsSource):
         entry, now, freshness = refreshed.entry, time(), self._refresher.freshness
         access, until = freshness.access(entry, now), freshness.usable_until(entry, now)
         error = _why_unreachable(refreshed) if access is Access.UNREACHABLE else None
+        source = refreshed.source
         if known and (known.access, known.entry.body) == (access, entry.body):
-            return Robots(entry, access, until, known.parser, error)
+            return Robots(entry, access, until, known.parser, error, source)
         try:
-            return Robots(entry, access, until, self._build_parser(self._body(entry, access)), error)
+            return Robots(entry, access, until, self._build_parser(self._body(entry, access)), error, source)
         except Exception as parser_error:  # noqa: BLE001  # a robots.txt that breaks its parser allows nothing
-            return Robots(entry, Access.UNREACHABLE, until, self._build_parser(DISALLOW_ALL), parser_error)
+            return Robots(entry, Access.UNREACHABLE, until, self._build_parser(DISALLOW_ALL), parser_error, source)
 
     def _body(self, entry: Entry, access: Access) -> bytes:
         """What the parser back-end reads: the body, or the rules that *access* stands for."""
         if access is Access.UNREACHABLE:
-            access = self.settings.unreachable
+            access = self.settings.unreachable.access
         return {Access.SUCCESSFUL: entry.body, Access.UNAVAILABLE: ALLOW_ALL}.get(access, DISALLOW_ALL)
 
     def _build_parser(self, body: bytes) -> RobotParser:
@@ -285,6 +341,7 @@ class RepExtension(RobotsSource):
 
     def _spider_closed(self) -> None:
         self.report.close()
+        self._exceptions.close(self.policy.exceptions)
         self._store.close()
         self._crawler.stats.set_value("rep/memory/evicted_count", self._cache.evicted)
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.scrapy_internals import Downloader
-from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
+from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Decision
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.politeness.download_slots import drop_stale_slot
 from scrapy_rep.politeness.robots_source import Gate
-from scrapy_rep.protocol import Access, Reason, Verdict
-from scrapy_rep.settings import asks_for_delays, asks_robots
+from scrapy_rep.protocol import Access, Reason
+from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
+from .account import DONT_OBEY
 from .extension import RepExtension
 from .sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 
@@ -68,18 +71,25 @@ class RepMiddleware(Gate):
         if "redirect_urls" in request.meta:
             drop_stale_slot(request, self._downloader)
         if not self._extension.asks(request):
+            self._extension.account.not_asked(request)
             return None
         robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
-        is_obeyed = not request.meta.get("dont_obey_robotstxt")
-        if is_obeyed and self._extension.is_obeying:
-            verdict = self._extension.verdict(robots, request)
-            if not verdict.allowed:
-                self._forbid(request, robots, verdict)
+        if request.meta.get(DONT_OBEY):
+            self._extension.account.not_asked(request)
+            return None
+        decision = self._extension.decide(robots, request)
+        if decision.is_forbidden:
+            self._forbid(request, robots, decision)
         delays = self._crawl_delay
-        if is_obeyed and delays and (robots.may_request_delays or delays.has_delays or delays.visit_times):
-            await self._obey_delays(request, robots, delays)
-        self._extension.report.allowed += 1
+        if delays and (robots.may_request_delays or delays.has_delays or delays.visit_times):
+            decision = await self._obey_delays(request, robots, decision, delays)
+        self._extension.record(request, robots, decision)
         return None
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Flag *response* if its stamp is out of the ordinary."""
+        self._extension.account.flag(request, response)
+        return response
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
         return (
@@ -90,8 +100,8 @@ class RepMiddleware(Gate):
 
     async def _sitemap_lines(self, request: Request) -> Response:
         robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
-        if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable:
-            self._forbid(request, robots, Verdict(allowed=False, rule=None, reason=Reason.UNREACHABLE))
+        if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
+            self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
@@ -99,36 +109,51 @@ class RepMiddleware(Gate):
         self._crawler.stats.inc_value("rep/waited_count")
         return await self._extension.robots(request)
 
-    def _forbid(self, request: Request, robots: Robots, verdict: Verdict) -> None:
-        origin = robots.entry.origin
-        self._extension.report.forbid(request, origin, verdict)
+    def _forbid(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
+        origin, verdict = robots.entry.origin, decision.verdict
         if verdict.reason is Reason.UNREACHABLE:
-            self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
-            self._log(request, f"unreachable, {describe(robots.error)}")
-            retry_after = self._extension.retry_after(robots)
-            raise ForbiddenByRobots(origin, verdict, retry_after) from robots.error
+            self._forbid_unreachable(request, robots, decision)
+        self._extension.record(request, robots, decision)
         self._crawler.stats.inc_value("robotstxt/forbidden")
         self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
         raise ForbiddenByRobots(origin, verdict)
 
-    async def _obey_delays(self, request: Request, robots: Robots, crawl_delay: CrawlDelay) -> None:
+    def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
+        choice, origin = self._extension.settings.unreachable, robots.entry.origin
+        retry_after = self._extension.retry_after(robots)
+        self._log(request, f"unreachable, {describe(robots.error)}")
+        if choice is Unreachable.DISALLOW:
+            self._extension.record(request, robots, decision)
+            self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
+            raise ForbiddenByRobots(origin, decision.verdict, retry_after) from robots.error
+        self._crawler.stats.inc_value("rep/unreachable_error_count")
+        if choice is Unreachable.RAISE and robots.connection_error is not None:
+            raise robots.connection_error.with_traceback(None)  # each request gets it, and would lengthen that
+        raise UnreachableError(origin, retry_after) from robots.error
+
+    async def _obey_delays(
+        self, request: Request, robots: Robots, decision: Decision, crawl_delay: CrawlDelay
+    ) -> Decision:
         """Apply the delays of *robots* to the download slot of *request*; wait if the Visit-time is near."""
-        refusal = crawl_delay.refusal(request, robots.parser)
+        exceptions = self._extension.delay_exceptions(request)
+        refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal and refusal.wait and refusal.wait <= self._max_wait:
             await pause(self._crawler, refusal.wait)
-            refusal = crawl_delay.refusal(request, robots.parser)
+            refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal:
-            self._refuse(request, robots, refusal)
-        if crawl_delay.has_delays:
+            self._refuse(request, robots, decision, refusal)
+        if crawl_delay.has_delays and Reason.CRAWL_DELAY not in exceptions:
             crawl_delay.pin_slot(request)
+        lifted = crawl_delay.lifted(request, robots.parser, exceptions) if exceptions else None
+        return decision.excepted(lifted, exceptions[lifted]) if lifted else decision
 
-    def _refuse(self, request: Request, robots: Robots, refusal: Refusal) -> None:
-        verdict = Verdict(allowed=False, rule=None, reason=refusal.reason)
-        self._extension.report.forbid(request, robots.entry.origin, verdict)
+    def _refuse(self, request: Request, robots: Robots, decision: Decision, refusal: Refusal) -> NoReturn:
+        decision = Decision.forbidden(decision.mode, refusal.reason, refusal.line)
+        self._extension.record(request, robots, decision)
         if refusal.reason is Reason.VISIT_TIME:
             self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
         self._log(request, f"line {refusal.line}, {refusal.reason.value}")
-        raise ForbiddenByRobots(robots.entry.origin, verdict, refusal.wait, refusal.line)
+        raise ForbiddenByRobots(robots.entry.origin, decision.verdict, refusal.wait, refusal.line)
 
     def _log(self, request: Request, why: str) -> None:
         logger.debug(

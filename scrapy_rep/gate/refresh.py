@@ -33,6 +33,13 @@ class Refreshed:
     entry: Entry
     result: FetchResult | None = None
 
+    @property
+    def source(self) -> str:
+        """Where the entry comes from: ``fetched``, ``revalidated``, or ``store``."""
+        if self.result is None:
+            return "store"
+        return "revalidated" if self.result.unchanged else "fetched"
+
 
 class Refresher:
     """Refreshes the entries of one crawl.
@@ -50,14 +57,24 @@ class Refresher:
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
     async def refresh(
-        self, origin: Origin, cause: Request, known: Entry | None, forbids: Callable[[str], bool]
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None,
+        *,
+        forbids: Callable[[str], bool],
+        retries: bool = True,
     ) -> Refreshed:
-        """The current entry of *origin*; *known* is the cached one, the rest is as in `Fetcher.fetch`."""
+        """The current entry of *origin*; *known* is the cached one, the rest is as in `Fetcher.fetch`.
+
+        *retries* is whether requests wait for further attempts while the origin is unreachable.
+        """
         store, began = self._store_of(origin), time()
         stored, is_ours = await self._await_lease(store, origin, known, began)
         if stored is not None and not is_ours:
             return Refreshed(stored)
-        wait = self._settings.unreachable_wait if self._is_worth_retrying(known, stored) else 0.0
+        is_worth_it = retries and self._is_worth_retrying(known, stored)
+        wait = self._settings.unreachable_wait if is_worth_it else 0.0
         result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, retry_for=wait)
         return Refreshed(self._entry(origin, result, stored), result)
 

@@ -13,12 +13,14 @@ from scrapy_rep.crawl.origin_log import OriginLog, describe
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
+from scrapy_rep.settings import Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.protocol import Origin, Verdict
+    from scrapy_rep.policy.policy import Decision
+    from scrapy_rep.protocol import Origin
 
     from .fetch import FetchResult
     from .refresh import Refreshed
@@ -27,20 +29,25 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 10  # origins in the summary
-_MAX_COUNTED: Final = 10_000  # origins whose forbidden requests are counted one by one
+_NAMED: Final = 10  # origins or rules in the summary
+_MAX_COUNTED: Final = 10_000  # rules whose requests are counted one by one
 _MEANING: Final = {
     Access.SUCCESSFUL: "successful",
     Access.UNAVAILABLE: "unavailable, so everything is allowed",
     Access.UNREACHABLE: "unreachable",
 }
-_UNREACHABLE_PAGES: Final = {Access.UNAVAILABLE: "allowed", Access.UNREACHABLE: "forbidden"}
+_UNREACHABLE_PAGES: Final = {
+    Unreachable.DISALLOW: "forbidden",
+    Unreachable.ALLOW: "allowed",
+    Unreachable.RETRY: "retried",
+    Unreachable.RAISE: "retried",
+}
 
 
 class Report:
     """The report of one crawl. ``allowed`` counts the requests that passed the gate."""
 
-    def __init__(self, crawler: Crawler, unreachable: Access) -> None:
+    def __init__(self, crawler: Crawler, unreachable: Unreachable) -> None:
         self._crawler = crawler
         self._unreachable_pages = _UNREACHABLE_PAGES[unreachable]
         self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
@@ -49,20 +56,25 @@ class Report:
         self.allowed = 0
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._html_origins: list[Origin] = []  # the first ones
-        self._forbidden: Counter[Origin] = Counter()
+        self._forbidding: Counter[str] = Counter()  # requests by origin and rule
         self._totals: Counter[str] = Counter()
 
-    def forbid(self, request: Request, origin: Origin, verdict: Verdict) -> None:
-        """Count *request* to *origin*, forbidden by *verdict*."""
-        self._totals["forbidden"] += 1
+    def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
+        """Count the *decision* on *request* to *origin*."""
+        if not decision.is_forbidden:
+            self.allowed += 1
+            return
+        verdict = decision.verdict
         if verdict.reason is Reason.UNREACHABLE:
-            self._totals["forbidden_unreachable"] += 1
-        elif not self._first_forbidden:
-            where = f"line {verdict.line}, " if verdict.line else ""
-            self._first_forbidden = f"{request} ({where}{verdict.rule or verdict.reason.value})"
-        self._forbidden[origin] += 1
-        if len(self._forbidden) > _MAX_COUNTED:  # drop the origins with the fewest
-            self._forbidden = Counter(dict(self._forbidden.most_common(_MAX_COUNTED // 2)))
+            self._totals["unreachable_pages"] += 1
+            return
+        self._totals["forbidden"] += 1
+        where = f"line {decision.line}, " if decision.line else ""
+        by = f"{where}{verdict.rule or verdict.reason.value}"
+        self._first_forbidden = self._first_forbidden or f"{request} ({by})"
+        self._forbidding[f"{origin} ({by})"] += 1
+        if len(self._forbidding) > _MAX_COUNTED:  # drop the rules that forbade the fewest
+            self._forbidding = Counter(dict(self._forbidding.most_common(_MAX_COUNTED // 2)))
 
     def refreshed(self, refreshed: Refreshed, robots: Robots, known: Robots | None) -> None:
         """Count and log that *robots* replaces *known*."""
@@ -161,27 +173,23 @@ class Report:
                 number_of(self._totals["html"], "origin serves", "origins serve"),
                 ", ".join(map(str, self._html_origins)), f" and {more:,} more" if more else "",
             )  # fmt: skip
-        if self._first_forbidden and not self.allowed and not self._totals["forbidden_unreachable"]:
+        if self._first_forbidden and not self.allowed and not self._totals["unreachable_pages"]:
             logger.warning("robots.txt forbade every request of this crawl, first %s", self._first_forbidden)
 
     def _log_summary(self) -> None:
-        totals = self._totals
+        totals, unreachable = self._totals, self._totals["unreachable_pages"]
+        most = [f"{rule} {count:,}" for rule, count in self._forbidding.most_common(_NAMED)]
         logger.info(
             "robots.txt: %s; %d fetched, %d from the store, %d revalidated, %d unreachable, %s used;"
-            " %s forbidden%s",
+            " %s forbidden%s%s",
             number_of(totals["rep/origin_count"], "origin", "origins"),
             totals["rep/fetched_count"], totals["rep/store_hit_count"], totals["rep/revalidated_count"],
             totals["unreachable"],
             number_of(totals["rep/stale_count"], "stale copy", "stale copies"),
             number_of(totals["forbidden"], "request", "requests"),
-            self._forbidden_details(),
+            f", {unreachable:,} not sent because unreachable" if unreachable else "",
+            f", most by {', '.join(most)}" if most else "",
         )  # fmt: skip
-
-    def _forbidden_details(self) -> str:
-        unreachable = self._totals["forbidden_unreachable"]
-        details = f" ({unreachable:,} because unreachable)" if unreachable else ""
-        most = ", ".join(f"{origin} ({number})" for origin, number in self._forbidden.most_common(_NAMED))
-        return f"{details}, most on {most}" if most else details
 
 
 def _is_html(robots: Robots) -> bool:

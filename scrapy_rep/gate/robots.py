@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Reason, Verdict
+from scrapy_rep.protocol.display import iso_time
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
 
 if TYPE_CHECKING:
@@ -41,9 +46,12 @@ class Robots:
     until: float
     parser: RobotParser
     error: Exception | None = None
+    source: str = "fetched"
+    """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
+    _facts: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         is_foreign = not isinstance(self.parser, RepRobotParser)
@@ -55,9 +63,35 @@ class Robots:
         return self._not_before <= now < self.until
 
     @property
+    def connection_error(self) -> Exception | None:
+        """The exception of the connection, if that is why the origin is unreachable."""
+        is_other = not self.entry.failures or isinstance(self.error, FetchError | IgnoreRequest)
+        return None if is_other else self.error
+
+    @property
     def is_stale(self) -> bool:
         """Whether an expired copy is served because the origin is unreachable."""
         return self.entry.failures > 0 and self.access is not Access.UNREACHABLE
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What a stamp tells of this: origin, robots, status, sha256, fetched and source, as JSON values."""
+        if self._facts is None:
+            entry, has_body = self.entry, self.entry.access is Access.SUCCESSFUL
+            facts = {
+                "origin": str(entry.origin), "robots": entry.url, "status": entry.status,
+                "sha256": entry.sha256 if has_body else None,
+                "fetched": iso_time(entry.fetched_at) if entry.has_answered else None,
+                "source": "stale" if self.is_stale else self.source,
+            }  # fmt: skip
+            object.__setattr__(self, "_facts", MappingProxyType(facts))
+        return cast("Mapping[str, Any]", self._facts)
+
+    def addressed(self, tokens: Sequence[str]) -> str:
+        """The one of the product *tokens* whose group decides."""
+        if len(tokens) == 1 or not isinstance(self.parser, RepRobotParser):
+            return tokens[0] or "*"
+        return self.parser.addressed(tokens)
 
     def verdict(self, tokens: Sequence[str], url: str) -> Verdict:
         """Whether a crawler with the product *tokens*, the most specific first, may request *url*.
@@ -66,10 +100,9 @@ class Robots:
         """
         parser = self.parser
         if isinstance(parser, RepRobotParser):
-            token = tokens[0] if len(tokens) == 1 else parser.addressed(tokens)
-            verdict = parser.robotstxt.verdict(token, url)
+            verdict = parser.robotstxt.verdict(self.addressed(tokens), url)
         else:
-            allowed = parser.allowed(url, tokens[0] or "*")
+            allowed = parser.allowed(url, self.addressed(tokens))
             verdict = Verdict(allowed, None, Reason.NO_RULE if allowed else Reason.RULE)
         if self.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
             return verdict

@@ -10,12 +10,13 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
+from time import sleep
 from typing import Any, BinaryIO, Final
 
 if sys.platform != "win32":
@@ -26,56 +27,81 @@ logger = logging.getLogger(__name__)
 NO_LINE: Final = "0" * 64
 """``prev`` of the first line of a file."""
 
+_Item = dict[str, Any] | tuple[Path, bytes] | None
+"""An event, a body with the path that it is kept under, or the end."""
+
+_GATHER: Final = 0.2  # seconds for which events are gathered before they are written
 _CLOSE_TIMEOUT: Final = 10.0  # seconds that the end of a crawl waits for the disk
 _TAIL: Final = 65_536  # octets that are read first to find the last line of a file
 
 
 class AuditLog:
-    """Appends events to one file. After a failure it writes no more, says so once, and calls *failed*."""
+    """Appends events to one file. After a failure it writes no more, says so once, and keeps the ``error``."""
 
-    def __init__(self, path: Path, failed: Callable[[OSError], None] = lambda _: None) -> None:
-        """Open *path*, or a file beside it if another process writes to *path*. Raises ``OSError``."""
-        self._failed = failed
+    def __init__(self, path: Path, bodies: Path | None = None) -> None:
+        """Open *path*, or a file next to it if another process writes to *path*. Raises ``OSError``.
+
+        *bodies* is the folder in which `add_body` keeps bodies.
+        """
+        self.error: Exception | None = None
+        self._bodies = bodies
+        if bodies is not None:
+            bodies.mkdir(parents=True, exist_ok=True)
         self.path, self._file = _open(path)
         self._prev = _hash_of_last_line(self._file)
-        self._queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-        self._thread = Thread(target=self._write_all, name="scrapy_rep audit log", daemon=True)
-        self._thread.start()
+        self._queue: SimpleQueue[_Item] = SimpleQueue()
+        self._thread: Thread | None = None
 
     def add(self, event: str, **fields: Any) -> None:
         """Append an *event* with *fields*, JSON values; returns at once."""
-        self._queue.put({"event": event, **fields})
+        self._put({"event": event, **fields})
+
+    def add_body(self, sha256: str, body: bytes) -> None:
+        """Keep the *body* of a robots.txt as ``SHA256.txt``; returns at once."""
+        if self._bodies is not None:
+            self._put((self._bodies / f"{sha256}.txt", body))
+
+    def _put(self, item: _Item) -> None:
+        if self.error is not None:  # nothing takes it
+            return
+        if self._thread is None:
+            self._thread = Thread(target=self._write_all, name="scrapy_rep audit log", daemon=True)
+            self._thread.start()
+        self._queue.put(item)
 
     def close(self) -> None:
         """Write what is left, and close the file; waits a few seconds at most."""
-        self._queue.put(None)
-        self._thread.join(_CLOSE_TIMEOUT)
-        if self._thread.is_alive():
-            logger.warning("The audit log %s is incomplete: the disk does not answer.", self.path)
+        self._put(None)
+        if self._thread is not None:
+            self._thread.join(_CLOSE_TIMEOUT)
+            if self._thread.is_alive():
+                logger.warning("The audit log %s is incomplete: the disk does not answer", self.path)
 
     def _write_all(self) -> None:
         try:
             with self._file:
                 while self._write(self._batch()):
-                    pass
-        except OSError as error:
-            logger.warning("The audit log %s cannot be written (%s): it ends here.", self.path, error)
-            self._failed(error)
+                    sleep(_GATHER)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the log ends here, and the crawl has to know
+            logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
+            self.error = error
 
-    def _batch(self) -> list[dict[str, Any] | None]:
-        """All events that are due; waits for the first one."""
+    def _batch(self) -> list[_Item]:
+        """All items that are due; waits for the first one."""
         batch = [self._queue.get()]
         with suppress(Empty):
             while True:
                 batch.append(self._queue.get_nowait())
         return batch
 
-    def _write(self, batch: list[dict[str, Any] | None]) -> bool:
-        """Write *batch* by one call; False if it holds the end."""
+    def _write(self, batch: list[_Item]) -> bool:
+        """Write the lines of *batch* by one call, after its bodies; False if it holds the end."""
         lines = []
-        for event in batch:
-            if event is not None:
-                line = json.dumps({**event, "prev": self._prev}, ensure_ascii=False, separators=(",", ":"))
+        for item in batch:
+            if isinstance(item, tuple):
+                _write_body(*item)
+            elif item is not None:
+                line = json.dumps({**item, "prev": self._prev}, ensure_ascii=False, separators=(",", ":"))
                 lines.append(line.encode("utf-8", "backslashreplace"))
                 self._prev = sha256(lines[-1]).hexdigest()
         if lines:
@@ -87,6 +113,14 @@ class AuditLog:
         return f"<AuditLog {self.path}>"
 
 
+def _write_body(path: Path, body: bytes) -> None:
+    """Write *body*, unless an earlier crawl did; another process may write the same one at the same time."""
+    if not path.exists():
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(body)
+        part.replace(path)
+
+
 def _open(path: Path) -> tuple[Path, BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     for candidate in (path, path.with_name(f"{path.stem}-{os.getpid()}{path.suffix}")):
@@ -94,7 +128,7 @@ def _open(path: Path) -> tuple[Path, BinaryIO]:
         if _lock(file):
             if candidate != path:
                 logger.warning(
-                    "Another process writes to the audit log %s: this one writes to %s.", path, candidate
+                    "Another process writes to the audit log %s: this one writes to %s", path, candidate
                 )
             return candidate, file
         file.close()

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
-from scrapy_rep.protocol import Origin, Reason, RobotsTxt, Rule, parse
+from scrapy_rep.protocol import Origin, Reason, RobotsTxt, parse
 
 from .policy_exception import PolicyException
 
 
 @dataclass(frozen=True, slots=True)
 class _Covered:
-    """The exceptions of one origin and kind; ``rules`` is a robots.txt that disallows what they cover."""
+    """What some exceptions of one origin cover; ``rules`` is a robots.txt that disallows it."""
 
     rules: RobotsTxt
     exceptions: tuple[PolicyException, ...]
 
     @classmethod
-    def of(cls, exceptions: list[PolicyException]) -> _Covered:
+    def by(cls, exceptions: list[PolicyException]) -> _Covered:
         lines = ["User-agent: *", *(f"Disallow: {exception.pattern}" for exception in exceptions)]
         # One line for each, so that the line that decides names the exception.
         return cls(parse("\n".join(lines).encode(), limit=None), tuple(exceptions))
@@ -29,41 +29,60 @@ class _Covered:
         return self.exceptions[verdict.line - 2] if not verdict.allowed else None
 
 
-class ExceptionIndex:
-    """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules."""
+_Key = tuple[Origin, Reason, str | None]
+"""An origin, what an exception is for, and the rule that it overrides: None for any, ``""`` for any one."""
 
-    def __init__(self, exceptions: Iterable[PolicyException]) -> None:
-        self._all = tuple(exceptions)
-        self._covered: dict[tuple[Origin, Reason], _Covered] = {}
+
+class ExceptionIndex:
+    """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules.
+
+    *expired* is called once for each exception that has expired, when that is first noticed.
+    """
+
+    def __init__(
+        self, exceptions: Iterable[PolicyException], expired: Callable[[PolicyException], None] = lambda _: None
+    ) -> None:
+        self._current = self._all = tuple(exceptions)
+        self._expired = expired
+        self._covered: dict[_Key, _Covered] = {}
         self._next_end = 0.0
 
-    def find(self, url: str, kind: Reason, rule: Rule | None, now: float) -> PolicyException | None:
+    def find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
         """The exception for *url*, which robots.txt forbids for *kind* (by *rule*, if that is a rule), or None.
 
-        An exception that is for another rule does not apply. *now* is POSIX seconds. Raises ``ValueError`` for a
-        URL that has no robots.txt.
+        One that names *rule* comes before those that name none. *now* is in POSIX seconds. Raises ``ValueError``
+        for a URL that has no robots.txt.
         """
-        exception = self.covering(url, kind, now)
-        return None if exception is None or has_lapsed(exception, rule) else exception
+        named = self._find(url, kind, rule, now) if rule else None
+        return named or self._find(url, kind, None, now)
 
-    def covering(self, url: str, kind: Reason, now: float) -> PolicyException | None:
-        """As `find`, whatever rule decides."""
-        if not self._all:
-            return None
+    def find_lapsed(self, url: str, kind: Reason, now: float) -> PolicyException | None:
+        """The exception that would cover *url* if the rule that it names still decided, or None."""
+        return self._find(url, kind, "", now)
+
+    def refresh(self, now: float) -> None:
+        """Leave out those that have expired at *now*; a clock that is put back revives none."""
         if now >= self._next_end:
             self._build(now)
-        covered = self._covered.get((Origin.from_url(url), kind))
+
+    def _find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
+        self.refresh(now)
+        covered = self._covered.get((Origin.from_url(url), kind, rule)) if self._covered else None
         return covered.find(url) if covered else None
 
     def _build(self, now: float) -> None:
-        """Sort those that have not expired by origin and kind, until the next one expires."""
-        current = [exception for exception in self._all if exception.ends_at > now]
-        self._next_end = min((exception.ends_at for exception in current), default=inf)
-        sorted_out: dict[tuple[Origin, Reason], list[PolicyException]] = {}
-        for exception in current:
+        """Sort those that have not expired, until the next one does."""
+        expired = [exception for exception in self._current if exception.ends_at <= now]
+        self._current = tuple(exception for exception in self._current if exception.ends_at > now)
+        self._next_end = min((exception.ends_at for exception in self._current), default=inf)
+        by_key: dict[_Key, list[PolicyException]] = {}
+        for exception in self._current:
             for kind in exception.kinds:
-                sorted_out.setdefault((exception.origin, kind), []).append(exception)
-        self._covered = {key: _Covered.of(exceptions) for key, exceptions in sorted_out.items()}
+                for rule in (exception.rule, "") if exception.rule else (None,):
+                    by_key.setdefault((exception.origin, kind, rule), []).append(exception)
+        self._covered = {key: _Covered.by(exceptions) for key, exceptions in by_key.items()}
+        for exception in expired:
+            self._expired(exception)
 
     def __iter__(self) -> Iterator[PolicyException]:
         return iter(self._all)
@@ -73,8 +92,3 @@ class ExceptionIndex:
 
     def __repr__(self) -> str:
         return f"<ExceptionIndex {len(self)} exceptions>"
-
-
-def has_lapsed(exception: PolicyException, rule: Rule | None) -> bool:
-    """Whether *exception* was made for another rule than the one that decides now."""
-    return exception.rule is not None and (rule is None or str(rule) != exception.rule)

@@ -35,11 +35,9 @@ class Modes:
         self._hosts: dict[str, Mode] = {}
         self._domains: dict[str, Mode] = {}
         for site, mode in sites.items():
-            self._add(site, Mode(mode))
+            self._add(site, _mode(site, mode))
 
     def _add(self, site: str, mode: Mode) -> None:
-        if mode is Mode.OFF:
-            raise ValueError("a site's mode is obey, report or ignore")
         if site == "*":
             self._domains[""] = mode
         elif site.startswith("*."):
@@ -49,17 +47,15 @@ class Modes:
         else:
             self._hosts[_host(site)] = mode
 
-    def of(self, origin: Origin) -> Mode:
-        """The mode of *origin*; `Mode.OBEY` if no site covers it."""
+    def of(self, origin: Origin) -> Mode | None:
+        """The mode of *origin*; None if no site covers it."""
         mode = self._origins.get(origin) or self._hosts.get(origin.host)
-        if mode is not None or not self._domains:
-            return mode or Mode.OBEY
-        domain = origin.host
+        domain = origin.host if mode is None and self._domains else ""
         while domain:
             domain = domain.partition(".")[2]
             if domain in self._domains:
                 return self._domains[domain]
-        return Mode.OBEY
+        return mode
 
     def __bool__(self) -> bool:
         """Whether any site has a mode of its own."""
@@ -67,6 +63,12 @@ class Modes:
 
     def __repr__(self) -> str:
         return f"<Modes origins={len(self._origins)} hosts={len(self._hosts)} domains={len(self._domains)}>"
+
+
+def _mode(site: str, mode: str) -> Mode:
+    if mode not in {Mode.OBEY, Mode.REPORT, Mode.IGNORE}:
+        raise ValueError(f"the mode of {site!r} is {mode!r}: write obey, report or ignore")
+    return Mode(mode)
 
 
 def _origin(url: str) -> Origin:

@@ -52,6 +52,15 @@ class PolicyException:
         """Whole days until it ends, 0 on its last day, negative once it has expired."""
         return (self.until - datetime.fromtimestamp(now, timezone.utc).date()).days
 
+    def as_dict(self) -> dict[str, Any]:
+        """The exception as the settings spell it, in JSON values."""
+        kinds = sorted(kind.value for kind in self.kinds)
+        return {**self.as_short_dict(), "for": kinds} | ({"rule": self.rule} if self.rule else {})
+
+    def as_short_dict(self) -> dict[str, str | None]:
+        """URL, reason and last day, in JSON values."""
+        return {"url": self.url, "reason": self.reason, "until": self.until.isoformat()}
+
     def __str__(self) -> str:
         return f"{self.url} (until {self.until}: {self.reason})"
 

@@ -6,11 +6,14 @@ request passes the gate: one that was copied from another response never stays.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+
+    from .policy import Decision
 
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
@@ -23,10 +26,10 @@ VERSION: Final = 1
 class Stamp:
     """What robots.txt said about one request, and under which mode it was sent.
 
-    ``verdict`` is ``allowed``, ``excepted`` (by ``exception``), ``reported`` (forbidden, in the mode report),
+    ``verdict`` is ``allowed``, ``excepted`` (by ``exception``), ``reported`` (forbidden, in the mode *report*),
     ``ignored`` or ``off``. ``reason``, ``rule`` and its ``line`` say why; ``agent`` is the product token that was
-    asked for, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is the body's,
-    ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or ``stale``.
+    asked for, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is that of the
+    body, ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or ``stale``.
     """
 
     v: int
@@ -42,15 +45,16 @@ class Stamp:
     sha256: str | None = None
     fetched: str | None = None
     source: str | None = None
-    exception: dict[str, str] | None = None
+    exception: dict[str, str | None] | None = None
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether robots.txt allowed the request, and a current file said so."""
+        """Whether robots.txt was obeyed and allowed the request, and no stale copy of it stood in."""
         return self.verdict == "allowed" and self.source != "stale"
 
 
-_FIELDS: Final = {field.name for field in fields(Stamp)}
+_FIELDS: Final = tuple(field.name for field in fields(Stamp))
+_BLANK: Final[dict[str, Any]] = {**dict.fromkeys(_FIELDS), "v": VERSION, "line": 0}
 
 
 def stamp(response: Response) -> Stamp | None:
@@ -59,6 +63,21 @@ def stamp(response: Response) -> Stamp | None:
     Fields of later versions are left out.
     """
     values: Any = response.meta.get(META_KEY)
-    if not isinstance(values, dict) or "verdict" not in values:
+    if not isinstance(values, dict) or "mode" not in values or "verdict" not in values:
         return None
-    return Stamp(**{name: value for name, value in values.items() if name in _FIELDS})
+    return Stamp(**{"v": VERSION} | {name: value for name, value in values.items() if name in _FIELDS})
+
+
+def stamp_of(decision: Decision, robots: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:
+    """The stamp of a request with this *decision*, as a dict.
+
+    *robots* are the fields that tell of the robots.txt; *agent* is the product token that it was asked for.
+    """
+    values = {**_BLANK, "mode": decision.mode.value, "verdict": decision.outcome.value, **robots}
+    if decision.is_asked:
+        rule = decision.verdict.rule
+        values["agent"], values["reason"], values["line"] = agent, decision.verdict.reason.value, decision.line
+        values["rule"] = str(rule) if rule else None
+    if decision.exception is not None:
+        values["exception"] = decision.exception.as_short_dict()
+    return values

@@ -86,18 +86,29 @@ class CrawlDelay:
         """Apply the delay that *parser* requests to the download slot of *request*."""
         self._apply(request, self._delays_for(request, parser))
 
-    def refusal(self, request: Request, parser: RobotParser) -> Refusal | None:
-        """As `prepare`; return why *request* must not start, or not yet."""
+    def refusal(self, request: Request, parser: RobotParser, excepted: Collection[Reason] = ()) -> Refusal | None:
+        """As `prepare`; return why *request* must not start, or not yet. *excepted* reasons do not apply."""
         requested = self._delays_for(request, parser)
-        self._apply(request, requested)
+        if Reason.CRAWL_DELAY not in excepted:
+            self._apply(request, requested)
         if requested is NO_DELAYS:
             return None
         now = time()
         delay, visit = requested.delay(now), requested.next_visit_time(now)
-        if delay and self._is_skipped(self._downloader.slot_key(request), delay):
+        is_delayed = delay is not None and Reason.CRAWL_DELAY not in excepted
+        if delay and is_delayed and self._is_skipped(self._downloader.slot_key(request), delay):
             self.report.skipped(Origin.from_url(request.url), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
-        return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now)) if visit else None
+        if visit and Reason.VISIT_TIME not in excepted:
+            return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now))
+        return None
+
+    def lifted(self, request: Request, parser: RobotParser, excepted: Collection[Reason]) -> Reason | None:
+        """Which of the *excepted* reasons *parser* would delay *request* for now, or None."""
+        requested, now = self._delays_for(request, parser), time()
+        if Reason.CRAWL_DELAY in excepted and requested.delay(now):
+            return Reason.CRAWL_DELAY
+        return Reason.VISIT_TIME if Reason.VISIT_TIME in excepted and requested.next_visit_time(now) else None
 
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
         if requested is NO_DELAYS and not self.has_delays and not self.visit_times:

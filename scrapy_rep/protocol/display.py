@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 
 def shown(text: str) -> str:
     r"""*text* on one line, with an escape such as ``\x1b`` for each character that is not printable.
@@ -14,6 +16,14 @@ def shown(text: str) -> str:
 def number_of(number: int, one: str, many: str) -> str:
     """*number* with its noun, *one* or *many*."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def iso_time(seconds: float) -> str:
+    """POSIX *seconds* as ISO 8601 in UTC, such as ``2026-11-22T12:00:00Z``; infinity is the end of time."""
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return "9999-12-31T23:59:59Z"
 
 
 def _shown(character: str) -> str:

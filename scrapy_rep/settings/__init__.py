@@ -14,19 +14,23 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 
 from .kinds import (
-    ACCESS,
     FLAG,
     HOOK,
     PATH,
     POSITIVE_SECONDS,
     REDIS_URL,
     SECONDS,
+    SITES,
     STATUS_ACCESS,
     STORE,
+    TABLES,
+    TARGET_URL,
     TEXT,
     TOKENS,
     Kind,
     RequestHook,
+    TargetUrl,
+    Unreachable,
     number_of,
     one_of,
 )
@@ -35,12 +39,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-__all__ = ["InvalidSettingError", "RepSettings", "RequestHook", "asks_for_delays", "asks_robots"]
+__all__ = ["InvalidSettingError", "RepSettings", "RequestHook", "Unreachable", "asks_for_delays", "asks_robots"]
 
 logger = logging.getLogger(__name__)
 
+_UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
 _CRAWL_DELAY: Final = {"obey": True, "ignore": False}
-_OVER_MAX: Final = {name: name for name in ("cap", "obey", "skip")}
+
+
+def _names(*names: str) -> Mapping[str, str]:
+    return {name: name for name in names}
 
 
 def _setting(kind: Kind, default: Any) -> Any:
@@ -76,8 +84,8 @@ class RepSettings:
     retry_max_delay: float = _setting(POSITIVE_SECONDS, 600.0)
     """Seconds from one attempt to the next at most, whatever ``Retry-After`` says."""
 
-    unreachable: Access = _setting(one_of(ACCESS), Access.UNREACHABLE)
-    """What an unreachable origin means: *unreachable* (set as ``disallow``) or *unavailable* (``allow``)."""
+    unreachable: Unreachable = _setting(one_of(_UNREACHABLE), Unreachable.DISALLOW)
+    """What an unreachable origin means: ``disallow``, ``allow``, ``retry`` or ``raise``."""
 
     unreachable_wait: float = _setting(SECONDS, 30.0)
     """Seconds that requests wait for retries, from the start of the first attempt to the end of the last."""
@@ -124,7 +132,7 @@ class RepSettings:
     crawl_delay_max: float = _setting(POSITIVE_SECONDS, 300.0)
     """Seconds of the longest Crawl-delay that is obeyed as it stands."""
 
-    crawl_delay_over_max: str = _setting(one_of(_OVER_MAX), "cap")
+    crawl_delay_over_max: str = _setting(one_of(_names("cap", "obey", "skip")), "cap")
     """What a longer one means: ``cap`` it to ``crawl_delay_max``, ``obey`` it, or ``skip`` the origin's pages."""
 
     rate_and_visit_time: bool = _setting(FLAG, False)
@@ -147,6 +155,45 @@ class RepSettings:
 
     request_hook: RequestHook | None = _setting(HOOK, None)
     """A callable ``(robots_request, cause) -> Request`` that changes or replaces the request for a robots.txt."""
+
+    modes: Mapping[str, str] = _setting(SITES, MappingProxyType({}))
+    """Whether the rules are obeyed, only reported or ignored, by site; `Modes` reads it."""
+
+    exceptions: tuple[Mapping[str, Any], ...] = _setting(TABLES, ())
+    """Exceptions from robots.txt: dicts with ``url``, ``reason`` and ``until``; `PolicyException` reads them."""
+
+    exceptions_file: str = _setting(PATH, "")
+    """Path of a TOML file with more exceptions."""
+
+    exception_max_days: int = _setting(number_of("days", 1), 366)
+    """Days for which an exception may apply at most, counted from today."""
+
+    item_field: str = _setting(TEXT, "")
+    """Name of the field in which items carry the stamp of their response; empty for none."""
+
+    item_stamp: str = _setting(one_of(_names("short", "full")), "short")
+    """Which stamp that is: ``short`` (mode, rule, sha256, fetched) or ``full``."""
+
+    audit: str = _setting(PATH, "")
+    """Path of the audit log; empty for none."""
+
+    audit_required: bool = _setting(FLAG, False)
+    """Whether the spider is closed when the audit log cannot be written."""
+
+    audit_all: bool = _setting(FLAG, False)
+    """Whether ordinary requests that robots.txt allows have a line each in the audit log."""
+
+    audit_bodies: str = _setting(PATH, "")
+    """Path of the folder that keeps the body of each robots.txt, named by its SHA-256; empty for none."""
+
+    target_url: TargetUrl | None = _setting(TARGET_URL, None)
+    """Where requests for a rendering service or a scraping API lead: robots.txt of that site applies."""
+
+    forbidden_response: str = _setting(one_of(_names("report", "drop")), "report")
+    """What happens to a response from a URL that robots.txt forbids, after a redirect that Scrapy did not see."""
+
+    filter_links: str = _setting(one_of(_names("off", "known", "all")), "off")
+    """Whether forbidden links are dropped before the scheduler: ``off``, for ``known`` origins, for ``all``."""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> RepSettings:
@@ -194,8 +241,8 @@ def asks_for_delays(settings: BaseSettings) -> bool:
 
 
 def asks_robots(settings: BaseSettings) -> bool:
-    """Whether robots.txt is fetched at all: to obey its rules, or for delays alone."""
-    return settings.getbool("ROBOTSTXT_OBEY") or asks_for_delays(settings)
+    """Whether robots.txt is fetched at all: for its rules, everywhere or on some sites, or for delays alone."""
+    return settings.getbool("ROBOTSTXT_OBEY") or bool(settings.get("REP_MODES")) or asks_for_delays(settings)
 
 
 _FIELDS: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -23,7 +24,30 @@ if TYPE_CHECKING:
 RequestHook = Callable[["Request", "Request"], "Request"]
 """``(robots_request, cause) -> Request``: changes or replaces the request for a robots.txt."""
 
+TargetUrl = Mapping[str, str] | Callable[["Request"], "str | None"]
+"""Where a request for a service leads: a query parameter by host, or ``(request) -> str | None``."""
+
 _REFUSALS: Final = (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError)
+
+
+class Unreachable(str, Enum):
+    """What an unreachable origin means for its requests; each is a string."""
+
+    __str__ = str.__str__
+
+    DISALLOW = "disallow"
+    """They end in `ForbiddenByRobots`."""
+    ALLOW = "allow"
+    """They are sent."""
+    RETRY = "retry"
+    """They end in `UnreachableError`, which Scrapy's retry middleware retries."""
+    RAISE = "raise"
+    """As ``retry``, but they end in the exception of the connection, if there was one."""
+
+    @property
+    def access(self) -> Access:
+        """The access that stands in."""
+        return Access.UNAVAILABLE if self is Unreachable.ALLOW else Access.UNREACHABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +136,31 @@ def _status_access(value: Any) -> Mapping[int, Access]:
     return MappingProxyType(statuses)
 
 
+def _text_by_name(value: Any) -> Mapping[str, str]:
+    pairs = json.loads(value) if isinstance(value, str) else dict(value)
+    if not all(isinstance(text, str) and text for pair in pairs.items() for text in pair):
+        raise TypeError
+    return MappingProxyType(pairs)
+
+
+def _tables(value: Any) -> tuple[Mapping[str, Any], ...]:
+    tables = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(tables, list | tuple) or not all(isinstance(table, Mapping) for table in tables):
+        raise TypeError
+    return tuple(tables)
+
+
+def _target_url(value: Any) -> TargetUrl | None:
+    if callable(value) or not value:
+        return value or None
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        found: TargetUrl = load_object(value)
+        if not callable(found):
+            raise TypeError
+        return found
+    return MappingProxyType({host.lower(): parameter for host, parameter in _text_by_name(value).items()})
+
+
 def _store(value: Any) -> str:
     name = str(value)
     if "." in name:
@@ -146,6 +195,12 @@ ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
 
 FLAG: Final = Kind(flag, "True or False")
 TEXT: Final = Kind(_text, "a string")
+SITES: Final = Kind(_text_by_name, "a dict that maps sites to obey, report or ignore")
+TABLES: Final = Kind(_tables, "a list of dicts")
+TARGET_URL: Final = Kind(
+    _target_url,
+    "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path",
+)
 SECONDS: Final = Kind(_seconds, "a number of seconds, 0 or more")
 POSITIVE_SECONDS: Final = Kind(_positive_seconds, "a number of seconds above 0")
 TOKENS: Final = Kind(

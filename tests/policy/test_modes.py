@@ -27,17 +27,17 @@ MODES = Modes(
         ("https://a.b.example.com/", Mode.IGNORE),
         ("https://a.deep.example.com/", Mode.REPORT),
         ("https://deep.example.com/", Mode.IGNORE),
-        ("https://example.com/", Mode.OBEY),
-        ("https://notexample.com/", Mode.OBEY),
+        ("https://example.com/", None),
+        ("https://notexample.com/", None),
         ("http://shop.example.com:8080/", Mode.REPORT),
         ("https://api.example.com:8443/", Mode.OBEY),
         ("https://api.example.com/", Mode.REPORT),
         ("https://xn--bcher-kva.example/", Mode.REPORT),
         ("https://[::1]/", Mode.IGNORE),
-        ("https://elsewhere.example/", Mode.OBEY),
+        ("https://elsewhere.example/", None),
     ],
 )
-def test_ours_the_most_specific_site_decides(url: str, mode: Mode) -> None:
+def test_ours_the_most_specific_site_decides(url: str, mode: Mode | None) -> None:
     assert MODES.of(Origin.from_url(url)) is mode
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from scrapy_rep.policy.exception_index import ExceptionIndex
 from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
-from scrapy_rep.protocol import Reason, Rule
+from scrapy_rep.protocol import Reason
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone.utc).timestamp()
 DAY = 86_400.0
@@ -63,33 +63,33 @@ def test_ours_an_entry_that_cannot_be_says_what_to_write(change: dict[str, Any],
 
 def test_ours_a_whole_site_has_to_be_meant() -> None:
     (exception,) = read({**GOOD, "url": "https://shop.example/*", "whole_site": True})
-    assert ExceptionIndex([exception]).covering("https://shop.example/any", Reason.RULE, NOW) is exception
+    assert ExceptionIndex([exception]).find("https://shop.example/any", Reason.RULE, None, NOW) is exception
 
 
 def test_ours_an_exception_covers_what_a_rule_with_its_pattern_would() -> None:
     (exception,) = read(GOOD)
     index = ExceptionIndex([exception])
-    assert index.covering("https://shop.example/api/stores?page=2", Reason.RULE, NOW) is exception
-    assert index.covering("https://shop.example:443/%61pi/stores", Reason.RULE, NOW) is exception
-    assert index.covering("http://shop.example/api/stores", Reason.RULE, NOW) is None
-    assert index.covering("https://www.shop.example/api/stores", Reason.RULE, NOW) is None
-    assert index.covering("https://shop.example/apis", Reason.RULE, NOW) is None
-    assert index.covering("https://shop.example/api/stores", Reason.UNREACHABLE, NOW) is None
+    assert index.find("https://shop.example/api/stores?page=2", Reason.RULE, None, NOW) is exception
+    assert index.find("https://shop.example:443/%61pi/stores", Reason.RULE, None, NOW) is exception
+    assert index.find("http://shop.example/api/stores", Reason.RULE, None, NOW) is None
+    assert index.find("https://www.shop.example/api/stores", Reason.RULE, None, NOW) is None
+    assert index.find("https://shop.example/apis", Reason.RULE, None, NOW) is None
+    assert index.find("https://shop.example/api/stores", Reason.UNREACHABLE, None, NOW) is None
 
 
 def test_ours_of_several_the_longest_pattern_applies() -> None:
     wide, narrow = read(GOOD, {**GOOD, "url": "https://shop.example/api/stores/", "reason": "ticket 48"})
     index = ExceptionIndex([wide, narrow])
-    assert index.covering("https://shop.example/api/stores/1", Reason.RULE, NOW) is narrow
-    assert index.covering("https://shop.example/api/x", Reason.RULE, NOW) is wide
+    assert index.find("https://shop.example/api/stores/1", Reason.RULE, None, NOW) is narrow
+    assert index.find("https://shop.example/api/x", Reason.RULE, None, NOW) is wide
 
 
 def test_ours_an_exception_ends_with_its_last_day_in_utc() -> None:
     ends, stays = read({**GOOD, "until": "2026-11-22"}, {**GOOD, "url": "https://shop.example/a"})
     index = ExceptionIndex([ends, stays])
-    assert index.covering("https://shop.example/api/", Reason.RULE, NOW) is ends
-    assert index.covering("https://shop.example/api/", Reason.RULE, NOW + DAY / 2) is stays
-    assert index.covering("https://shop.example/api/", Reason.RULE, NOW) is stays, (
+    assert index.find("https://shop.example/api/", Reason.RULE, None, NOW) is ends
+    assert index.find("https://shop.example/api/", Reason.RULE, None, NOW + DAY / 2) is stays
+    assert index.find("https://shop.example/api/", Reason.RULE, None, NOW) is stays, (
         "a clock put back revives nothing"
     )
 
@@ -97,8 +97,8 @@ def test_ours_an_exception_ends_with_its_last_day_in_utc() -> None:
 def test_ours_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None:
     (exception,) = read({**GOOD, "rule": "disallow:/api/"})
     index, url = ExceptionIndex([exception]), "https://shop.example/api/stores"
-    assert index.find(url, Reason.RULE, Rule(False, b"/api/", 3), NOW) is exception
-    assert index.find(url, Reason.RULE, Rule(False, b"/", 3), NOW) is None
+    assert index.find(url, Reason.RULE, "Disallow: /api/", NOW) is exception
+    assert index.find(url, Reason.RULE, "Disallow: /", NOW) is None
     assert index.find(url, Reason.RULE, None, NOW) is None
 
 
@@ -126,10 +126,10 @@ def test_ours_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
     ]
     index = ExceptionIndex(read(*entries))
     began = perf_counter()
-    index.covering("https://shop.example/warm-up", Reason.RULE, NOW)
+    index.find("https://shop.example/warm-up", Reason.RULE, None, NOW)
     built = perf_counter()
     found = [
-        index.covering(f"https://shop.example/a/section-{number}/x", Reason.RULE, NOW)
+        index.find(f"https://shop.example/a/section-{number}/x", Reason.RULE, None, NOW)
         for number in range(0, 10_000, 97)
     ]
     assert sum(exception is not None for exception in found) > 10

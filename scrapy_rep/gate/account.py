@@ -1,0 +1,89 @@
+"""The account of every decision: the stamp of the request, flags of its response, stats, the audit log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.utils.httpobj import urlparse_cached
+
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.policy.stamp import META_KEY, stamp_of
+from scrapy_rep.protocol import SCHEMES, Origin
+
+from .audit import Audit
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_rep.policy.exception_report import ExceptionReport
+    from scrapy_rep.policy.policy import Decision, Policy
+
+    from .robots import Robots
+
+DONT_OBEY: Final = "dont_obey_robotstxt"
+"""Scrapy's meta key for a request that robots.txt does not apply to."""
+
+_REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
+_UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
+
+
+class Account:
+    """The account of one crawl."""
+
+    def __init__(self, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> None:
+        """Raises `InvalidSettingError` if ``REP_AUDIT`` cannot be used."""
+        self._stats = crawler.stats
+        self._policy = policy
+        self._exceptions = exceptions
+        self.audit = Audit.open(crawler, policy, exceptions)
+        self._stamps_all = self.audit is not None or policy.has_modes
+
+    def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
+        """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
+        if decision.exception is not None:
+            self._exceptions.count(decision.exception)
+        self._record(request, decision, stamp_of(decision, robots.facts, agent))
+
+    def not_asked(self, request: Request) -> None:
+        """Record that *request* asks no robots.txt."""
+        request.meta.pop(META_KEY, None)
+        if request.meta.get(DONT_OBEY):
+            self._not_obeyed(request)
+        elif self._stamps_all and urlparse_cached(request).scheme in SCHEMES:
+            decision = self._policy.decide_unasked(self._policy.mode(request.url))
+            self._record(request, decision, stamp_of(decision, {"origin": str(Origin.from_url(request.url))}))
+
+    def _not_obeyed(self, request: Request) -> None:
+        if request.meta.get("is_robotstxt_request") or not (self._stamps_all or self._policy.is_asking):
+            return
+        decision, why = self._policy.decide_unasked(Mode.IGNORE), request.meta.get(_REASON)
+        stamp = stamp_of(decision, {"reason": DONT_OBEY})
+        if why is not None:
+            stamp["exception"] = {"url": None, "reason": str(why), "until": None}
+        self._stats.inc_value("rep/dont_obey_count")
+        self._record(request, decision, stamp)
+
+    def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
+        if decision.is_forbidden:
+            request.meta.pop(META_KEY, None)
+        else:
+            request.meta[META_KEY] = stamp
+        if decision.outcome is Outcome.REPORTED:
+            self._stats.inc_value("rep/reported_count")
+        if self._policy.has_modes:
+            self._stats.inc_value(f"rep/mode/{decision.mode.value}")
+        if self.audit is not None:
+            self.audit.decision(request, stamp)
+
+    def flag(self, request: Request, response: Response) -> None:
+        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary."""
+        stamp = request.meta.get(META_KEY)
+        if stamp is None:
+            return
+        if stamp["verdict"] not in _UNFLAGGED:
+            response.flags.append(f"robots:{stamp['verdict']}")
+        if stamp["source"] == "stale":
+            response.flags.append("robots:stale")

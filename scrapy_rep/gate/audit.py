@@ -1,0 +1,170 @@
+"""The events of the audit log: start, robots, decision, sums and end. ``docs/reference/audit.md`` lists them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from json import dumps
+from pathlib import Path
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import scrapy
+from scrapy import signals
+
+from scrapy_rep.crawl.event_loop import in_thread
+from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.crawl.product_tokens import tokens_of
+from scrapy_rep.crawl.scrapy_internals import Engine
+from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
+from scrapy_rep.policy.audit_log import AuditLog
+from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.protocol.display import iso_time
+from scrapy_rep.settings import RepSettings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_rep.policy.exception_report import ExceptionReport
+    from scrapy_rep.policy.policy import Policy
+
+    from .robots import Robots
+
+CLOSE_REASON: Final = "rep_audit_failed"
+
+_MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
+_SUMS_EVERY: Final = 60.0  # seconds
+
+
+class Audit:
+    """Writes what happens in one crawl to its audit log."""
+
+    def __init__(self, crawler: Crawler, log: AuditLog, policy: Policy, exceptions: ExceptionReport) -> None:
+        self.log = log
+        self._crawler = crawler
+        self._settings = RepSettings.from_crawler(crawler)
+        self._policy = policy
+        self._exceptions = exceptions
+        self._sums: Counter[tuple[str, str, str]] = Counter()
+        self._totals: Counter[str] = Counter()
+        self._summed_at = monotonic()
+        log.add("start", **self._start())
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    @classmethod
+    def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
+        """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
+        settings = RepSettings.from_crawler(crawler)
+        if not settings.audit:
+            return None
+        bodies = Path(settings.audit_bodies) if settings.audit_bodies else None
+        try:
+            return cls(crawler, AuditLog(_path(settings.audit, crawler), bodies), policy, exceptions)
+        except OSError as error:
+            raise InvalidSettingError(
+                f"REP_AUDIT = {settings.audit!r}: it cannot be written ({error}): write another path"
+            ) from None
+
+    def robots(self, robots: Robots) -> None:
+        """Record that *robots* came into force."""
+        entry = robots.entry
+        self.log.add(
+            "robots", time=iso_time(time()), origin=str(entry.origin), asked=entry.origin.robots_url,
+            url=entry.url, hops=list(entry.hops), status=entry.status, access=robots.access.value,
+            sha256=robots.facts["sha256"], bytes=len(entry.body), fetched=robots.facts["fetched"],
+            expires=iso_time(robots.until), source=robots.facts["source"],
+            error=describe(robots.error) if robots.error else None,
+        )  # fmt: skip
+        if robots.facts["sha256"]:
+            self.log.add_body(robots.facts["sha256"], entry.body)
+
+    def decision(self, request: Request, stamp: Mapping[str, Any]) -> None:
+        """Record the decision on *request*; ordinary ones are only summed up, unless ``REP_AUDIT_ALL`` is set.
+
+        Raises `AuditRequiredError` if the log cannot be written although ``REP_AUDIT_REQUIRED`` is set.
+        """
+        if self.log.error is not None and self._settings.audit_required:
+            Engine(self._crawler).close_spider(CLOSE_REASON)
+            raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
+        verdict = stamp["verdict"]
+        self._totals[verdict] += 1
+        self._sums[stamp["origin"] or "", verdict, stamp["rule"] or stamp["reason"] or ""] += 1
+        is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
+        if not is_plain or self._settings.audit_all:
+            self.log.add("decision", **_decision(request, stamp))
+        if len(self._sums) >= _MAX_SUMS or monotonic() >= self._summed_at + _SUMS_EVERY:
+            self._write_sums()
+
+    def _write_sums(self) -> None:
+        if self._sums:
+            counts = [
+                {"origin": origin, "verdict": verdict, "rule": rule, "count": count}
+                for (origin, verdict, rule), count in sorted(self._sums.items())
+            ]
+            self.log.add("sums", time=iso_time(time()), counts=counts)
+        self._sums.clear()
+        self._summed_at = monotonic()
+
+    def _start(self) -> dict[str, Any]:
+        crawler, settings = self._crawler, self._settings
+        owners = {
+            "modes": dict(settings.modes),
+            "exceptions": [exception.as_dict() for exception in self._policy.exceptions],
+        }
+        return {
+            "v": 1, "run": uuid4().hex, "time": iso_time(time()), "project": crawler.settings.get("BOT_NAME"),
+            "spider": crawler.spider.name if crawler.spider else None, "scrapy_rep": _version(),
+            "scrapy": scrapy.__version__, "obey": self._policy.default.value,
+            "agents": list(tokens_of(crawler.settings)), "user_agent": crawler.settings.get("USER_AGENT"),
+            **owners, "policy_sha256": sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
+            "dialect": settings.dialect.name,
+        }  # fmt: skip
+
+    async def _spider_closed(self, reason: str) -> None:
+        self._write_sums()
+        unused = [exception.as_dict() for exception in self._exceptions.unused(self._policy.exceptions)]
+        self.log.add("end", time=iso_time(time()), reason=reason, counts=dict(self._totals), unused=unused)
+        await in_thread(self.log.close)
+
+    def __repr__(self) -> str:
+        return f"<Audit {self.log!r}>"
+
+
+def _decision(request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception")
+    referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
+    return {
+        "time": iso_time(time()), "url": _without_password(request.url), "method": request.method,
+        **{name: stamp[name] for name in names}, "referer": _without_password(referer) or None,
+    }  # fmt: skip
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+
+
+def _path(template: str, crawler: Crawler) -> Path:
+    """The path that *template* stands for. Raises `InvalidSettingError` for an unknown placeholder."""
+    now = datetime.now(timezone.utc).replace(microsecond=0, tzinfo=None).isoformat().replace(":", "-")
+    values = {"name": crawler.spider.name if crawler.spider else "", "time": now, "pid": os.getpid()}
+    try:
+        return Path(template % values)
+    except (KeyError, ValueError, TypeError) as error:
+        raise InvalidSettingError(
+            f"REP_AUDIT = {template!r}: {error}; it takes %(name)s, %(time)s, %(pid)s, and %% for %"
+        ) from None
+
+
+def _version() -> str | None:
+    try:
+        return version("scrapy-rep")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return None

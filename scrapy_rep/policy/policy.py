@@ -1,0 +1,189 @@
+"""What becomes of a request: the verdict of robots.txt under the modes and exceptions of the crawl's owner."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from time import time
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.settings import RepSettings
+
+from .exception_index import ExceptionIndex
+from .modes import Mode, Modes
+from .policy_exception import PolicyException, read_exceptions, read_exceptions_file
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from .exception_report import ExceptionReport
+
+
+logger = logging.getLogger(__name__)
+
+
+NOT_ASKED: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
+"""Stands for the verdict where the rules are not asked."""
+
+
+class Outcome(str, Enum):
+    """What becomes of a request; each is a string."""
+
+    __str__ = str.__str__
+
+    ALLOWED = "allowed"
+    """robots.txt allows it."""
+    EXCEPTED = "excepted"
+    """robots.txt forbids it, and an exception lets it pass."""
+    REPORTED = "reported"
+    """robots.txt forbids it, and the mode of the site is *report*."""
+    IGNORED = "ignored"
+    """The rules were not asked: the mode of the site is *ignore*, or the request has ``dont_obey_robotstxt``."""
+    OFF = "off"
+    """The rules were not asked: ``ROBOTSTXT_OBEY`` is False."""
+    FORBIDDEN = "forbidden"
+    """It is not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a request and why. ``verdict`` counts only where the rules were asked.
+
+    ``line`` is that of the rule, or of the delay, that decided; 0 for none.
+    """
+
+    mode: Mode
+    outcome: Outcome
+    verdict: Verdict = NOT_ASKED
+    exception: PolicyException | None = None
+    line: int = 0
+
+    @classmethod
+    def by(
+        cls, mode: Mode, outcome: Outcome, verdict: Verdict, exception: PolicyException | None = None
+    ) -> Decision:
+        """The decision that follows from *verdict*."""
+        return cls(mode, outcome, verdict, exception, verdict.line)
+
+    @classmethod
+    def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
+        """Forbidden for another *reason* than a rule."""
+        return cls(mode, Outcome.FORBIDDEN, Verdict(allowed=False, rule=None, reason=reason), None, line)
+
+    def excepted(self, reason: Reason, exception: PolicyException) -> Decision:
+        """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
+        if self.exception is not None:
+            return self
+        return Decision(self.mode, Outcome.EXCEPTED, Verdict(allowed=False, rule=None, reason=reason), exception)
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether the request must not be sent."""
+        return self.outcome is Outcome.FORBIDDEN
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the rules were asked."""
+        return self.verdict is not NOT_ASKED
+
+
+class Policy:
+    """The modes and exceptions of one crawl."""
+
+    def __init__(
+        self,
+        modes: Modes,
+        exceptions: ExceptionIndex,
+        default: Mode = Mode.OBEY,
+        lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None,
+    ) -> None:
+        """*lapsed* is called with an exception that does not apply because another rule decides now."""
+        self.modes = modes
+        self.exceptions = exceptions
+        self.default = default
+        self.has_modes, self.has_exceptions = bool(modes), bool(exceptions)
+        self._lapsed = lapsed
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
+        """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``; tell *report* of exceptions.
+
+        Logs and raises `InvalidSettingError`.
+        """
+        settings = RepSettings.from_crawler(crawler)
+        default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
+        try:
+            exceptions = ExceptionIndex(exceptions_of(settings), report.expired)
+            policy = cls(_modes(settings), exceptions, default, report.lapsed)
+        except InvalidSettingError as error:
+            logger.critical("%s", error)
+            raise
+        report.opened(exceptions)
+        return policy
+
+    def mode(self, url: str) -> Mode:
+        """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
+        return self.modes.of(Origin.from_url(url)) or self.default if self.has_modes else self.default
+
+    def decide(self, url: str, mode: Mode, verdict: Verdict) -> Decision:
+        """What becomes of a request for *url*, whose *mode* asks robots.txt, with this *verdict*."""
+        if verdict.allowed:
+            return Decision.by(mode, Outcome.ALLOWED, verdict)
+        exception = self.exception(url, verdict)
+        if exception is not None:
+            return Decision.by(mode, Outcome.EXCEPTED, verdict, exception)
+        return Decision.by(mode, Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN, verdict)
+
+    def decide_unasked(self, mode: Mode) -> Decision:
+        """What becomes of a request under a *mode* that asks for no verdict."""
+        return Decision(mode, Outcome.OFF if mode is Mode.OFF else Outcome.IGNORED)
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the rules of any site are asked."""
+        return self.default is not Mode.OFF or self.has_modes
+
+    def exception(self, url: str, verdict: Verdict) -> PolicyException | None:
+        """The exception that lets *url* pass although *verdict* forbids it, or None."""
+        if not self.has_exceptions:
+            return None
+        rule, now = str(verdict.rule) if verdict.rule else None, time()
+        exception = self.exceptions.find(url, verdict.reason, rule, now)
+        if exception is None and verdict.reason is Reason.RULE:
+            lapsed = self.exceptions.find_lapsed(url, Reason.RULE, now)
+            if lapsed is not None:
+                self._lapsed(lapsed, verdict)
+        return exception
+
+    def __repr__(self) -> str:
+        return f"<Policy default={self.default} {self.modes!r} {self.exceptions!r}>"
+
+
+def exceptions_of(settings: RepSettings) -> list[PolicyException]:
+    """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
+    found = _exceptions("REP_EXCEPTIONS", settings, lambda: settings.exceptions)
+    if settings.exceptions_file:
+        found += _exceptions(
+            "REP_EXCEPTIONS_FILE", settings, lambda: read_exceptions_file(settings.exceptions_file)
+        )
+    return found
+
+
+def _exceptions(
+    name: str, settings: RepSettings, entries: Callable[[], Iterable[Mapping[str, Any]]]
+) -> list[PolicyException]:
+    try:
+        return read_exceptions(entries(), max_days=settings.exception_max_days, now=time())
+    except ValueError as error:
+        raise InvalidSettingError(f"{name}: {error}") from None
+
+
+def _modes(settings: RepSettings) -> Modes:
+    try:
+        return Modes(settings.modes)
+    except ValueError as error:
+        raise InvalidSettingError(f"REP_MODES: {error}") from None
