@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     from .addon import Addon
     from .contracts import CrawlDelayContract, RobotsAllowsContract, RobotsDisallowsContract, SitemapsContract
     from .crawl.robot_parser import RepRobotParser
-    from .exceptions import FetchError, ForbiddenByRobots, InvalidSettingError, RedisRequiredError
+    from .exceptions import (
+        AuditRequiredError,
+        FetchError,
+        ForbiddenByRobots,
+        InvalidSettingError,
+        RedisRequiredError,
+        UnreachableError,
+    )
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .gate.robots import Robots
+    from .policy.stamp import Stamp, stamp
     from .politeness.crawl_delay import CrawlDelay
     from .politeness.priority_queue import RepPriorityQueue
     from .politeness.rate_limiter_middleware import RateLimiterMiddleware
@@ -31,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Addon",
+    "AuditRequiredError",
     "CrawlDelay",
     "CrawlDelayContract",
     "Entry",
@@ -50,8 +59,11 @@ __all__ = [
     "RobotsDisallowsContract",
     "SitemapFeed",
     "SitemapsContract",
+    "Stamp",
     "Store",
+    "UnreachableError",
     "sitemaps_found",
+    "stamp",
 ]
 
 _HOMES = {
@@ -60,6 +72,7 @@ _HOMES = {
     "RobotsAllowsContract": "contracts",
     "CrawlDelayContract": "contracts",
     "Addon": "addon",
+    "AuditRequiredError": "exceptions",
     "CrawlDelay": "politeness.crawl_delay",
     "Entry": "protocol.freshness",
     "FetchError": "exceptions",
@@ -75,8 +88,11 @@ _HOMES = {
     "RepSitemapSpider": "sitemaps.spider",
     "Robots": "gate.robots",
     "SitemapFeed": "sitemaps.feed",
+    "Stamp": "policy.stamp",
     "Store": "stores.store",
+    "UnreachableError": "exceptions",
     "sitemaps_found": "signals",
+    "stamp": "policy.stamp",
 }
 
 

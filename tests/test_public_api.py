@@ -15,10 +15,11 @@ import scrapy_rep.protocol
 
 PUBLIC = {
     "scrapy_rep": """
-        Addon CrawlDelay CrawlDelayContract Entry FetchError ForbiddenByRobots InvalidSettingError
+        Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry FetchError ForbiddenByRobots
+        InvalidSettingError
         RateLimiterMiddleware RedisRequiredError RepExtension RepMiddleware RepPriorityQueue RepRobotParser
         RepSettings RepSitemapSpider Robots RobotsAllowsContract RobotsDisallowsContract SitemapFeed
-        SitemapsContract Store sitemaps_found
+        SitemapsContract Stamp Store UnreachableError sitemaps_found stamp
     """,
     "scrapy_rep.protocol": """
         CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access Code Dialect Explainer Explanation Extension

@@ -121,9 +121,9 @@ class RepMiddleware(Gate):
     def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
         choice, origin = self._extension.settings.unreachable, robots.entry.origin
         retry_after = self._extension.retry_after(robots)
-        self._log(request, f"unreachable, {describe(robots.error)}")
         if choice is Unreachable.DISALLOW:
             self._extension.record(request, robots, decision)
+            self._log(request, f"unreachable, {describe(robots.error)}")
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
             raise ForbiddenByRobots(origin, decision.verdict, retry_after) from robots.error
         self._crawler.stats.inc_value("rep/unreachable_error_count")

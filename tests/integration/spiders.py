@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep import RepExtension
+from scrapy_rep import RepExtension, stamp
 from scrapy_rep.gate import extension, refresh, report
 from scrapy_rep.politeness import crawl_delay
 from scrapy_rep.stores import sqlite
@@ -289,3 +289,25 @@ class CountsModules(Recorder):
     def tell(self, kind: str, requests: int) -> None:
         modules = sorted(module for module, calls in self.calls.items() if calls >= 0.9 * requests)
         self.crawler.stats.set_value(f"modules/{kind}", " ".join(modules))
+
+
+class ReportsMetaOfFailures(Recorder):
+    """Tags each failure with whether its request has a stamp."""
+
+    name = "reports-meta-of-failures"
+
+    def failure(self, failure: Any) -> None:
+        failure.request.meta["tag"] = "stamp" if "rep" in failure.request.meta else "no stamp"
+        super().failure(failure)
+
+
+class AsksForStamps(Recorder):
+    """Puts the stamps of its pages into the stats, as `scrapy_rep.stamp` gives them."""
+
+    name = "asks-for-stamps"
+
+    def page(self, response: Any) -> None:
+        super().page(response)
+        found = stamp(response)
+        text = found and f"{found.verdict} line {found.line} {found.is_ordinary}"
+        self.crawler.stats.set_value(f"stamp/{response.url.rpartition('/')[2]}", str(text))

@@ -285,4 +285,7 @@ def test_a_crawl_that_may_request_nothing_says_so(store: Path) -> None:
         result = run(store, f"{site.origin}/a", f"{site.origin}/b")
     (warning,) = result.lines("WARNING")
     assert warning.startswith("robots.txt forbade every request of this crawl, first <GET ")
-    assert f"2 requests forbidden, most on {site.origin} (2)" in result.lines("INFO", "scrapy_rep")[-1]
+    assert (
+        f"2 requests forbidden, most by {site.origin} (line 2, Disallow: /) 2"
+        in result.lines("INFO", "scrapy_rep")[-1]
+    )

@@ -48,6 +48,8 @@ class Page:
     length: int
     tag: Any
     time: float
+    stamp: dict[str, Any] | None
+    flags: list[str]
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Recorder(Spider):
         tag = response.meta.get("tag")
         self.facts["pages"].append(
             {"url": response.url, "status": response.status, "length": len(response.body), "tag": tag,
-             "time": monotonic() - self.began}
+             "time": monotonic() - self.began, "stamp": response.meta.get("rep"), "flags": response.flags}
         )  # fmt: skip
 
     def failure(self, failure: Any) -> None:
