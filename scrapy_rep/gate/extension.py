@@ -26,7 +26,7 @@ from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.other_scheduler import OtherScheduler
 from scrapy_rep.politeness.robots_source import Gate, RobotsSource
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason, Verdict
-from scrapy_rep.settings import RepSettings, asks_for_delays
+from scrapy_rep.settings import RepSettings, asks_for_delays, asks_robots
 from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
@@ -69,6 +69,8 @@ class RepExtension(RobotsSource):
         self._exceptions = ExceptionReport(crawler)
         self.policy = Policy.from_crawler(crawler, self._exceptions)
         self._asks_for_delays = asks_for_delays(crawler.settings)
+        if not asks_robots(crawler.settings):
+            logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
         self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._build_parser(ALLOW_ALL)  # a missing dependency has to fail now, not at the first page
         self.redis = RedisConnection(crawler) if self.settings.redis_url else None
