@@ -8,7 +8,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.policy.stamp import META_KEY, stamp_of
+from scrapy_rep.policy.stamp import BLANK, META_KEY, stamp_of
 from scrapy_rep.protocol import SCHEMES, Origin
 
 from .audit import Audit
@@ -45,7 +45,7 @@ class Account:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
-        self._record(request, decision, stamp_of(decision, robots.facts, agent))
+        self._record(request, decision, stamp_of(decision, robots.stamp, agent))
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* asks no robots.txt."""
@@ -54,13 +54,15 @@ class Account:
             self._not_obeyed(request)
         elif self._stamps_all and urlparse_cached(request).scheme in SCHEMES:
             decision = self._policy.decide_unasked(self._policy.mode(request.url))
-            self._record(request, decision, stamp_of(decision, {"origin": str(Origin.from_url(request.url))}))
+            self._record(
+                request, decision, stamp_of(decision, {**BLANK, "origin": str(Origin.from_url(request.url))})
+            )
 
     def _not_obeyed(self, request: Request) -> None:
         if request.meta.get("is_robotstxt_request") or not (self._stamps_all or self._policy.is_asking):
             return
         decision, why = self._policy.decide_unasked(Mode.IGNORE), request.meta.get(_REASON)
-        stamp = stamp_of(decision, {"reason": DONT_OBEY})
+        stamp = stamp_of(decision, {**BLANK, "reason": DONT_OBEY})
         if why is not None:
             stamp["exception"] = {"url": None, "reason": str(why), "until": None}
         self._stats.inc_value("rep/dont_obey_count")

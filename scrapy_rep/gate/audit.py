@@ -78,12 +78,12 @@ class Audit:
         self.log.add(
             "robots", time=iso_time(time()), origin=str(entry.origin), asked=entry.origin.robots_url,
             url=entry.url, hops=list(entry.hops), status=entry.status, access=robots.access.value,
-            sha256=robots.facts["sha256"], bytes=len(entry.body), fetched=robots.facts["fetched"],
-            expires=iso_time(robots.until), source=robots.facts["source"],
+            sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
+            expires=iso_time(robots.until), source=robots.stamp["source"],
             error=describe(robots.error) if robots.error else None,
         )  # fmt: skip
-        if robots.facts["sha256"]:
-            self.log.add_body(robots.facts["sha256"], entry.body)
+        if robots.stamp["sha256"]:
+            self.log.add_body(robots.stamp["sha256"], entry.body)
 
     def decision(self, request: Request, stamp: Mapping[str, Any]) -> None:
         """Record the decision on *request*; ordinary ones are only summed up, unless ``REP_AUDIT_ALL`` is set.

@@ -6,13 +6,13 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.exceptions import FetchError
+from scrapy_rep.policy.stamp import BLANK
 from scrapy_rep.protocol import Access, Reason, Verdict
 from scrapy_rep.protocol.display import iso_time
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
@@ -51,7 +51,7 @@ class Robots:
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
-    _facts: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
+    _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         is_foreign = not isinstance(self.parser, RepRobotParser)
@@ -74,18 +74,18 @@ class Robots:
         return self.entry.failures > 0 and self.access is not Access.UNREACHABLE
 
     @property
-    def facts(self) -> Mapping[str, Any]:
-        """What a stamp tells of this: origin, robots, status, sha256, fetched and source, as JSON values."""
-        if self._facts is None:
+    def stamp(self) -> Mapping[str, Any]:
+        """The stamp of a request as far as it tells of this robots.txt."""
+        if self._stamp is None:
             entry, has_body = self.entry, self.entry.access is Access.SUCCESSFUL
-            facts = {
-                "origin": str(entry.origin), "robots": entry.url, "status": entry.status,
+            stamp = {
+                **BLANK, "origin": str(entry.origin), "robots": entry.url, "status": entry.status,
                 "sha256": entry.sha256 if has_body else None,
                 "fetched": iso_time(entry.fetched_at) if entry.has_answered else None,
                 "source": "stale" if self.is_stale else self.source,
             }  # fmt: skip
-            object.__setattr__(self, "_facts", MappingProxyType(facts))
-        return cast("Mapping[str, Any]", self._facts)
+            object.__setattr__(self, "_stamp", stamp)
+        return cast("Mapping[str, Any]", self._stamp)
 
     def addressed(self, tokens: Sequence[str]) -> str:
         """The one of the product *tokens* whose group decides."""

@@ -54,7 +54,9 @@ class Stamp:
 
 
 _FIELDS: Final = tuple(field.name for field in fields(Stamp))
-_BLANK: Final[dict[str, Any]] = {**dict.fromkeys(_FIELDS), "v": VERSION, "line": 0}
+
+BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": VERSION, "line": 0}
+"""A stamp that says nothing."""
 
 
 def stamp(response: Response) -> Stamp | None:
@@ -68,16 +70,18 @@ def stamp(response: Response) -> Stamp | None:
     return Stamp(**{"v": VERSION} | {name: value for name, value in values.items() if name in _FIELDS})
 
 
-def stamp_of(decision: Decision, robots: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:
+def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:
     """The stamp of a request with this *decision*, as a dict.
 
-    *robots* are the fields that tell of the robots.txt; *agent* is the product token that it was asked for.
+    *blank* is a stamp that tells of the robots.txt only; *agent* is the product token that it was asked for.
     """
-    values = {**_BLANK, "mode": decision.mode.value, "verdict": decision.outcome.value, **robots}
+    values = dict(blank)
+    values["mode"], values["verdict"] = decision.mode.value, decision.outcome.value
     if decision.is_asked:
-        rule = decision.verdict.rule
-        values["agent"], values["reason"], values["line"] = agent, decision.verdict.reason.value, decision.line
-        values["rule"] = str(rule) if rule else None
+        verdict = decision.verdict
+        values["agent"], values["reason"], values["line"] = agent, verdict.reason.value, decision.line
+        if verdict.rule is not None:
+            values["rule"] = str(verdict.rule)
     if decision.exception is not None:
         values["exception"] = decision.exception.as_short_dict()
     return values

@@ -12,7 +12,7 @@ class ExceptedSpider(scrapy.Spider):
         "REP_MODES": {"*.intranet.example": "ignore"},
         "REP_EXCEPTIONS": [
             {"url": "http://127.0.0.1:8998/drafts/2$", "reason": "the author asked for it, ticket 47",
-             "until": date.today() + timedelta(days=90)}  # write a day of your own: 2027-03-31
+             "until": date.today() + timedelta(days=90)}  # noqa: DTZ011  # write a day: "2027-03-31"
         ],
     }  # fmt: skip
 
