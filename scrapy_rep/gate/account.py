@@ -8,7 +8,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.policy.stamp import BLANK, META_KEY, stamp_of
+from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
 from scrapy_rep.protocol import SCHEMES, Origin
 
 from .audit import Audit
@@ -54,15 +54,13 @@ class Account:
             self._not_obeyed(request)
         elif self._stamps_all and urlparse_cached(request).scheme in SCHEMES:
             decision = self._policy.decide_unasked(self._policy.mode(request.url))
-            self._record(
-                request, decision, stamp_of(decision, {**BLANK, "origin": str(Origin.from_url(request.url))})
-            )
+            self._record(request, decision, stamp_of(decision, {**BLANK, "origin": _origin(request)}))
 
     def _not_obeyed(self, request: Request) -> None:
         if request.meta.get("is_robotstxt_request") or not (self._stamps_all or self._policy.is_asking):
             return
         decision, why = self._policy.decide_unasked(Mode.IGNORE), request.meta.get(_REASON)
-        stamp = stamp_of(decision, {**BLANK, "reason": DONT_OBEY})
+        stamp = stamp_of(decision, {**BLANK, "origin": _origin(request), "reason": DONT_OBEY})
         if why is not None:
             stamp["exception"] = {"url": None, "reason": str(why), "until": None}
         self._stats.inc_value("rep/dont_obey_count")
@@ -83,9 +81,16 @@ class Account:
     def flag(self, request: Request, response: Response) -> None:
         """Flag *response* for Scrapy's log line if its stamp is out of the ordinary."""
         stamp = request.meta.get(META_KEY)
-        if stamp is None:
+        if not is_stamp(stamp):  # another middleware may have put something else there
             return
         if stamp["verdict"] not in _UNFLAGGED:
             response.flags.append(f"robots:{stamp['verdict']}")
         if stamp["source"] == "stale":
             response.flags.append("robots:stale")
+
+
+def _origin(request: Request) -> str | None:
+    try:
+        return str(Origin.from_url(request.url))
+    except ValueError:
+        return None

@@ -147,7 +147,10 @@ def _decision(request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_password(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a Referer may be anything
+        return ""
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
 
 

@@ -95,7 +95,7 @@ class RepMiddleware(Gate):
         return (
             request.callback == self._sitemap_callback
             and is_for_robots_txt(request)
-            and not request.meta.get("dont_obey_robotstxt")
+            and not request.meta.get(DONT_OBEY)
         )
 
     async def _sitemap_lines(self, request: Request) -> Response:
@@ -121,8 +121,9 @@ class RepMiddleware(Gate):
     def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
         choice, origin = self._extension.settings.unreachable, robots.entry.origin
         retry_after = self._extension.retry_after(robots)
-        if choice is Unreachable.DISALLOW:
-            self._extension.record(request, robots, decision)
+        is_final = choice is Unreachable.DISALLOW
+        self._extension.record(request, robots, decision if is_final else decision.retried())
+        if is_final:
             self._log(request, f"unreachable, {describe(robots.error)}")
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
             raise ForbiddenByRobots(origin, decision.verdict, retry_after) from robots.error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from time import time
 from typing import TYPE_CHECKING, Any, Final
@@ -47,6 +47,11 @@ class Outcome(str, Enum):
     """The rules were not asked: ``ROBOTSTXT_OBEY`` is False."""
     FORBIDDEN = "forbidden"
     """It is not sent."""
+    UNREACHABLE = "unreachable"
+    """It is not sent for now: it ends in an error that Scrapy retries (``REP_UNREACHABLE``)."""
+
+
+_NOT_SENT: Final = {Outcome.FORBIDDEN, Outcome.UNREACHABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,10 @@ class Decision:
         """Forbidden for another *reason* than a rule."""
         return cls(mode, Outcome.FORBIDDEN, Verdict(allowed=False, rule=None, reason=reason), None, line)
 
+    def retried(self) -> Decision:
+        """This, for a request that ends in an error instead."""
+        return replace(self, outcome=Outcome.UNREACHABLE)
+
     def excepted(self, reason: Reason, exception: PolicyException) -> Decision:
         """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
         if self.exception is not None:
@@ -83,7 +92,7 @@ class Decision:
     @property
     def is_forbidden(self) -> bool:
         """Whether the request must not be sent."""
-        return self.outcome is Outcome.FORBIDDEN
+        return self.outcome in _NOT_SENT
 
     @property
     def is_asked(self) -> bool:

@@ -65,9 +65,12 @@ def stamp(response: Response) -> Stamp | None:
     Fields of later versions are left out.
     """
     values: Any = response.meta.get(META_KEY)
-    if not isinstance(values, dict) or "mode" not in values or "verdict" not in values:
-        return None
-    return Stamp(**{"v": VERSION} | {name: value for name, value in values.items() if name in _FIELDS})
+    return Stamp(**{name: values[name] for name in _FIELDS}) if is_stamp(values) else None
+
+
+def is_stamp(value: Any) -> bool:
+    """Whether *value* has all fields of a stamp."""
+    return isinstance(value, dict) and BLANK.keys() <= value.keys()
 
 
 def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:

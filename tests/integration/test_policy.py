@@ -274,6 +274,7 @@ def test_ours_an_unreachable_origin_can_end_in_an_error_that_scrapy_retries(
     assert not cause or (failure.cause and failure.cause[0] == cause)
     assert (result.stats["retry/count"], result.stats["retry/max_reached"]) == (2, 1)
     assert result.stats["rep/unreachable_error_count"] == 3
+    assert "3 not sent because unreachable" in result.lines("INFO", "scrapy_rep.gate.report")[-1]
 
 
 @pytest.mark.parametrize("loop", LOOPS)
