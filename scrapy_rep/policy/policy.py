@@ -80,7 +80,7 @@ class Decision:
         return cls(mode, Outcome.FORBIDDEN, Verdict(allowed=False, rule=None, reason=reason), None, line)
 
     def retried(self) -> Decision:
-        """This, for a request that ends in an error instead."""
+        """The decision on a request that ends in an error, which Scrapy retries."""
         return replace(self, outcome=Outcome.UNREACHABLE)
 
     def excepted(self, reason: Reason, exception: PolicyException) -> Decision:

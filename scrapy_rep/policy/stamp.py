@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -68,7 +68,7 @@ def stamp(response: Response) -> Stamp | None:
     return Stamp(**{name: values[name] for name in _FIELDS}) if is_stamp(values) else None
 
 
-def is_stamp(value: Any) -> bool:
+def is_stamp(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether *value* has all fields of a stamp."""
     return isinstance(value, dict) and BLANK.keys() <= value.keys()
 
