@@ -32,6 +32,7 @@ class Kind(str, Enum):
     CLEAN_PARAM = "clean-param"
     CONTENT_SIGNAL = "content-signal"
     CONTENT_USAGE = "content-usage"
+    LICENSE = "license"
     NOINDEX = "noindex"
     UNKNOWN = "unknown"
 

@@ -1,0 +1,35 @@
+"""The cases of ``cases.md``: what a site says, and what that means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_ROW: Final = re.compile(r"\| (\d+) \| (.*) \| (.*?) \| .*? \|")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: ``number``, the ``given`` text with its code marks, and what is ``expected`` of it."""
+
+    number: int
+    given: str
+    expected: str
+
+    @property
+    def code(self) -> list[str]:
+        """What stands between code marks."""
+        return [code.replace("⏎", "\n") for code in re.findall(r"`(.*?)`", self.given)]
+
+    def after(self, label: str) -> list[str]:
+        """What stands between the code marks that follow *label*."""
+        found = re.findall(rf"{label} `(.*?)`", self.given)
+        return [code.replace("⏎", "\n") for code in found]
+
+
+_TEXT: Final = Path(__file__).with_name("cases.md").read_text("utf-8")
+CASES: Final = [
+    Case(int(number), given, expected.partition(" — ")[0]) for number, given, expected in _ROW.findall(_TEXT)
+]

@@ -1,0 +1,90 @@
+"""What the directives of a page mean for one crawler: the given cases, and the rules behind them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_rep.directives.page import PageDirectives, combine
+from scrapy_rep.directives.robots_tag import MAX_ITEMS, MAX_NAMES, WORDS, read_header, read_meta, read_robots_tag
+from tests.directives.cases import CASES, Case
+
+NOW = 1_790_000_000.0
+PARTS = [*',:; "*-/AZ09', "noindex", "mybot", "unavailable_after", "max-snippet"]
+FIELDS = st.lists(st.sampled_from(PARTS)).map("".join)
+
+
+def of(*lines: str) -> PageDirectives:
+    return combine([one for line in lines for one in read_header(line)], ["mybot"], NOW)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.code and all("tag:" in code.lower() for code in case.code)], ids=str
+)
+def test_the_given_header_means_what_is_expected(case: Case) -> None:
+    read = {"x-robots-tag": read_header, "robots-tag": read_robots_tag}
+    fields = [code.partition(":") for code in case.code]
+    directives = [one for name, _, value in fields for one in read[name.lower()](value)]
+    assert (str(combine(directives, ["mybot"], NOW)) or "(nothing)") == case.expected
+
+
+def test_google_a_meta_element_has_no_names_in_its_content() -> None:
+    directives = read_meta("robots", "otherbot: noindex, nofollow")
+    assert str(combine(directives, ["mybot"], NOW)) == "nofollow"
+    assert [one.name for one in directives if not one.is_read] == ["otherbot"]
+
+
+def test_google_all_names_of_a_crawler_count() -> None:
+    directives = [*read_header("my-news: noindex"), *read_header("my: nofollow")]
+    assert str(combine(directives, ["my-news", "my"], NOW)) == "noindex, nofollow"
+
+
+def test_ours_words_before_a_name_are_for_the_one_before() -> None:
+    assert str(of("otherbot: noindex mybot: nofollow")) == "nofollow"
+
+
+def test_ours_a_page_that_ends_later_is_indexed_until_then() -> None:
+    page = of("unavailable_after: 2099-01-01")
+    assert (page.noindex, page.unavailable_after) == (False, 4_070_908_800.0)
+
+
+def test_ours_unread_rules_are_listed_and_mean_nothing() -> None:
+    assert of("noindx, max-snippet: many, unavailable_after: soon").unread == (
+        "noindx", "max-snippet", "unavailable_after",
+    )  # fmt: skip
+
+
+def test_ours_items_and_names_are_bounded() -> None:
+    assert len(read_header("noindex," * 1_000_000)) <= MAX_ITEMS
+    names = ",".join(f"bot{number}: noindex" for number in range(1_000))
+    assert len({one.agent for one in read_header(names)}) <= MAX_NAMES
+
+
+@given(FIELDS)
+def test_ours_readers_never_raise(text: str) -> None:
+    for directives in (read_header(text), read_meta("robots", text), read_robots_tag(text)):
+        str(combine(directives, ["mybot"], NOW))
+
+
+@given(st.text())
+def test_ours_readers_never_raise_on_any_text(text: str) -> None:
+    for directives in (read_header(text), read_meta(text, text), read_robots_tag(text)):
+        str(combine(directives, ["mybot"], NOW))
+
+
+@given(st.permutations(["noindex", "max-snippet:5", "max-snippet:9", "nofollow", "mybot: none", "all", "index"]))
+def test_ours_the_order_of_fields_does_not_matter(fields: list[str]) -> None:
+    assert of(*fields) == PageDirectives(
+        noindex=True, nofollow=True, max_snippet=5, statements=of(*fields).statements
+    )
+
+
+@given(
+    st.lists(st.sampled_from(sorted(WORDS - {"all", "index", "follow", "archive"}))),
+    st.sampled_from(sorted(WORDS)),
+)
+def test_ours_one_more_word_never_permits_more(words: list[str], more: str) -> None:
+    before, after = of(*words), of(*words, more)
+    assert (before.noindex, before.nofollow) <= (after.noindex, after.nofollow)
+    assert before.marks <= after.marks
