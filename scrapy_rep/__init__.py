@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .gate.robots import Robots
+    from .output.item_stamp import ItemStamp
+    from .output.link_filter import LinkFilter
     from .politeness.crawl_delay import CrawlDelay
     from .politeness.priority_queue import RepPriorityQueue
     from .politeness.rate_limiter_middleware import RateLimiterMiddleware
     from .protocol.freshness import Entry
     from .settings import RepSettings
-    from .signals import sitemaps_found
+    from .signals import link_filtered, sitemaps_found
     from .sitemaps.feed import SitemapFeed
     from .sitemaps.spider import RepSitemapSpider
     from .stores.store import Store
@@ -37,6 +39,8 @@ __all__ = [
     "FetchError",
     "ForbiddenByRobots",
     "InvalidSettingError",
+    "ItemStamp",
+    "LinkFilter",
     "RateLimiterMiddleware",
     "RedisRequiredError",
     "RepExtension",
@@ -51,6 +55,7 @@ __all__ = [
     "SitemapFeed",
     "SitemapsContract",
     "Store",
+    "link_filtered",
     "sitemaps_found",
 ]
 
@@ -65,6 +70,8 @@ _HOMES = {
     "FetchError": "exceptions",
     "ForbiddenByRobots": "exceptions",
     "InvalidSettingError": "exceptions",
+    "ItemStamp": "output.item_stamp",
+    "LinkFilter": "output.link_filter",
     "RateLimiterMiddleware": "politeness.rate_limiter_middleware",
     "RedisRequiredError": "exceptions",
     "RepExtension": "gate.extension",
@@ -76,6 +83,7 @@ _HOMES = {
     "Robots": "gate.robots",
     "SitemapFeed": "sitemaps.feed",
     "Store": "stores.store",
+    "link_filtered": "signals",
     "sitemaps_found": "signals",
 }
 
