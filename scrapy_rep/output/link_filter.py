@@ -17,7 +17,6 @@ from scrapy.exceptions import NotConfigured
 from scrapy_rep.crawl.event_loop import start
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.scrapy_internals import has_errback
-from scrapy_rep.gate.account import DONT_OBEY
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
@@ -108,11 +107,10 @@ class LinkFilter:
 
     def _judges(self, link: Request) -> bool:
         """Whether *link* is judged here; all others are left to the gate."""
-        if link.dont_filter or link.meta.get(DONT_OBEY) or link.meta.get("is_start_request"):
+        if link.dont_filter or link.meta.get("is_start_request") or has_errback(link, self._crawler.spider):
             return False
-        if has_errback(link, self._crawler.spider) or self._extension.origin_to_ask(link) is None:
-            return False
-        return self._extension.mode(link) in _JUDGED
+        extension = self._extension
+        return extension.origin_to_ask(link) is not None and extension.mode(link) in _JUDGED
 
     def _passing(self, links: Iterable[Request], response: Response) -> Iterator[Request]:
         return (link for link in links if self._passes(link, response))

@@ -19,6 +19,8 @@ from typing_extensions import Self
 
 from scrapy_rep import signals as rep_signals
 from scrapy_rep.crawl.event_loop import sleep
+from scrapy_rep.protocol import Origin
+from scrapy_rep.stores.store import NullStore
 from tests.support.run_crawl import Recorder
 
 
@@ -261,3 +263,11 @@ class GoesElsewhere(Recorder):
     def failure(self, failure: Any) -> Any:
         super().failure(failure)
         return Request(self.elsewhere, self.page)
+
+
+class SlowStore(NullStore):
+    """Takes its time over 127.0.0.2."""
+
+    async def get(self, origin: Origin) -> None:
+        if origin.host == "127.0.0.2":
+            await sleep(3.0)

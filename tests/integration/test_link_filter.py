@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from scrapy.core.spidermw import SpiderMiddlewareManager
 
+from scrapy_rep.output import held_links
 from tests.support.crawl import LOOPS, Crawl, crawl
 from tests.support.site import Answer, Site, hang, robots
 
@@ -216,6 +217,28 @@ def test_ours_links_to_hanging_origins_wait_together_and_hold_up_nothing_else(lo
     assert len(noted(result)) == 53, "an unreachable origin may be back when the request is about to start"
     assert pages[f"{site.origin}/a"] < 1.5
     assert 1.5 < result.stats["noted/scheduled_after"] < 6.0
+
+
+def test_ours_only_so_many_origins_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_links, "MAX_ORIGINS", 2)
+    with Site([f"127.0.5.{number}" for number in range(1, 8)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /cart\n", delay=0.3))
+        result = follow(site, *(f"{origin}/cart" for origin in site.origins[1:]), choice="all")
+        times = [arrival.time for arrival in site.log if arrival.path == "/robots.txt"][1:]
+    assert result.stats["rep/links/filtered_count"] == 6
+    assert all(after - before > 0.25 for before, after in zip(times, times[2:], strict=False))
+
+
+def test_ours_a_slow_store_does_not_hold_up_a_link_for_long(tmp_path: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", RULES)
+        settings = {
+            "REP_STORE": "tests.integration.output_spiders.SlowStore",
+            "REP_STORE_PATH": str(tmp_path / "x"),
+        }
+        result = follow(site, f"{site.origins[1]}/open", **settings)
+    assert noted(result) == ["/open"]
+    assert 0.9 < result.stats["noted/scheduled_after"] < 2.5
 
 
 @pytest.mark.parametrize("loop", LOOPS)
