@@ -11,7 +11,9 @@ from typing import Any
 
 import attrs
 import scrapy
+from itemadapter import ItemAdapter
 from scrapy import Request, Spider, signals
+from scrapy.extensions.feedexport import ItemFilter
 from scrapy.http import Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
@@ -263,6 +265,14 @@ class GoesElsewhere(Recorder):
     def failure(self, failure: Any) -> Any:
         super().failure(failure)
         return Request(self.elsewhere, self.page)
+
+
+class Allowed(ItemFilter):
+    """A filter of a feed, as the documentation shows it."""
+
+    def accepts(self, item: Any) -> bool:
+        stamp = ItemAdapter(item).get("robots") or {}
+        return super().accepts(item) and stamp.get("verdict") == "allowed"
 
 
 class SlowStore(NullStore):

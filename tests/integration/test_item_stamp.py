@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,19 @@ def test_ours_a_copied_stamp_is_neither_stored_in_a_jobdir_nor_shown_by_what_ans
     assert stamps(result, f"{site.origin}/answered") == [None]
     assert result.stats["stamped_requests"] == 1, "the spider copied a stamp"
     assert result.stats["stored_stamps"] == 0
+
+
+def test_ours_a_stamp_is_exported_and_can_be_filtered_by(tmp_path: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", RULES)
+        every, allowed = tmp_path / "all.jsonl", tmp_path / "allowed.jsonl"
+        feeds = {every: {"format": "jsonlines"},
+                 allowed: {"format": "jsonlines", "item_filter": f"{MODULE}.Allowed"}}  # fmt: skip
+        urls = [f"{site.origin}/open", f"{site.origin}/private"]
+        scrape(*urls, REP_MODES={"*": "report"}, FEEDS=feeds)
+    exported = [json.loads(line) for line in every.read_text().splitlines()]
+    assert {item["name"]: item["robots"]["verdict"] for item in exported if "robots" in item} == {
+        urls[0]: "allowed",
+        urls[1]: "reported",
+    }
+    assert [json.loads(line)["name"] for line in allowed.read_text().splitlines()] == urls[:1]
