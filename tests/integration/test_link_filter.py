@@ -242,12 +242,15 @@ def test_ours_a_slow_store_does_not_hold_up_a_link_for_long(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_ours_a_crawl_that_closes_releases_the_links_that_wait(loop: str) -> None:
+def test_ours_a_crawl_that_closes_releases_the_links_that_wait_into_its_jobdir(loop: str, tmp_path: Path) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        link, jobdir = f"{site.origins[1]}/x", str(tmp_path)
         site.answer("/robots.txt", hang(), site.origins[1])
-        result = follow(
-            site, f"{site.origins[1]}/x", choice="all", loop=loop, REP_TIMEOUT=20.0, CLOSESPIDER_TIMEOUT=1.0
-        )
+        limits: dict[str, Any] = {"REP_TIMEOUT": 20.0, "CLOSESPIDER_TIMEOUT": 1.0}
+        result = follow(site, link, choice="all", loop=loop, JOBDIR=jobdir, **limits)
+        site.answer("/robots.txt", RULES, site.origins[1])
+        crawl(spider=LINKS, loop=loop, settings={"JOBDIR": jobdir})
+        assert site.count("/x") == 1
     assert noted(result) == ["/x"]
     assert result.seconds < 6.0
     assert not result.tracebacks
