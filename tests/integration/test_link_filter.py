@@ -309,5 +309,11 @@ def test_ours_a_crawl_whose_start_requests_were_all_forbidden_says_by_which_rule
 def test_ours_one_start_request_that_passes_is_enough_to_say_nothing(other: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", RULES)
-        result = crawl(f"{site.origin}/cart", url(site, other), settings={"REP_FILTER_LINKS": "known"})
-    assert not [line for line in result.lines("WARNING", "scrapy_rep") if "start request" in line]
+        result = crawl(
+            f"{site.origin}/cart",
+            url(site, other),
+            spider="tests.integration.output_spiders:GoesElsewhere",
+            attributes={"elsewhere": f"{site.origin}/elsewhere"},
+        )
+        assert site.count("/elsewhere") == 1
+    assert not result.lines("WARNING", "scrapy_rep")
