@@ -52,6 +52,7 @@ def test_ours_an_item_of_start_has_no_response_and_is_left_alone() -> None:
     with Site() as site:
         result = scrape(f"{site.origin}/open")
     assert stamps(result, "start") == ["missing"]
+    assert "rep/item/unstamped_count" not in result.stats
 
 
 def test_ours_without_the_setting_items_stay_as_they_are() -> None:
