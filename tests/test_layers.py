@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "scrapy_rep"
 ROOMS = [
-    "protocol", "exceptions", "signals", "settings", "crawl", "policy", "stores", "politeness", "gate", "sitemaps",
-    "contracts", "tools", "addon",
+    "protocol", "exceptions", "signals", "settings", "crawl", "policy", "stores", "politeness", "gate", "output",
+    "sitemaps", "contracts", "tools", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 
