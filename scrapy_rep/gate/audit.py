@@ -121,7 +121,7 @@ class Audit:
         return {
             "v": 1, "run": uuid4().hex, "time": iso_time(time()), "project": crawler.settings.get("BOT_NAME"),
             "spider": crawler.spider.name if crawler.spider else None, "scrapy_rep": _version(),
-            "scrapy": scrapy.__version__, "obey": self._policy.default.value,
+            "scrapy": scrapy.__version__, "mode": self._policy.default.value,
             "agents": list(tokens_of(crawler.settings)), "user_agent": crawler.settings.get("USER_AGENT"),
             **owners, "policy_sha256": sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             "dialect": settings.dialect.name,

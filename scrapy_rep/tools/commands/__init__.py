@@ -23,6 +23,7 @@ OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
 
 _SUB_COMMANDS: Final = {
+    "audit": "sum up audit logs, and verify that they are intact",
     "cache": "list, show or purge the robots.txt files in the store",
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions from robots.txt, and find expired ones",
