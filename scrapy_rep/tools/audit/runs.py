@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin
 
 from .fields import Fields
 from .tallies import Tallies
 
-VERDICTS: Final = tuple(outcome.value for outcome in Outcome)
+VERDICTS: Final = ("allowed", "excepted", "reported", "ignored", "off", "forbidden")
+"""The verdicts of a log; those of `Outcome`, whose module loads Scrapy."""
 _ALLOWED, _EXCEPTED, _REPORTED, _IGNORED, _OFF, _FORBIDDEN = VERDICTS
 AGAINST: Final = (_EXCEPTED, _REPORTED)
 """Verdicts of requests that were sent although robots.txt says otherwise."""

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_rep.policy import audit_log
+from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.tools.audit import tallies
 from scrapy_rep.tools.audit.fields import Fields
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.report import report
-from scrapy_rep.tools.audit.runs import Exempted, Group, Run, Start
+from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Run, Start
 from scrapy_rep.tools.audit.sentences import Summary
 
 from .sample import EXCEPTED, EXCEPTION, LATER, RUN, SHOP, START, TIME, UNUSED, decision, write
@@ -29,6 +30,10 @@ def run_of(*events: dict[str, Any]) -> Run:
     for event in events:
         run.add(event["event"], Fields(event))
     return run
+
+
+def test_ours_the_verdicts_are_those_of_a_crawl() -> None:
+    assert list(VERDICTS) == [outcome.value for outcome in Outcome]
 
 
 def test_ours_a_run_has_its_start_its_counts_and_its_end() -> None:
