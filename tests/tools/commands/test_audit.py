@@ -76,6 +76,19 @@ def test_ours_the_log_of_a_crawl_is_verified_until_one_octet_of_it_changes(tmp_p
     assert f"{log}:{number + 1}: this line does not follow line {number}: line {number} was changed, or" in out
 
 
+def test_ours_what_a_site_or_a_spider_makes_up_does_not_stop_the_log_and_is_short(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{'*' * 10_000}\n"))
+        request = {"url": f"{site.origin}/page", "headers": {"Referer": "http://[x"}}
+        result = crawl(request, settings={"ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log)})
+    assert [failure.type for failure in result.failures] == ["ForbiddenByRobots"]
+    (decided,) = (json.loads(line) for line in log.read_text("utf-8").splitlines() if '"decision"' in line)
+    assert (len(decided["rule"]), decided["referer"]) == (1_001, None)
+    assert max(map(len, log.read_bytes().splitlines())) < 3_000
+    assert audited(log)[0] == 0
+
+
 def test_ours_a_body_that_was_changed_ends_it_with_1(tmp_path: Path) -> None:
     seen = {"event": "robots", "origin": SHOP, "access": "successful", "sha256": "ab" * 32}
     log = write(tmp_path / "a.jsonl", START, seen)
