@@ -89,6 +89,12 @@ def test_ours_groups_are_bounded_and_the_rest_is_counted(monkeypatch: pytest.Mon
     assert run.counts == {"forbidden": 25}
 
 
+@pytest.mark.parametrize("value", [True, -1, 1.5, float("nan"), float("inf"), 10**15 + 1, "7", None, [7]])
+def test_ours_a_count_that_is_none_counts_nothing(value: object) -> None:
+    counts = [{"origin": SHOP, "verdict": "allowed", "count": each} for each in (value, 7)]
+    assert run_of({"event": "sums", "counts": counts}).counts == {"allowed": 7}
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
