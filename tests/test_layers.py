@@ -85,6 +85,11 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     assert {name for name in loaded if not name.startswith("scrapy_rep.protocol")} == {"scrapy_rep"}
 
 
+def test_ours_reading_an_audit_log_imports_no_scrapy() -> None:
+    loaded = loaded_by("from scrapy_rep.tools.audit import sentences, report")
+    assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()
+
+
 def test_ours_the_linter_imports_no_scrapy() -> None:
     loaded = loaded_by("from scrapy_rep.protocol import lint")
     assert "scrapy_rep.tools.lint" in loaded

@@ -25,7 +25,7 @@ def write(path: Path, *events: str) -> Path:
 
 
 def problems(path: Path) -> list[tuple[int, str]]:
-    return [(number, problem) for number, _, problem in read_events(path) if problem]
+    return [(line.number, line.flaw) for line in read_events(path) if line.flaw]
 
 
 def test_ours_each_event_is_a_line_of_json_in_a_chain(tmp_path: Path) -> None:
