@@ -223,7 +223,7 @@ def _facts(forecast: Forecast | OriginForecast, within: float | None) -> dict[st
     fitting = None if within is None or seconds is None else forecast.fitting(within)
     return {
         "pages": forecast.pages,
-        "seconds": seconds,
+        "seconds": None if seconds is None else round(seconds, 3),
         "ends_at": None if seconds is None else iso_time(time() + seconds),
         "within": within,
         "fitting": fitting,
