@@ -48,7 +48,8 @@ class SitemapFeed(BaseSpiderMiddleware):
         self._spider = crawler.spider
         self._settings = settings = RepSettings.from_crawler(crawler)
         self._sitemap_callback = sitemap_callback(crawler.spider)
-        self._crawl_delay = crawler.get_extension(CrawlDelay)
+        crawl_delay = crawler.get_extension(CrawlDelay)
+        self._forecast = crawl_delay.forecast if crawl_delay is not None else None
         # Under "scrapy check" a spider requests its sample pages only.
         if settings.follow_sitemaps and "SCRAPY_CHECK" not in os.environ:
             crawler.signals.connect(self._sitemaps_found, signal=sitemaps_found)
@@ -86,9 +87,9 @@ class SitemapFeed(BaseSpiderMiddleware):
         return response.request is not None and response.request.callback == self._sitemap_callback
 
     def _sitemap_read(self, page: Request | None) -> None:
-        """Forecast the time that a sitemap takes; *page* is the last one in it."""
-        if page is not None and self._crawl_delay is not None:
-            self._crawl_delay.forecast.sitemap_read(page)
+        """Say that a sitemap has been read; *page* is the last one in it."""
+        if page is not None and self._forecast is not None:
+            self._forecast.sitemap_read(page)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None to drop it. Only sitemaps that a response led to are checked."""

@@ -199,6 +199,11 @@ def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
             "30 s between two requests: Request-rate, line 3",
         ),
         (
+            "Request-rate: 1/60\nRequest-rate: 1/30",
+            {"REP_RATE_AND_VISIT_TIME": True},
+            "30 s between two requests: Request-rate, line 3",
+        ),
+        (
             "Request-rate: 1/30 0100-0200",
             {"REP_RATE_AND_VISIT_TIME": True},
             "30 s between two requests: Request-rate, line 2, at some hours only; at others the crawl is faster",
