@@ -28,6 +28,7 @@ _SUB_COMMANDS: Final = {
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions from robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
+    "forecast": "show how long a crawl of the sitemaps of sites takes",
     "lint": "check a robots.txt for errors and possible improvements",
     "survey": "measure the robots.txt of many sites, and write a report",
 }
