@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scrapy_rep.tools.page.charts import Part, page_template
 
-from .runs import AGAINST, UNASKED, Exempted, Run
+from .runs import AGAINST, NOT_SENT, UNASKED, Exempted, Run
 from .sentences import LIMITS, Summary, day_and_time
 
 _ROWS: Final = 100  # of a table
@@ -20,6 +20,7 @@ _WORDS: Final = {
     "ignored": ("rules not asked", "blue"),
     "off": ("robots.txt switched off", "grey"),
     "forbidden": ("not sent", "red"),
+    "unreachable": ("not sent for now", "red"),
 }
 _ACCESSES: Final = {
     "successful": "read",
@@ -54,14 +55,14 @@ def figures(summary: Summary) -> dict[str, Any]:
         "allowed": counts.get("allowed", 0),
         "against": total.counted(AGAINST),
         "unasked": total.counted(UNASKED),
-        "forbidden": counts.get("forbidden", 0),
+        "forbidden": total.counted(NOT_SENT),
         "files": sum(total.robots.values()),
         "unreachable": total.robots["unreachable"],
         "stale": total.stale.total(),
         "parts": [Part(name, counts.get(verdict, 0), colour) for verdict, (name, colour) in _WORDS.items()],
         "against_table": _groups(total, AGAINST),
         "unasked_table": _groups(total, UNASKED),
-        "forbidden_table": _groups(total, ("forbidden",)),
+        "forbidden_table": _groups(total, NOT_SENT),
         "exceptions": _exceptions(total),
         "accesses": _cut(
             [

@@ -12,13 +12,15 @@ from scrapy_rep.protocol import Access, Origin
 from .fields import Fields
 from .tallies import Tallies
 
-VERDICTS: Final = ("allowed", "excepted", "reported", "ignored", "off", "forbidden")
+VERDICTS: Final = ("allowed", "excepted", "reported", "ignored", "off", "forbidden", "unreachable")
 """The verdicts of a log; those of `Outcome`, whose module loads Scrapy."""
-_ALLOWED, _EXCEPTED, _REPORTED, _IGNORED, _OFF, _FORBIDDEN = VERDICTS
+_ALLOWED, _EXCEPTED, _REPORTED, _IGNORED, _OFF, _FORBIDDEN, _UNREACHABLE = VERDICTS
 AGAINST: Final = (_EXCEPTED, _REPORTED)
 """Verdicts of requests that were sent although robots.txt says otherwise."""
 UNASKED: Final = (_IGNORED, _OFF)
 """Verdicts of requests that were sent without asking the rules."""
+NOT_SENT: Final = (_FORBIDDEN, _UNREACHABLE)
+"""Verdicts of requests that were not sent; a retried one has the second once per attempt."""
 PLAIN: Final = (_ALLOWED, _OFF)
 """Verdicts of which a log has sums, and lines only with ``REP_AUDIT_ALL``."""
 
@@ -116,7 +118,7 @@ class Run:
     @property
     def sent(self) -> int:
         """The requests that were sent."""
-        return sum(count for verdict, count in self.counts.items() if verdict != _FORBIDDEN)
+        return sum(count for verdict, count in self.counts.items() if verdict not in NOT_SENT)
 
     def counted(self, verdicts: Iterable[str]) -> int:
         """The requests with one of *verdicts*."""

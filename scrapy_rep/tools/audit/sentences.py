@@ -9,7 +9,7 @@ from typing import Final
 from scrapy_rep.protocol.display import number_of, shown
 
 from .logs import Log
-from .runs import AGAINST, MOST_SITES, UNASKED, Run, Start
+from .runs import AGAINST, MOST_SITES, NOT_SENT, UNASKED, Run, Start
 
 LIMITS: Final = (
     "The chain shows a line that was changed, removed, added or swapped. It cannot show lines that were removed or"
@@ -78,7 +78,7 @@ class Summary:
             sentences.append("None of them went against robots.txt")
         if unasked := total.counted(UNASKED):
             sentences.append(f"For {unasked:,} the rules were not asked: {self._on_whose_word(UNASKED)}")
-        if held_back := total.counted(("forbidden",)):
+        if held_back := total.counted(NOT_SENT):
             further = number_of(held_back, "further request was", "further requests were")
             sentences.append(f"{further} not sent, because robots.txt forbids that or could not be fetched")
         return ". ".join([*sentences, ""]).rstrip()

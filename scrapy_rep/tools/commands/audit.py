@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.audit.logs import Log, Remark
-from scrapy_rep.tools.audit.runs import AGAINST, UNASKED, Exempted, Group, Run
+from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Exempted, Group, Run
 from scrapy_rep.tools.audit.sentences import LIMITS, Summary
 from scrapy_rep.tools.audit.tallies import Tallies, Tally
 
@@ -137,7 +137,7 @@ def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
     yield "requests", [", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "none"]
     yield "against", _groups(run.groups, AGAINST)
     yield "not asked", _groups(run.groups, UNASKED)
-    yield "forbidden", _groups(run.groups, ("forbidden",))
+    yield "forbidden", _groups(run.groups, NOT_SENT)
     yield "exceptions", [*_exceptions(run)]
     yield "robots.txt", [*_robots(run)]
     yield "stale", [f"{tally.count:,}  {site}" for site, tally in run.stale.ranked()[:_SHOWN]]
