@@ -85,7 +85,7 @@ class ExceptionIndex:
         by_key: dict[_Key, list[PolicyException]] = {}
         for exception in self._current:
             for kind in exception.kinds:
-                for rule in (exception.rule, "") if exception.rule else (None,):
+                for rule in (exception.rule, "") if exception.rule and kind is Reason.RULE else (None,):
                     by_key.setdefault((exception.origin, kind, rule), []).append(exception)
         self._covered = {key: _Covered.by(exceptions) for key, exceptions in by_key.items()}
         for exception in expired:

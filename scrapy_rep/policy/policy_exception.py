@@ -116,12 +116,15 @@ def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyExceptio
     if unknown:
         raise ValueError(f"unknown key {min(map(str, unknown))!r}: it takes {', '.join(sorted(_KEYS))}")
     url = _url(entry.get("url"), whole_site=entry.get("whole_site") is True)
+    kinds, rule = _kinds(entry.get("for", ["rule"])), _rule(entry.get("rule"))
+    if rule and Reason.RULE not in kinds:
+        raise ValueError(f'{url}: no rule decides there: leave out rule = {rule!r}, or add "rule" to for')
     return PolicyException(
         url=url,
         reason=_reason(entry.get("reason"), url),
         until=_until(entry.get("until"), max_days, now),
-        kinds=_kinds(entry.get("for", ["rule"])),
-        rule=_rule(entry.get("rule")),
+        kinds=kinds,
+        rule=rule,
     )
 
 

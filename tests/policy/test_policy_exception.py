@@ -105,6 +105,13 @@ def test_ours_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None
     assert index.find(url, Reason.RULE, None, NOW) is None
 
 
+def test_ours_a_rule_that_an_exception_names_is_nothing_to_an_unreachable_origin() -> None:
+    (exception,) = read({**GOOD, "for": ["rule", "unreachable"], "rule": "Disallow: /api/"})
+    index, url = ExceptionIndex([exception]), "https://shop.example/api/stores"
+    assert index.find(url, Reason.UNREACHABLE, None, NOW) is exception
+    assert index.find(url, Reason.RULE, "Disallow: /", NOW) is None
+
+
 def test_ours_exceptions_come_from_a_toml_file(tmp_path: Path) -> None:
     pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
@@ -167,6 +174,7 @@ def test_ours_dots_that_lead_nowhere_are_covered(path: str) -> None:
         ({"until": datetime(2027, 3, 31, tzinfo=timezone.utc)}, "write the last day"),
         ({"until": "20270331"}, "write the last day"),
         ({"until": "2027-W13-3"}, "write the last day"),
+        ({"for": ["unreachable"], "rule": "Disallow: /"}, "leave out rule = 'Disallow: /'"),
         ({"for": None}, "for = None: write a list of rule"),
         ({"for": 5}, "for = 5: write a list of rule"),
         ({"for": [["rule"]]}, "write a list of rule"),
