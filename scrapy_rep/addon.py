@@ -12,6 +12,8 @@ from scrapy.utils.python import global_object_name
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.output.item_stamp import ItemStamp
+from scrapy_rep.output.link_filter import LinkFilter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue
 from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
@@ -30,6 +32,9 @@ _GATE: Final = 100
 _AFTER_AUTOTHROTTLE: Final = 900
 _AFTER_SCRAPYS_CONTRACTS: Final = 10
 _NEXT_TO_SPIDER: Final = 950
+
+_NEXT_TO_ENGINE: Final = 10
+"""After every spider middleware that may still drop or change what a callback yields."""
 
 _NEXT_TO_DOWNLOADER: Final = 10_000
 """After every middleware that may still answer a request or delay it."""
@@ -51,6 +56,8 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _AFTER_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEXT_TO_SPIDER)
+        for component in (LinkFilter, ItemStamp):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", component, _NEXT_TO_ENGINE)
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )

@@ -44,6 +44,7 @@ CLOSE_REASON: Final = "rep_audit_failed"
 
 _MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
 _SUMS_EVERY: Final = 60.0  # seconds
+_LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
 
 
 class Audit:
@@ -97,7 +98,7 @@ class Audit:
             raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
         verdict = stamp["verdict"]
         self._totals[verdict] += 1
-        self._sums[stamp["origin"] or "", verdict, stamp["rule"] or stamp["reason"] or ""] += 1
+        self._sums[stamp["origin"] or "", verdict, _cut(stamp["rule"] or stamp["reason"] or "")] += 1
         is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
         if not is_plain or self._settings.audit_all:
             self.log.add("decision", **_decision(request, stamp))
@@ -123,7 +124,7 @@ class Audit:
         return {
             "v": 1, "run": uuid4().hex, "time": iso_time(time()), "project": crawler.settings.get("BOT_NAME"),
             "spider": crawler.spider.name if crawler.spider else None, "scrapy_rep": _version(),
-            "scrapy": scrapy.__version__, "obey": self._policy.default.value,
+            "scrapy": scrapy.__version__, "mode": self._policy.default.value,
             "agents": list(tokens_of(crawler.settings)), "user_agent": crawler.settings.get("USER_AGENT"),
             **owners, "policy_sha256": sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             "dialect": settings.dialect.name,
@@ -147,14 +148,20 @@ def _decision(request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
     referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
     return {
         "time": iso_time(time()), "url": _without_password(request.url), "method": request.method,
-        **{name: stamp[name] for name in names}, "referer": _without_password(referer) or None,
+        **{name: stamp[name] for name in names}, "rule": stamp["rule"] and _cut(stamp["rule"]),
+        "referer": _without_password(referer) or None,
     }  # fmt: skip
 
 
+def _cut(rule: str) -> str:
+    return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
+
+
 def _without_password(url: str) -> str:
+    """*url* without user and password; empty for a Referer that is no URL."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # a Referer may be anything
+    except ValueError:
         return ""
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
 

@@ -140,6 +140,19 @@ class RepExtension(RobotsSource):
         robots = self.cached_robots(request.url)
         return await self._flight(request).join() if robots is None else robots
 
+    async def stored_robots(self, subject: Request | str) -> Robots | None:
+        """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
+
+        Waits for the store, not for a fetch. Raises as `robots` does.
+        """
+        request = subject if isinstance(subject, Request) else Request(subject)
+        robots, origin = self.cached_robots(request.url), Origin.from_url(request.url)
+        if robots is not None or origin in self._flights:
+            return robots
+        known = self._cache.get(origin)
+        is_stored = await self._refresher.is_stored(origin, known.entry if known else None)
+        return await self.robots(request) if is_stored and origin not in self._flights else None
+
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return robots.verdict(self.product_tokens.of(request), request.url)
@@ -157,6 +170,11 @@ class RepExtension(RobotsSource):
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
         self.report.decided(request, robots.entry.origin, decision)
         self.account.decided(request, robots, decision, robots.addressed(self.product_tokens.of(request)))
+
+    def record_unasked(self, request: Request) -> None:
+        """Record that *request* passes without asking robots.txt."""
+        self.report.not_forbidden(request)
+        self.account.not_asked(request)
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""

@@ -71,11 +71,11 @@ class RepMiddleware(Gate):
         if "redirect_urls" in request.meta:
             drop_stale_slot(request, self._downloader)
         if not self._extension.asks(request):
-            self._extension.account.not_asked(request)
+            self._extension.record_unasked(request)
             return None
         robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
         if request.meta.get(DONT_OBEY):
-            self._extension.account.not_asked(request)
+            self._extension.record_unasked(request)
             return None
         decision = self._extension.decide(robots, request)
         if decision.is_forbidden:
@@ -102,6 +102,7 @@ class RepMiddleware(Gate):
         robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
+        self._extension.report.not_forbidden(request)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 

@@ -118,20 +118,30 @@ class Policy:
         self._lapsed = lapsed
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
-        """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``; tell *report* of exceptions.
+    def from_settings(
+        cls,
+        settings: RepSettings,
+        default: Mode,
+        expired: Callable[[PolicyException], None] = lambda _: None,
+        lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None,
+    ) -> Policy:
+        """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``. Raises `InvalidSettingError`.
 
-        Logs and raises `InvalidSettingError`.
+        *default* is the mode of other sites; *expired* is that of `ExceptionIndex`, *lapsed* that of this class.
         """
+        return cls(_modes(settings), ExceptionIndex(exceptions_of(settings), expired), default, lapsed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
+        """Read the settings of *crawler*; tell *report* of exceptions. Logs and raises `InvalidSettingError`."""
         settings = RepSettings.from_crawler(crawler)
         default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
         try:
-            exceptions = ExceptionIndex(exceptions_of(settings), report.expired)
-            policy = cls(_modes(settings), exceptions, default, report.lapsed)
+            policy = cls.from_settings(settings, default, report.expired, report.lapsed)
         except InvalidSettingError as error:
             logger.critical("%s", error)
             raise
-        report.opened(exceptions)
+        report.opened(policy.exceptions)
         return policy
 
     def mode(self, url: str) -> Mode:

@@ -24,6 +24,7 @@ from scrapy_rep.settings import RepSettings, asks_robots
 
 from .delay_report import DelayReport
 from .download_slots import SlotDelays, drop_stale_slot, pin_slot
+from .forecast import CrawlForecast
 from .permits import LimiterSetup, Permits
 from .requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
 from .robots_source import Gate, RobotsSource
@@ -71,6 +72,7 @@ class CrawlDelay:
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries)
+        self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
         self._permit_listeners: list[Callable[[str], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
@@ -238,6 +240,7 @@ class CrawlDelay:
         switch = self._crawler.signals.connect if self.has_delays else self._crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
+        self.forecast.start()
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""

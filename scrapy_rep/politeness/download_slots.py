@@ -6,6 +6,7 @@ takes no attributes, and Scrapy drops a download slot that is idle for a minute.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from scrapy import Request
@@ -99,6 +100,13 @@ class SlotDelays:
         """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
         slot = self._slots.get(key)
         return slot.floor if slot is not None else 0.0
+
+    def in_force(self) -> Iterator[tuple[str, float]]:
+        """Each of these download slots, and the seconds that it leaves between two requests now."""
+        for key, slot in self._slots.items():
+            own = self._downloader.slot_delay(key)[0] if self._downloader.has_slot(key) else 0.0
+            if slot.floor:
+                yield key, max(slot.floor, own)
 
     def is_shared(self, key: str) -> bool:
         """Whether download slot *key* has a delay that other processes may have to keep too."""

@@ -17,6 +17,7 @@ from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.crawl.scrapy_internals import folder_of_download_slot
 from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Origin
 
 from .download_slots import drop_stale_slot
@@ -75,6 +76,7 @@ class RepPriorityQueue:
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk."""
         downloader = self._tracker.downloader
+        request.meta.pop(META_KEY, None)  # a spider copied the meta of a response; the gate stamps anew
         if "redirect_urls" in request.meta:
             drop_stale_slot(request, downloader)
         slot = self._slot(downloader.slot_key(request))

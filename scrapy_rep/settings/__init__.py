@@ -172,7 +172,7 @@ class RepSettings:
     """Name of the field in which items carry the stamp of their response; empty for none."""
 
     item_stamp: str = _setting(one_of(_names("short", "full")), "short")
-    """Which stamp that is: ``short`` (mode, rule, sha256, fetched) or ``full``."""
+    """Which stamp that is: ``short`` (verdict, mode, rule, sha256, fetched) or ``full``."""
 
     audit: str = _setting(PATH, "")
     """Path of the audit log; empty for none."""

@@ -16,7 +16,7 @@ NAMES = {part for touch in TOUCHES for part in touch.split(".")[1:]}
 COMMON = {"active", "running", "delay", "queue", "closing", "handlers", "connector"}
 """Names that others have too; the owner tells them apart."""
 
-OWNERS = {"engine", "downloader", "slot", "handler", "pqueues", "connector"}
+OWNERS = {"engine", "downloader", "slot", "handler", "pqueues", "connector", "spider"}
 
 
 def touched(source: str) -> Iterator[str]:

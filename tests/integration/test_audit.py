@@ -35,11 +35,11 @@ def test_ours_an_outsider_reads_who_asked_what_was_said_and_what_was_done(loop: 
         paths = ["open/1", "open/2", "other", "private", "api/1"]
         result = crawl(*[f"{site.origin}/{path}" for path in paths], settings=settings, loop=loop)
     assert [event["event"] for event in events(path)] == ["start", "robots", "decision", "decision", "sums", "end"]
-    assert [problem for _, _, problem in read_events(path)] == [None] * 6
+    assert [line.flaw for line in read_events(path)] == [None] * 6
     (start,), (seen,), decisions, (sums,), (end,) = (
         events(path, kind) for kind in ("start", "robots", "decision", "sums", "end")
     )
-    assert (start["spider"], start["agents"], start["user_agent"], start["obey"]) == (
+    assert (start["spider"], start["agents"], start["user_agent"], start["mode"]) == (
         "recorder", ["my"], "my/1", "obey",
     )  # fmt: skip
     assert start["exceptions"][0] == {
@@ -75,7 +75,7 @@ def test_ours_with_obeying_off_the_log_says_so(tmp_path: Path) -> None:
     with Site() as site:
         result = crawl(f"{site.origin}/page", settings={"REP_AUDIT": str(path), "ROBOTSTXT_OBEY": False})
         assert site.paths() == ["/page"]
-    assert events(path, "start")[0]["obey"] == "off"
+    assert events(path, "start")[0]["mode"] == "off"
     assert events(path, "end")[0]["counts"] == {"off": 1}
     assert result.pages[0].stamp is not None
     assert (result.pages[0].stamp["mode"], result.pages[0].flags) == ("off", [])
@@ -155,10 +155,10 @@ def test_ours_a_killed_crawl_leaves_whole_lines_and_the_next_one_goes_on(tmp_pat
     with Site() as site:
         urls = [f"{site.origin}/{number}" for number in range(3_000)]
         crawl_until(lambda: path.exists() and path.stat().st_size > 20_000, *urls, settings=settings)
-        before = [problem for _, _, problem in read_events(path)]
+        before = [line.flaw for line in read_events(path)]
         assert set(before[:-1]) == {None}
         crawl(f"{site.origin}/page", settings=settings)
-    after = [problem for _, _, problem in read_events(path)]
+    after = [line.flaw for line in read_events(path)]
     assert set(after) <= {None, "torn"}
     assert len(after) > len(before)
 

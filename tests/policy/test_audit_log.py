@@ -29,7 +29,7 @@ def write(path: Path, *events: str) -> Path:
 
 
 def problems(path: Path) -> list[tuple[int, str]]:
-    return [(number, problem) for number, _, problem in read_events(path) if problem]
+    return [(line.number, line.flaw) for line in read_events(path) if line.flaw]
 
 
 def test_ours_each_event_is_a_line_of_json_in_a_chain(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_ours_what_was_decided_before_a_body_failed_is_written(tmp_path: Path) -
     log.add_body("ab" * 32, b"")
     log.close()
     assert isinstance(log.error, OSError)
-    assert [event["event"] for _, event, _ in read_events(log.path) if event] == ["start", "decision"]
+    assert [line.event["event"] for line in read_events(log.path) if line.event] == ["start", "decision"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted there")

@@ -48,8 +48,8 @@ class Page:
     length: int
     tag: Any
     time: float
-    stamp: dict[str, Any] | None
-    flags: list[str]
+    stamp: dict[str, Any] | None = None
+    flags: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
