@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     from .robots import Robots
 
+logger = logging.getLogger(__name__)
+
 CLOSE_REASON: Final = "rep_audit_failed"
 
 _MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
@@ -56,29 +59,28 @@ class Audit:
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
         self._summed_at = monotonic()
-        log.add("start", **self._start())
+        # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
     def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
         """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
         settings = RepSettings.from_crawler(crawler)
-        if not settings.audit:
-            return None
-        bodies = Path(settings.audit_bodies) if settings.audit_bodies else None
         try:
-            return cls(crawler, AuditLog(_path(settings.audit, crawler), bodies), policy, exceptions)
-        except OSError as error:
-            raise InvalidSettingError(
-                f"REP_AUDIT = {settings.audit!r}: it cannot be written ({error}): write another path"
-            ) from None
+            log = _open(settings, crawler) if settings.audit or settings.audit_required else None
+        except InvalidSettingError as error:  # Scrapy would show it below a long traceback only
+            logger.critical("%s", error)
+            raise
+        return cls(crawler, log, policy, exceptions) if log else None
 
     def robots(self, robots: Robots) -> None:
         """Record that *robots* came into force."""
         entry = robots.entry
         self.log.add(
             "robots", time=iso_time(time()), origin=str(entry.origin), asked=entry.origin.robots_url,
-            url=entry.url, hops=list(entry.hops), status=entry.status, access=robots.access.value,
+            url=_without_password(entry.url), hops=[_without_password(hop) for hop in entry.hops],
+            status=entry.status, access=robots.access.value,
             sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
             expires=iso_time(robots.until), source=robots.stamp["source"],
             error=describe(robots.error) if robots.error else None,
@@ -128,6 +130,9 @@ class Audit:
             "dialect": settings.dialect.name,
         }  # fmt: skip
 
+    def _spider_opened(self) -> None:
+        self.log.add("start", **self._start())
+
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()
         unused = [exception.as_dict() for exception in self._exceptions.unused(self._policy.exceptions)]
@@ -159,6 +164,20 @@ def _without_password(url: str) -> str:
     except ValueError:
         return ""
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+
+
+def _open(settings: RepSettings, crawler: Crawler) -> AuditLog:
+    """The log that *settings* ask for. Raises `InvalidSettingError`."""
+    if not settings.audit:
+        raise InvalidSettingError(
+            "REP_AUDIT_REQUIRED is set without REP_AUDIT: write the path of the audit log there"
+        )
+    path, bodies = _path(settings.audit, crawler), settings.audit_bodies
+    try:
+        return AuditLog(path, Path(bodies) if bodies else None)
+    except (OSError, ValueError) as error:  # a ValueError for a path that contains NUL
+        names = f"REP_AUDIT = {settings.audit!r}" + (f" with REP_AUDIT_BODIES = {bodies!r}" if bodies else "")
+        raise InvalidSettingError(f"{names}: it cannot be written ({error}): write another path") from None
 
 
 def _path(template: str, crawler: Crawler) -> Path:

@@ -186,9 +186,8 @@ def exceptions_of(settings: RepSettings) -> list[PolicyException]:
     """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
     found = _exceptions("REP_EXCEPTIONS", settings, lambda: settings.exceptions)
     if settings.exceptions_file:
-        found += _exceptions(
-            "REP_EXCEPTIONS_FILE", settings, lambda: read_exceptions_file(settings.exceptions_file)
-        )
+        name = f"REP_EXCEPTIONS_FILE = {settings.exceptions_file!r}"
+        found += _exceptions(name, settings, lambda: read_exceptions_file(settings.exceptions_file))
     return found
 
 

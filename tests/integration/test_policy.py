@@ -203,9 +203,9 @@ def test_ours_expired_ending_and_unused_exceptions_are_said() -> None:
         ),
         ({"REP_EXCEPTIONS": [exception("https://e.org/*")]}, 'add "whole_site": True'),
         ({"REP_EXCEPTIONS": "none"}, "expected a list of dicts"),
-        ({"REP_EXCEPTIONS_FILE": "missing.toml"}, "REP_EXCEPTIONS_FILE: missing.toml"),
+        ({"REP_EXCEPTIONS_FILE": "missing.toml"}, "REP_EXCEPTIONS_FILE = 'missing.toml'"),
         ({"REP_MODES": {"e.org": "never"}}, "the mode of 'e.org' is 'never': write obey, report or ignore"),
-        ({"REP_MODES": {"e.org:8080": "obey"}}, "give a port as in https://example.com:8443"),
+        ({"REP_MODES": {"e.org:8080": "obey"}}, "an origin such as https://example.com:8443"),
     ],
 )
 def test_ours_a_bad_entry_stops_the_crawl_at_start_up_with_what_to_write(
