@@ -81,7 +81,7 @@ class RepExtension(RobotsSource):
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, SingleFlight[Robots]] = {}
         self.account = Account(crawler, self.policy, self._exceptions)
-        self.report = Report(crawler, self.settings.unreachable)
+        self.report = Report(crawler, self.policy)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod

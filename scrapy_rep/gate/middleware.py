@@ -13,6 +13,7 @@ from scrapy_rep.crawl.scrapy_internals import Downloader
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
+from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.politeness.download_slots import drop_stale_slot
 from scrapy_rep.politeness.robots_source import Gate
@@ -103,6 +104,7 @@ class RepMiddleware(Gate):
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
         self._extension.report.not_forbidden(request)
+        request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
@@ -141,6 +143,9 @@ class RepMiddleware(Gate):
         refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal and refusal.wait and refusal.wait <= self._max_wait:
             await pause(self._crawler, refusal.wait)
+            decision = self._extension.decide(robots, request)  # an exception may have expired meanwhile
+            if decision.is_forbidden:
+                self._forbid(request, robots, decision)
             refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal:
             self._refuse(request, robots, decision, refusal)

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.origin_log import OriginLog, describe
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.settings import Unreachable
+from scrapy_rep.settings import RepSettings, Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.policy.policy import Decision
+    from scrapy_rep.policy.policy import Decision, Policy
 
     from .fetch import FetchResult
     from .refresh import Refreshed
@@ -41,6 +43,7 @@ _UNREACHABLE_PAGES: Final = {
     Unreachable.RETRY: "retried",
     Unreachable.RAISE: "retried",
 }
+_SENT_ANYWAY: Final = {Mode.REPORT, Mode.IGNORE}
 _IS_START: Final = "is_start_request"  # Scrapy's meta key
 
 
@@ -69,16 +72,17 @@ class _RuleCounts:
 class Report:
     """The report of one crawl. ``allowed`` counts the requests that passed the gate."""
 
-    def __init__(self, crawler: Crawler, unreachable: Unreachable) -> None:
+    def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._crawler = crawler
-        self._unreachable_pages = _UNREACHABLE_PAGES[unreachable]
+        self._policy = policy
         self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
         self._unparsed = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be parsed")
         self.allowed = 0
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._html_origins: list[Origin] = []  # the first ones
-        self._forbidden, self._forbidden_starts, self._filtered = _RuleCounts(), _RuleCounts(), _RuleCounts()
+        self._forbidden, self._forbidden_starts = _RuleCounts(), _RuleCounts()
+        self._reported, self._filtered = _RuleCounts(), _RuleCounts()
         self._totals: Counter[str] = Counter()
 
     def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
@@ -86,6 +90,8 @@ class Report:
         if not decision.is_forbidden:
             self.allowed += 1
             self.not_forbidden(request)
+            if decision.outcome is Outcome.REPORTED:
+                self._reported.add(origin, decision)
         elif decision.verdict.reason is Reason.UNREACHABLE:
             self._totals["unreachable_pages"] += 1
             self.not_forbidden(request)
@@ -178,13 +184,18 @@ class Report:
         consequence = (
             f"the copy of {time() - robots.entry.fetched_at:.0f} s ago is used"
             if robots.is_stale
-            else f"its pages are {self._unreachable_pages}"
+            else f"its pages are {self._unreachable_pages(robots.entry.origin)}"
         )
         log.add(
             "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds",
             robots.entry.origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error),
             consequence,
         )  # fmt: skip
+
+    def _unreachable_pages(self, origin: Origin) -> str:
+        if self._policy.mode(f"{origin}/") in _SENT_ANYWAY:
+            return "requested all the same"
+        return _UNREACHABLE_PAGES[RepSettings.from_crawler(self._crawler).unreachable]
 
     def close(self) -> None:
         """Log the summary at the end of the crawl."""
@@ -200,6 +211,11 @@ class Report:
                 "%s an HTML page instead of a robots.txt; it forbids nothing unless it contains rules: %s%s",
                 number_of(self._totals["html"], "origin serves", "origins serve"),
                 ", ".join(map(str, self._html_origins)), f" and {more:,} more" if more else "",
+            )  # fmt: skip
+        if self._reported.total:
+            logger.info(
+                "%s sent although robots.txt forbids it (mode report), most by %s",
+                number_of(self._reported.total, "request was", "requests were"), self._reported.most(),
             )  # fmt: skip
         if self._filtered.total:
             logger.info(

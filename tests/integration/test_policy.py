@@ -12,7 +12,7 @@ from scrapy import exceptions
 from tests.support.crawl import LOOPS, Crawl, crawl
 from tests.support.site import Answer, Arrival, Site, redirect, reset, robots
 
-CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseFailed"
+CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseNeverReceived"
 RULES = "User-agent: *\nDisallow: /api/\nDisallow: /private\n"
 
 
@@ -54,6 +54,11 @@ def test_ours_each_mode_does_what_it_says_on_its_site(loop: str) -> None:
         "obey": 2, "report": 2, "ignore": 2, "off": 2,
     }  # fmt: skip
     assert result.stats["rep/reported_count"] == 1
+    assert any(
+        line == "1 request was sent although robots.txt forbids it (mode report), most by"
+        f" {reported} (line 3, Disallow: /private) 1"
+        for line in result.lines("INFO")
+    )
 
 
 def test_ours_a_site_that_is_ignored_is_not_asked_where_no_delay_counts() -> None:
@@ -86,6 +91,7 @@ def test_ours_where_nothing_is_stopped_an_unreachable_origin_holds_nothing_up(mo
     expected = ("reported", "unreachable") if mode == "report" else ("ignored", None)
     assert (page.stamp["verdict"], page.stamp["reason"]) == expected
     assert page.time < 5
+    assert any("its pages are requested all the same" in line for line in result.lines("WARNING"))
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -160,6 +166,16 @@ def test_ours_an_exception_for_visit_time_lets_requests_pass_at_any_hour() -> No
         result = crawl(f"{site.origin}/night/1", f"{site.origin}/day", settings=settings)
     assert [page.stamp and page.stamp["reason"] for page in result.pages] == ["visit-time"]
     assert [failure.reason for failure in result.failures] == ["visit-time"]
+
+
+def test_ours_a_request_that_waits_in_the_gate_while_its_exception_expires_is_not_sent() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\nVisit-time: 0000-0600\n"))
+        settings = {"REP_RATE_AND_VISIT_TIME": True, "REP_EXCEPTIONS": [exception(f"{site.origin}/api/")]}
+        spider = "tests.integration.spiders:AwaitsAVisitTime"
+        result = crawl(f"{site.origin}/api/1", settings=settings, spider=spider)
+        assert site.paths() == ["/robots.txt"]
+    assert "line 2, Disallow: /api/" in result.stats["download/error"]
 
 
 def test_ours_an_exception_for_one_rule_lapses_when_another_one_decides() -> None:
