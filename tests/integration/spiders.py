@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep import RepExtension, stamp
+from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
 from scrapy_rep.gate import extension, refresh, report
 from scrapy_rep.policy import policy
 from scrapy_rep.politeness import crawl_delay
@@ -122,7 +122,7 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
-CLOCKS: list[Any] = [extension, refresh, report, sqlite]
+CLOCKS: list[Any] = [policy, extension, refresh, report, sqlite]
 
 
 class TimeTraveller(OneAfterAnother):
@@ -315,7 +315,7 @@ class AsksForStamps(Recorder):
 
 
 class AwaitsAVisitTime(Recorder):
-    """Downloads its first request past the scheduler, so that it waits in the gate; an exception expires meanwhile."""
+    """Downloads past the scheduler, so that the request waits in the gate; an exception expires meanwhile."""
 
     name = "awaits-a-visit-time"
 
@@ -331,7 +331,7 @@ class AwaitsAVisitTime(Recorder):
         try:
             download = engine.download_async(Request(**arguments)) if hasattr(engine, "download_async") else None
             self.page(await (download or maybe_deferred_to_future(engine.download(Request(**arguments)))))
-        except Exception as error:
+        except ForbiddenByRobots as error:
             self.crawler.stats.set_value("download/error", str(error))
 
     def expire(self) -> None:
