@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from .addon import Addon
     from .contracts import CrawlDelayContract, RobotsAllowsContract, RobotsDisallowsContract, SitemapsContract
     from .crawl.robot_parser import RepRobotParser
-    from .exceptions import FetchError, ForbiddenByRobots, InvalidSettingError, RedisRequiredError
+    from .exceptions import (
+        FetchError,
+        ForbiddenByRobots,
+        InvalidSettingError,
+        RedisRequiredError,
+        TargetUrlError,
+    )
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .gate.robots import Robots
@@ -51,6 +57,7 @@ __all__ = [
     "SitemapFeed",
     "SitemapsContract",
     "Store",
+    "TargetUrlError",
     "sitemaps_found",
 ]
 
@@ -76,6 +83,7 @@ _HOMES = {
     "Robots": "gate.robots",
     "SitemapFeed": "sitemaps.feed",
     "Store": "stores.store",
+    "TargetUrlError": "exceptions",
     "sitemaps_found": "signals",
 }
 

@@ -13,6 +13,8 @@ from scrapy_rep.protocol import product_token
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.settings.kinds import is_name
 
+from .target import user_agent_for_splash
+
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -42,7 +44,8 @@ class ProductTokens:
         """
         if self._configured:
             return self._configured
-        header = (request.headers.get(b"User-Agent") if request.headers else None) or self._default_header
+        header = request.headers.get(b"User-Agent") if request.headers else None
+        header = user_agent_for_splash(request) or header or self._default_header
         tokens = self._by_header.get(header)
         if tokens is None:
             if len(self._by_header) >= _MAX_HEADERS:

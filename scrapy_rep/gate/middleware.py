@@ -14,12 +14,12 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, Unreac
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.politeness.download_slots import drop_stale_slot
+from scrapy_rep.politeness.download_slots import choose_slot
 from scrapy_rep.politeness.robots_source import Gate
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
-from .account import DONT_OBEY
+from .account import DONT_OBEY, is_exempt
 from .extension import RepExtension
 from .sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 
@@ -53,6 +53,7 @@ class RepMiddleware(Gate):
         self._crawler = crawler
         self._downloader = Downloader(crawler)
         self._extension = extension
+        self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
 
@@ -68,13 +69,13 @@ class RepMiddleware(Gate):
         """
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
-        if "redirect_urls" in request.meta:
-            drop_stale_slot(request, self._downloader)
+        if "redirect_urls" in request.meta or self._targets.may_differ(request):
+            choose_slot(request, self._downloader, self._targets)
         if not self._extension.asks(request):
             self._extension.account.not_asked(request)
             return None
-        robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
-        if request.meta.get(DONT_OBEY):
+        robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
+        if request.meta.get(DONT_OBEY) and is_exempt(request):
             self._extension.account.not_asked(request)
             return None
         decision = self._extension.decide(robots, request)
@@ -99,7 +100,7 @@ class RepMiddleware(Gate):
         )
 
     async def _sitemap_lines(self, request: Request) -> Response:
-        robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
+        robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
         request.meta["dont_cache"] = True  # the server did not send this answer
@@ -158,7 +159,7 @@ class RepMiddleware(Gate):
     def _log(self, request: Request, why: str) -> None:
         logger.debug(
             "Forbidden by robots.txt: %(request)s (%(why)s)",
-            {"request": request, "why": why},
+            {"request": self._targets.name(request), "why": why},
             extra={"spider": self._crawler.spider},
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.origin_log import OriginLog, describe
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
@@ -49,6 +50,7 @@ class Report:
 
     def __init__(self, crawler: Crawler, unreachable: Unreachable) -> None:
         self._crawler = crawler
+        self._targets = Targets.for_crawler(crawler)
         self._unreachable_pages = _UNREACHABLE_PAGES[unreachable]
         self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
@@ -71,7 +73,7 @@ class Report:
         self._totals["forbidden"] += 1
         where = f"line {decision.line}, " if decision.line else ""
         by = f"{where}{verdict.rule or verdict.reason.value}"
-        self._first_forbidden = self._first_forbidden or f"{request} ({by})"
+        self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({by})"
         self._forbidding[f"{origin} ({by})"] += 1
         if len(self._forbidding) > _MAX_COUNTED:  # drop the rules that forbade the fewest
             self._forbidding = Counter(dict(self._forbidding.most_common(_MAX_COUNTED // 2)))
