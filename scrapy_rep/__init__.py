@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         RedisRequiredError,
         TargetUrlError,
     )
+    from .gate.browser import abort_forbidden
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .gate.robots import Robots
@@ -58,6 +59,7 @@ __all__ = [
     "SitemapsContract",
     "Store",
     "TargetUrlError",
+    "abort_forbidden",
     "sitemaps_found",
 ]
 
@@ -84,6 +86,7 @@ _HOMES = {
     "SitemapFeed": "sitemaps.feed",
     "Store": "stores.store",
     "TargetUrlError": "exceptions",
+    "abort_forbidden": "gate.browser",
     "sitemaps_found": "signals",
 }
 

@@ -10,6 +10,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.gate.browser import BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
@@ -20,9 +21,13 @@ from scrapy_rep.sitemaps.feed import SitemapFeed
 from .contracts import CONTRACTS
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
+
+_ABORT: Final = "PLAYWRIGHT_ABORT_REQUEST"
 
 _GATE: Final = 100
 """The order of Scrapy's own robots.txt middleware among the downloader middlewares."""
@@ -44,6 +49,14 @@ class Addon:
         for order, contract in enumerate(CONTRACTS, start=_AFTER_SCRAPYS_CONTRACTS):
             settings.setdefault_in_component_priority_dict("SPIDER_CONTRACTS", contract, order)
 
+    def __init__(self, crawler: Crawler | None = None) -> None:
+        """*crawler* is the one whose settings are updated; Scrapy passes it."""
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
     def update_settings(self, settings: BaseSettings) -> None:
         """Enable the components. Settings of the project, the spider or the command line take precedence."""
         settings.set("ROBOTSTXT_OBEY", value=True, priority="addon")
@@ -55,6 +68,7 @@ class Addon:
             "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )
         settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
+        self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):
             logger.warning(
                 "DOWNLOADER_MIDDLEWARES disables scrapy_rep.RepMiddleware, so Scrapy's own middleware handles"
@@ -63,6 +77,12 @@ class Addon:
         else:
             order = _disable_builtin(settings)
             settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, order)
+
+    def _bind_browser_gate(self, settings: BaseSettings) -> None:
+        """Put the gate of this crawl in the place of `abort_forbidden`, which has to look for its crawl."""
+        name = settings.get(_ABORT)
+        if self._crawler is not None and (name is abort_forbidden or name == "scrapy_rep.abort_forbidden"):
+            settings.set(_ABORT, BrowserGate(self._crawler), settings.getpriority(_ABORT) or 0)
 
 
 def _is_disabled(settings: BaseSettings, component: type) -> bool:

@@ -18,7 +18,7 @@ PUBLIC = {
         Addon CrawlDelay CrawlDelayContract Entry FetchError ForbiddenByRobots InvalidSettingError
         RateLimiterMiddleware RedisRequiredError RepExtension RepMiddleware RepPriorityQueue RepRobotParser
         RepSettings RepSitemapSpider Robots RobotsAllowsContract RobotsDisallowsContract SitemapFeed
-        SitemapsContract Store TargetUrlError sitemaps_found
+        SitemapsContract Store TargetUrlError abort_forbidden sitemaps_found
     """,
     "scrapy_rep.protocol": """
         CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access Code Dialect Explainer Explanation Extension

@@ -116,8 +116,8 @@ class Targets:
             return None
         what = f"the query parameter {name!r} of a request to {url.hostname}"
         if len(values) > 1:
-            raise TargetUrlError(f"{what} is there {len(values)} times: which URL is fetched is unknown")
-        return _checked(values[0], what)
+            raise TargetUrlError(f"{what} occurs {len(values)} times: only the service knows which one counts")
+        return _checked(values[0], f"{what} is not an absolute URL")
 
     def __repr__(self) -> str:
         return f"<Targets {'of services' if self._find else 'of requests'}>"
@@ -160,7 +160,8 @@ def _asking(find: Callable[[Request], str | None]) -> Callable[[Request], str | 
             raise TargetUrlError(
                 f"REP_TARGET_URL raised {type(error).__name__} for a request to {host}"
             ) from error
-        return None if found is None else _checked(found, f"what REP_TARGET_URL returned for a request to {host}")
+        problem = f"REP_TARGET_URL returned no absolute URL for a request to {host}"
+        return None if found is None else _checked(found, problem)
 
     return ask
 
@@ -174,13 +175,13 @@ def _target_of_splash(request: Request) -> str:
     return target
 
 
-def _checked(target: Any, what: str) -> str:
+def _checked(target: Any, problem: str) -> str:
     """*target* as Scrapy spells URLs. The message does not show it: a wrong parameter may hold a key."""
     try:
         url = safe_url_string(target)
         Origin.from_url(url)
     except (ValueError, TypeError, AttributeError):
-        raise TargetUrlError(f"{what} is not an absolute URL: robots.txt cannot be asked about it") from None
+        raise TargetUrlError(f"{problem}: robots.txt cannot be asked about it") from None
     return url
 
 

@@ -59,9 +59,31 @@ class Account:
 
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
+        self._record(request, decision, self._count(decision, robots, agent))
+
+    def answered(self, request: Request, final: Request, robots: Robots, decision: Decision, agent: str) -> None:
+        """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
+
+        The stamp is that of the URL which answered, as after redirects that Scrapy follows.
+        """
+        stamp = self._count(decision, robots, agent)
+        if not decision.is_forbidden:
+            request.meta[META_KEY] = stamp
+        if self.audit is not None:
+            self.audit.event("response", request, stamp, final=final.url)
+
+    def requested_by_browser(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
+        """Record the *decision* by *robots* on *request*, which a browser makes for a page."""
+        stamp = self._count(decision, robots, agent)
+        if decision.is_against_rules:
+            self._stats.inc_value("rep/browser/forbidden_count")
+        if self.audit is not None:
+            self.audit.event("browser", request, stamp)
+
+    def _count(self, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
-        self._record(request, decision, stamp_of(decision, robots.facts, agent))
+        return stamp_of(decision, robots.facts, agent)
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* asks no robots.txt."""

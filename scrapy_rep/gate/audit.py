@@ -109,6 +109,15 @@ class Audit:
         if len(self._sums) >= _MAX_SUMS or monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
 
+    def event(self, name: str, request: Request, stamp: Mapping[str, Any], final: str = "") -> None:
+        """Record what became of the response to *request*, or of one by a browser, unless it is allowed plainly.
+
+        *final* is the URL that the response came from.
+        """
+        if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
+            more = {"final": _without_password(final)} if final else {}
+            self.log.add(name, **self._decision(request, stamp), **more)
+
     def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
         return {

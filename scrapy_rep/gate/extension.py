@@ -118,6 +118,10 @@ class RepExtension(RobotsSource):
             return mode is not None
         return mode in _ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl_delay is not None)
 
+    def judges(self, request: Request) -> bool:
+        """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
+        return not is_exempt(request) and self.mode(request) in _ASKING
+
     def cached_robots(self, url: str) -> Robots | None:
         """The robots.txt that applies to *url*, or None if it is not cached or has expired; never waits.
 
@@ -161,7 +165,11 @@ class RepExtension(RobotsSource):
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
         self.report.decided(request, robots.entry.origin, decision)
-        self.account.decided(request, robots, decision, robots.addressed(self.product_tokens.of(request)))
+        self.account.decided(request, robots, decision, self.agent(robots, request))
+
+    def agent(self, robots: Robots, request: Request) -> str:
+        """The product token of *request* that *robots* addresses."""
+        return robots.addressed(self.product_tokens.of(request))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""

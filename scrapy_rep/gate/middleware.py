@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.exceptions import NotConfigured
@@ -20,7 +21,9 @@ from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
 from .account import DONT_OBEY, is_exempt
+from .browser import BrowserGate
 from .extension import RepExtension
+from .final_url import FinalUrl
 from .sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
@@ -52,6 +55,10 @@ class RepMiddleware(Gate):
             raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._downloader = Downloader(crawler)
+        self._final_url = FinalUrl(crawler, extension)
+        # For a function of the project that calls `abort_forbidden`; the add-on has bound the setting otherwise.
+        calls_us = crawler.settings.get("PLAYWRIGHT_ABORT_REQUEST")
+        self._browser = BrowserGate(crawler) if calls_us and not isinstance(calls_us, BrowserGate) else None
         self._extension = extension
         self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max
@@ -87,10 +94,17 @@ class RepMiddleware(Gate):
         self._extension.record(request, robots, decision)
         return None
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Flag *response* if its stamp is out of the ordinary."""
+    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
+        """Flag *response* if its stamp is out of the ordinary, or if it came from a URL that is forbidden.
+
+        ``REP_FORBIDDEN_RESPONSE`` may end such a response in `ForbiddenByRobots`. No coroutine for the others:
+        each would cost some microseconds.
+        """
         self._extension.account.flag(request, response)
-        return response
+        if response.url == request.url:
+            return response
+        final = self._final_url.request_for(request, response)
+        return response if final is None else self._final_url.judge(request, response, final)
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
         return (

@@ -73,3 +73,11 @@ class Renders:
         return (
             response.replace(body=page) if b"text/plain" in (response.headers["Content-Type"] or b"") else response
         )
+
+
+class Arrives:
+    """Answers as a browser or an API that follows redirects: with the URL that the page came from."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        final = response.headers.get("X-Final-Url")
+        return response.replace(url=final.decode()) if final else response
