@@ -10,7 +10,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
-from scrapy_rep.gate.browser import BrowserGate, abort_forbidden
+from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
-
-_ABORT: Final = "PLAYWRIGHT_ABORT_REQUEST"
 
 _GATE: Final = 100
 """The order of Scrapy's own robots.txt middleware among the downloader middlewares."""
@@ -80,9 +78,9 @@ class Addon:
 
     def _bind_browser_gate(self, settings: BaseSettings) -> None:
         """Put the gate of this crawl in the place of `abort_forbidden`, which has to look for its crawl."""
-        name = settings.get(_ABORT)
+        name = settings.get(ABORT_REQUEST)
         if self._crawler is not None and (name is abort_forbidden or name == "scrapy_rep.abort_forbidden"):
-            settings.set(_ABORT, BrowserGate(self._crawler), settings.getpriority(_ABORT) or 0)
+            settings.set(ABORT_REQUEST, BrowserGate(self._crawler), settings.getpriority(ABORT_REQUEST) or 0)
 
 
 def _is_disabled(settings: BaseSettings, component: type) -> bool:

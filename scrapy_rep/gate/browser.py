@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
+
+
+ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
+"""The setting of scrapy-playwright."""
+
+_MAX_DEAD_ENDS: Final = 1_000
 
 
 async def abort_forbidden(request: Any) -> bool:
@@ -52,6 +58,7 @@ class BrowserGate:
         self._crawler = crawler
         self._exempt: set[str] = set()
         """URLs of pages under way that the project exempted from robots.txt."""
+        self._dead_ends: dict[str, str] = {}
         self._failed = OriginLog(logger, logging.WARNING, "%d more requests of the browser could not be judged")
         signal_handlers = {
             signals.spider_opened: self._spider_opened, signals.spider_closed: self._spider_closed,
@@ -60,12 +67,33 @@ class BrowserGate:
         for signal, handler in signal_handlers.items():
             crawler.signals.connect(handler, signal=signal)
 
+    @classmethod
+    def of(cls, crawler: Crawler) -> BrowserGate | None:
+        """The one in the settings, or one for a function of the project that calls `abort_forbidden`."""
+        setting = crawler.settings.get(ABORT_REQUEST)
+        if not setting:
+            return None
+        return setting if isinstance(setting, BrowserGate) else cls(crawler)
+
     async def __call__(self, request: Any) -> bool:
         """As `abort_forbidden`, for this crawl."""
         url: str = request.url
-        if urlsplit(url).scheme not in SCHEMES or (request.is_navigation_request() and _key(url) in self._exempt):
+        if url.partition(":")[0] not in SCHEMES or (request.is_navigation_request() and _key(url) in self._exempt):
             return False
-        return await in_reactor_thread(lambda: self._aborts(url))
+        left = _page_left(request)
+        aborts = await in_reactor_thread(lambda: self._aborts(url))
+        if aborts and left:
+            self._add_dead_end(left, url)
+        return aborts
+
+    def dead_end(self, page: str) -> str | None:
+        """The forbidden URL that a script of *page* led to; Chromium shows an error page then."""
+        return self._dead_ends.pop(_key(page), None)
+
+    def _add_dead_end(self, page: str, url: str) -> None:
+        self._dead_ends[_key(page)] = url
+        if len(self._dead_ends) > _MAX_DEAD_ENDS:
+            del self._dead_ends[next(iter(self._dead_ends))]
 
     async def _aborts(self, url: str) -> bool:
         try:
@@ -130,6 +158,15 @@ def _cause(request: Request) -> Request:
     """
     slot = f"robots.txt of {urlsplit(request.url).netloc}"
     return request.replace(meta={"download_slot": slot, DONT_OBEY: True})
+
+
+def _page_left(request: Any) -> str | None:
+    """The URL of the page that *request* leaves for another one; None for a frame, and for what a page loads."""
+    try:
+        frame = request.frame if request.is_navigation_request() else None
+        return frame.url if frame is not None and frame.parent_frame is None else None
+    except Exception:  # noqa: BLE001  # Playwright raises for the requests of service workers, which have no frame
+        return None
 
 
 def _key(url: str) -> str:

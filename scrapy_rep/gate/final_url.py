@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.policy.policy import Decision
 
+    from .browser import BrowserGate
     from .extension import RepExtension
     from .robots import Robots
 
@@ -38,9 +39,10 @@ _INHERITED: Final = ("proxy", "_auth_proxy", "_scheme_proxy", "bindaddress")  # 
 class FinalUrl:
     """Judges the URLs that responses come from, in one crawl."""
 
-    def __init__(self, crawler: Crawler, extension: RepExtension) -> None:
+    def __init__(self, crawler: Crawler, extension: RepExtension, browser: BrowserGate | None) -> None:
         self._stats = crawler.stats
         self._extension = extension
+        self._browser = browser
         self._targets = extension.targets
         self._drops = extension.settings.forbidden_response == "drop"
         what = "dropped" if self._drops else "kept"
@@ -55,7 +57,7 @@ class FinalUrl:
         if is_exempt(request) or is_robots_txt(request) or response.url == self._targets.of(request):
             return None
         try:
-            final = self._targets.of(Request(response.url))
+            final = self._targets.of(Request(self._url(request, response)))
             if _parts(final) == _parts(self._targets.of(request)):
                 return None
         except ValueError:  # nothing was fetched from such a URL
@@ -64,6 +66,11 @@ class FinalUrl:
         meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
         asked = Request(final, headers=request.headers, meta=meta)
         return asked if self._extension.judges(asked) else None
+
+    def _url(self, request: Request, response: Response) -> str:
+        """The URL of *response*, or the one that the browser shows an error page for."""
+        is_dead_end = self._browser is not None and response.url.startswith("chrome-error:")
+        return (is_dead_end and self._browser and self._browser.dead_end(request.url)) or response.url
 
     async def judge(self, request: Request, response: Response, final: Request) -> Response:
         """Judge *final*, the request for the final URL of *response*.

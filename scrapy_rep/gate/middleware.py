@@ -55,10 +55,7 @@ class RepMiddleware(Gate):
             raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._downloader = Downloader(crawler)
-        self._final_url = FinalUrl(crawler, extension)
-        # For a function of the project that calls `abort_forbidden`; the add-on has bound the setting otherwise.
-        calls_us = crawler.settings.get("PLAYWRIGHT_ABORT_REQUEST")
-        self._browser = BrowserGate(crawler) if calls_us and not isinstance(calls_us, BrowserGate) else None
+        self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension = extension
         self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max

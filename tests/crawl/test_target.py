@@ -8,8 +8,7 @@ import pytest
 from scrapy import Request
 
 from scrapy_rep import TargetUrlError
-from scrapy_rep.crawl.product_tokens import user_agent_for_splash
-from scrapy_rep.crawl.target import Targets
+from scrapy_rep.crawl.target import Targets, user_agent_for_splash
 
 API = Targets({"api.example": "url"})
 PLAIN = Targets()
@@ -75,7 +74,7 @@ def test_ours_a_callable_finds_the_target_once_per_request() -> None:
 
     def find(request: Request) -> str | None:
         asked.append(request.url)
-        return request.headers["Target"].decode() if "Target" in request.headers else None
+        return (request.headers["Target"] or b"").decode() if "Target" in request.headers else None
 
     targets = Targets(find)
     request, own = (

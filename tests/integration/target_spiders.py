@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from scrapy import Request
+from scrapy.utils.misc import load_object
 
+from scrapy_rep import abort_forbidden
 from tests.support.run_crawl import Recorder
 
 KEY = "s3cret-key"
@@ -39,19 +43,54 @@ class Stamps(Recorder):
         super().page(response)
 
 
-class Follows(Stamps):
-    """Follows one link of its first page, as a spider that crawls through an API does."""
+class CopiesMeta(Stamps):
+    """Follows a link of its first page with the meta of that page, as many spiders do."""
 
-    name = "follows"
+    name = "copies-meta"
     link = ""
 
     def page(self, response: Any) -> Any:
         super().page(response)
         if len(self.facts["pages"]) == 1:
-            yield Request(self.link, self.page, errback=self.failure)
+            yield Request(self.link, self.page, errback=self.failure, meta=response.meta)
 
 
 def through_api(robots_request: Request, cause: Request) -> Request:
     """A ``REP_REQUEST_HOOK`` that sends robots.txt through the API of *cause*."""
     parts = urlsplit(cause.url)
     return robots_request.replace(url=api_url(f"{parts.scheme}://{parts.netloc}", robots_request.url))
+
+
+@dataclass
+class BrowserRequest:
+    """As much of a request of Playwright as is looked at; *page* is the URL that a navigation leaves."""
+
+    url: str
+    page: str = ""
+
+    def is_navigation_request(self) -> bool:
+        return bool(self.page)
+
+    @property
+    def frame(self) -> Any:
+        return SimpleNamespace(parent_frame=None, url=self.page)
+
+
+class Browses(Stamps):
+    """Asks about each URL in ``loads`` for its pages, as scrapy-playwright does; the answers are stats."""
+
+    name = "browses"
+    loads: list[str] = []
+
+    async def page(self, response: Any) -> None:  # type: ignore[override]
+        super().page(response)
+        ask = load_object(self.crawler.settings["PLAYWRIGHT_ABORT_REQUEST"])
+        answers = [await ask(BrowserRequest(url)) for url in self.loads]
+        self.crawler.stats.set_value("aborted", sum(answers))
+        for url, answer in zip(self.loads, answers, strict=True):
+            self.crawler.stats.set_value(f"aborts {url}", int(answer))
+
+
+async def images_and_forbidden(request: Any) -> bool:
+    """A function of a project for ``PLAYWRIGHT_ABORT_REQUEST``."""
+    return request.url.endswith(".png") or await abort_forbidden(request)
