@@ -7,7 +7,9 @@ from here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
@@ -30,9 +32,14 @@ _SPLASH_URL: Final = "http://127.0.0.1:8050"  # the default of scrapy-splash
 
 
 class Targets:
-    """The targets of the requests of one crawl. A target that is the request's own URL is that very object."""
+    """The targets of the requests of one crawl. A target that is the request's own URL is that very object.
 
-    def __init__(self, setting: TargetUrl | None = None, splash_url: str | None = None) -> None:
+    ``is_plain`` is whether every request fetches from its own URL. Such a crawl pays nothing for the question.
+    """
+
+    def __init__(
+        self, setting: TargetUrl | None = None, splash_url: str | None = None, *, has_splash: bool = True
+    ) -> None:
         """*setting* is ``REP_TARGET_URL``, *splash_url* is ``SPLASH_URL``."""
         self._parameters = setting if isinstance(setting, Mapping) else {}
         self._find: Callable[[Request], str | None] | None = None
@@ -40,6 +47,9 @@ class Targets:
             self._find = self._parameter if isinstance(setting, Mapping) else _asking(setting)
         self._splash_url = splash_url or _SPLASH_URL
         self._known: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        self.is_plain = setting is None and not has_splash
+        self.of: Callable[[Request], str] = attrgetter("url") if self.is_plain else self._of
+        """The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL."""
 
     @classmethod
     def for_crawler(cls, crawler: Crawler) -> Targets:
@@ -47,18 +57,13 @@ class Targets:
         targets = _targets.get(crawler)
         if targets is None:
             setting, splash_url = RepSettings.from_crawler(crawler).target_url, crawler.settings.get("SPLASH_URL")
-            targets = _targets[crawler] = cls(setting, splash_url)
+            targets = _targets[crawler] = cls(setting, splash_url, has_splash=_has_splash(crawler))
         return targets
 
-    def of(self, request: Request) -> str:
-        """The URL that *request* fetches from. Raises `TargetUrlError` if it asks a service for no usable URL."""
+    def _of(self, request: Request) -> str:
         if _PROCESSED in request.meta:
             return _target_of_splash(request)
         return request.url if self._find is None else self._found(request)
-
-    def may_differ(self, request: Request) -> bool:
-        """Whether *request* may fetch from another URL than its own; False for nearly all."""
-        return self._find is not None or _PROCESSED in request.meta
 
     def via(self, request: Request) -> str | None:
         """The host of the service that fetches for *request*; None if Scrapy fetches from the target itself."""
@@ -124,6 +129,16 @@ class Targets:
 
 
 _targets: WeakKeyDictionary[Crawler, Targets] = WeakKeyDictionary()
+
+
+def _has_splash(crawler: Crawler) -> bool:
+    """Whether scrapy-splash may be among the middlewares, which are not built yet."""
+    names = crawler.settings.getdict("DOWNLOADER_MIDDLEWARES")
+    return bool(
+        "scrapy_splash" in sys.modules
+        or crawler.settings.get("SPLASH_URL")
+        or any("splash" in str(name).lower() for name in names)
+    )
 
 
 def is_for_splash(request: Request) -> bool:

@@ -59,7 +59,9 @@ class Account:
 
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
-        self._record(request, decision, self._count(decision, robots, agent))
+        if decision.exception is not None:
+            self._exceptions.count(decision.exception)
+        self._record(request, decision, stamp_of(decision, robots.facts, agent))
 
     def answered(self, request: Request, final: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
@@ -111,7 +113,7 @@ class Account:
         self._record(request, decision, stamp)
 
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
-        if is_for_splash(request) and request.meta.get(META_KEY) == stamp:
+        if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:
             return  # the request that scrapy-splash replaced has its record
         if decision.is_forbidden:
             request.meta.pop(META_KEY, None)

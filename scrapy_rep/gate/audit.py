@@ -164,7 +164,7 @@ class Audit:
 
 def _without_password(url: str) -> str:
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], *parts[2:])) if "@" in parts.netloc else url
 
 
 def _path(template: str, crawler: Crawler) -> Path:

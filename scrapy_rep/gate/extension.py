@@ -165,7 +165,7 @@ class RepExtension(RobotsSource):
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
         self.report.decided(request, robots.entry.origin, decision)
-        self.account.decided(request, robots, decision, self.agent(robots, request))
+        self.account.decided(request, robots, decision, robots.addressed(self.product_tokens.of(request)))
 
     def agent(self, robots: Robots, request: Request) -> str:
         """The product token of *request* that *robots* addresses."""

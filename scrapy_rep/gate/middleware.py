@@ -73,7 +73,7 @@ class RepMiddleware(Gate):
         """
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
-        if "redirect_urls" in request.meta or self._targets.may_differ(request):
+        if "redirect_urls" in request.meta or not self._targets.is_plain:
             choose_slot(request, self._downloader, self._targets)
         if not self._extension.asks(request):
             self._extension.account.not_asked(request)

@@ -77,7 +77,7 @@ class RepPriorityQueue:
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk."""
         downloader = self._tracker.downloader
-        if "redirect_urls" in request.meta or self._targets.may_differ(request):
+        if "redirect_urls" in request.meta or not self._targets.is_plain:
             choose_slot(request, downloader, self._targets)
         slot = self._slot(downloader.slot_key(request))
         self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length

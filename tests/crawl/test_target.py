@@ -12,6 +12,7 @@ from scrapy_rep.crawl.target import Targets, user_agent_for_splash
 
 API = Targets({"api.example": "url"})
 PLAIN = Targets()
+"""Without a setting; Splash may be there."""
 KEY = "s3cret"
 
 

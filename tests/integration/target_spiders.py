@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from scrapy import Request
 from scrapy.utils.misc import load_object
 
-from scrapy_rep import abort_forbidden
+from scrapy_rep import RepExtension, abort_forbidden
 from tests.support.run_crawl import Recorder
 
 KEY = "s3cret-key"
@@ -53,6 +53,19 @@ class CopiesMeta(Stamps):
         super().page(response)
         if len(self.facts["pages"]) == 1:
             yield Request(self.link, self.page, errback=self.failure, meta=response.meta)
+
+
+class AsksCanStart(Recorder):
+    """Asks whether its first request could start, as the queue of another scheduler does, and notes its slot."""
+
+    name = "asks-can-start"
+
+    def page(self, response: Any) -> None:
+        super().page(response)
+        extension: Any = self.crawler.get_extension(RepExtension)
+        request = Request(self.requests[0]["url"])
+        extension.can_start(request)
+        self.crawler.stats.set_value("slot", request.meta.get("download_slot"))
 
 
 def through_api(robots_request: Request, cause: Request) -> Request:

@@ -117,6 +117,14 @@ def test_ours_a_download_slot_of_the_project_stays(site: Site) -> None:
     assert [page.tag["slot"] for page in result.pages] == ["mine"]
 
 
+def test_ours_another_scheduler_that_asks_whether_a_request_can_start_gets_the_slot_of_the_target(
+    site: Site,
+) -> None:
+    asked = api_url(site.origins[0], f"{site.origins[1]}/p")
+    result = crawl(asked, settings=SETTINGS, spider="tests.integration.target_spiders:AsksCanStart")
+    assert result.stats["slot"] == SHOP
+
+
 def test_ours_a_request_for_the_api_itself_is_judged_by_the_robots_txt_of_the_api(site: Site) -> None:
     result = crawl(f"{site.origins[0]}/account?api_key={KEY}", settings=SETTINGS)
     (failure,) = result.failures
