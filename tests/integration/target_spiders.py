@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.utils.misc import load_object
 
 from scrapy_rep import RepExtension, abort_forbidden
+from scrapy_rep.crawl.event_loop import in_reactor_thread, in_thread, sleep, start
 from tests.support.run_crawl import Recorder
 
 KEY = "s3cret-key"
@@ -97,11 +100,57 @@ class Browses(Stamps):
 
     async def page(self, response: Any) -> None:  # type: ignore[override]
         super().page(response)
+        await self.ask()
+
+    async def ask(self) -> None:
         ask = load_object(self.crawler.settings["PLAYWRIGHT_ABORT_REQUEST"])
         answers = [await ask(BrowserRequest(url)) for url in self.loads]
         self.crawler.stats.set_value("aborted", sum(answers))
         for url, answer in zip(self.loads, answers, strict=True):
             self.crawler.stats.set_value(f"aborts {url}", int(answer))
+
+
+class BrowsesWhileLoading(Browses):
+    """Asks while its page is being downloaded."""
+
+    name = "browses-while-loading"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.reached, signal=signals.request_reached_downloader)
+        return spider
+
+    def reached(self, request: Request) -> None:
+        if request.url.endswith("/page"):
+            start(self.ask_later())
+
+    async def ask_later(self) -> None:
+        await sleep(0.3)
+        await self.ask()
+
+    async def page(self, response: Any) -> None:  # type: ignore[override]
+        Stamps.page(self, response)
+
+
+class AsksFromThread(Recorder):
+    """Notes in which thread the work of another thread with a loop of its own is done, and its error."""
+
+    name = "asks-from-thread"
+
+    async def page(self, response: Any) -> None:  # type: ignore[override]
+        super().page(response)
+        self.crawler.stats.set_value("thread", await in_thread(asyncio.run, in_reactor_thread(self.work)))
+        try:
+            await in_thread(asyncio.run, in_reactor_thread(self.fail))
+        except ZeroDivisionError as error:
+            self.crawler.stats.set_value("error", type(error).__name__)
+
+    async def work(self) -> str:
+        return threading.current_thread().name
+
+    async def fail(self) -> float:
+        return 1 / 0
 
 
 async def images_and_forbidden(request: Any) -> bool:

@@ -85,11 +85,28 @@ def test_ours_modes_and_exceptions_apply(site: Site) -> None:
 
 
 def test_ours_robots_txt_of_the_same_host_does_not_wait_for_the_page(site: Site) -> None:
-    """The page holds the only place in the download slot of its host."""
-    limits: dict[str, Any] = {"CONCURRENT_REQUESTS": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
-    result = loading(site, f"{site.origins[1]}/private/a.png", **limits)
+    """The page holds the only place in the download slot of its host until the browser has its answer."""
+    site.answer("/page", Answer(when=lambda: site.count("/robots.txt", site.origins[1]) > 0), site.origin)
+    result = crawl(
+        f"{site.origin}/page", spider="tests.integration.target_spiders:BrowsesWhileLoading",
+        attributes={"loads": [f"{site.origins[1]}/private/a.png"]},
+        settings={
+            **ABORT, "CONCURRENT_REQUESTS": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+            "DOWNLOAD_TIMEOUT": 5, "RETRY_ENABLED": False,
+        },
+    )  # fmt: skip
+    assert len(result.pages) == 1
     assert result.stats["aborted"] == 1
-    assert result.seconds < 5
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "twisted"])
+def test_ours_a_browser_in_a_thread_of_its_own_is_answered_in_the_thread_of_the_crawl(
+    site: Site, loop: str
+) -> None:
+    spider = "tests.integration.target_spiders:AsksFromThread"
+    result = crawl(f"{site.origin}/page", spider=spider, loop=loop, apart=True)
+    assert result.stats["thread"] == "MainThread"
+    assert result.stats["error"] == "ZeroDivisionError"
 
 
 def test_ours_the_audit_log_names_what_was_aborted(site: Site, tmp_path: Path) -> None:

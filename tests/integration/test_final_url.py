@@ -86,12 +86,16 @@ def test_ours_a_forbidden_path_of_the_same_origin_is_found(site: Site) -> None:
 
 
 @pytest.mark.parametrize("final", ["{}/page#part", "{}/page?", "HTTP://{}/page"])
-def test_ours_the_same_page_spelt_otherwise_costs_nothing(site: Site, final: str) -> None:
+def test_ours_the_same_page_spelt_otherwise_costs_no_fetch(site: Site, final: str) -> None:
+    """Its robots.txt has expired by then."""
+    site.answer("/robots.txt", Answer(headers=[("Cache-Control", "max-age=0")]), site.origin)
+    settings = {"REP_MIN_TTL": 0, **DROP}
+    arriving(site, f"{site.origin}/page", settings)
+    once = site.count("/robots.txt")
     host = site.origin.partition("://")[2]
     final = final.format(host if final.startswith("HTTP") else site.origin)
-    result = arriving(site, final, {"ROBOTSTXT_OBEY": False, "REP_MODES": {"127.0.0.1": "obey"}, **DROP})
-    assert result.urls == [final]
-    assert site.paths() == ["/robots.txt", "/page"]
+    assert arriving(site, final, settings).urls == [final]
+    assert site.count("/robots.txt") == 2 * once
 
 
 def test_ours_a_final_url_that_has_no_robots_txt_is_left_alone(site: Site) -> None:
