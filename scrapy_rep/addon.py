@@ -41,12 +41,6 @@ _NEXT_TO_DOWNLOADER: Final = 10_000
 class Addon:
     """``ADDONS = {"scrapy_rep.Addon": 300}``: obey robots.txt, with `RepMiddleware` instead of Scrapy's."""
 
-    @classmethod
-    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Add the contracts: ``scrapy check`` reads them before there is a crawler."""
-        for order, contract in enumerate(CONTRACTS, start=_AFTER_SCRAPYS_CONTRACTS):
-            settings.setdefault_in_component_priority_dict("SPIDER_CONTRACTS", contract, order)
-
     def __init__(self, crawler: Crawler | None = None) -> None:
         """*crawler* is the one whose settings are updated; Scrapy passes it."""
         self._crawler = crawler
@@ -54,6 +48,12 @@ class Addon:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Add the contracts: ``scrapy check`` reads them before there is a crawler."""
+        for order, contract in enumerate(CONTRACTS, start=_AFTER_SCRAPYS_CONTRACTS):
+            settings.setdefault_in_component_priority_dict("SPIDER_CONTRACTS", contract, order)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Enable the components. Settings of the project, the spider or the command line take precedence."""

@@ -72,7 +72,7 @@ class Account:
         if not decision.is_forbidden:
             request.meta[META_KEY] = stamp
         if self.audit is not None:
-            self.audit.event("response", request, stamp, final=final.url)
+            self.audit.event("response", request, stamp, final=self._targets.url(final))
 
     def requested_by_browser(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* by *robots* on *request*, which a browser makes for a page."""

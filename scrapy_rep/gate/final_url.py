@@ -96,7 +96,7 @@ class FinalUrl:
         verdict = decision.verdict
         self._log.add(
             "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
-            self._targets.name(request), final.url, robots.entry.origin,
+            self._targets.name(request), self._targets.url(final), robots.entry.origin,
             f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value,
             "dropped" if decision.is_forbidden else "kept",
         )  # fmt: skip

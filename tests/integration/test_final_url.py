@@ -163,6 +163,16 @@ def test_ours_an_api_that_tells_its_final_url_is_judged_by_that(site: Site) -> N
     assert warnings(result)[0].startswith(f"<GET {site.origins[1]}/page> via 127.0.0.1 ended at {final}")
 
 
+def test_ours_a_final_url_of_the_api_itself_is_shown_without_its_key(site: Site, tmp_path: Path) -> None:
+    audit, page = tmp_path / "audit.jsonl", f"{site.origin}/page?key=s3cret"
+    final = f"{site.origins[1]}/private?key=s3cret"
+    site.answer("/page?key=s3cret", Answer(body=b"page", headers=[("X-Final-Url", final)]), site.origin)
+    services = {"127.0.0.1": "url", "127.0.0.2": "url"}
+    result = crawl(page, settings={**SETTINGS, "REP_TARGET_URL": services, "REP_AUDIT": str(audit)})
+    assert warnings(result)[0].startswith(f"<GET {site.origin}/page> ended at {site.origins[1]}/private, which")
+    assert "s3cret" not in audit.read_text()
+
+
 def test_ours_after_ten_warnings_responses_are_counted(site: Site) -> None:
     answer = Answer(body=b"page", headers=[("X-Final-Url", f"{site.origins[1]}/private")])
     for number in range(13):
