@@ -19,8 +19,10 @@ if TYPE_CHECKING:
         ForbiddenByRobots,
         InvalidSettingError,
         RedisRequiredError,
+        TargetUrlError,
         UnreachableError,
     )
+    from .gate.browser import abort_forbidden
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .gate.robots import Robots
@@ -65,7 +67,9 @@ __all__ = [
     "SitemapsContract",
     "Stamp",
     "Store",
+    "TargetUrlError",
     "UnreachableError",
+    "abort_forbidden",
     "link_filtered",
     "sitemaps_found",
     "stamp",
@@ -97,7 +101,9 @@ _HOMES = {
     "SitemapFeed": "sitemaps.feed",
     "Stamp": "policy.stamp",
     "Store": "stores.store",
+    "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
+    "abort_forbidden": "gate.browser",
     "link_filtered": "signals",
     "sitemaps_found": "signals",
     "stamp": "policy.stamp",

@@ -18,8 +18,8 @@ PUBLIC = {
         Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry FetchError ForbiddenByRobots
         InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware RedisRequiredError RepExtension
         RepMiddleware RepPriorityQueue RepRobotParser RepSettings RepSitemapSpider Robots RobotsAllowsContract
-        RobotsDisallowsContract SitemapFeed SitemapsContract Stamp Store UnreachableError link_filtered
-        sitemaps_found stamp
+        RobotsDisallowsContract SitemapFeed SitemapsContract Stamp Store TargetUrlError UnreachableError
+        abort_forbidden link_filtered sitemaps_found stamp
     """,
     "scrapy_rep.protocol": """
         CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access Code Dialect Explainer Explanation Extension

@@ -23,6 +23,7 @@ from scrapy_rep.crawl.event_loop import in_thread
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.crawl.scrapy_internals import Engine
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.policy.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
@@ -42,6 +43,11 @@ logger = logging.getLogger(__name__)
 
 CLOSE_REASON: Final = "rep_audit_failed"
 
+_OF_STAMP: Final = (
+    "agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception",
+)  # fmt: skip
+"""The fields of a stamp that a decision has too."""
+
 _MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
 _SUMS_EVERY: Final = 60.0  # seconds
 _LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
@@ -56,6 +62,7 @@ class Audit:
         self._settings = RepSettings.from_crawler(crawler)
         self._policy = policy
         self._exceptions = exceptions
+        self._targets = Targets.for_crawler(crawler)
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
         self._summed_at = monotonic()
@@ -101,9 +108,27 @@ class Audit:
         self._sums[stamp["origin"] or "", verdict, _cut(stamp["rule"] or stamp["reason"] or "")] += 1
         is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
         if not is_plain or self._settings.audit_all:
-            self.log.add("decision", **_decision(request, stamp))
+            self.log.add("decision", **self._decision(request, stamp))
         if len(self._sums) >= _MAX_SUMS or monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
+
+    def event(self, name: str, request: Request, stamp: Mapping[str, Any], final: str = "") -> None:
+        """Record what became of the response to *request*, or of one by a browser, unless it is allowed plainly.
+
+        *final* is the URL that the response came from.
+        """
+        if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
+            more = {"final": _without_password(final)} if final else {}
+            self.log.add(name, **self._decision(request, stamp), **more)
+
+    def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
+        referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
+        return {
+            "time": iso_time(time()), "url": _without_password(self._targets.url(request)),
+            "via": self._targets.via(request), "method": request.method,
+            **{name: stamp[name] for name in _OF_STAMP}, "rule": stamp["rule"] and _cut(stamp["rule"]),
+            "referer": _without_password(self._targets.shown(referer)) or None,
+        }  # fmt: skip
 
     def _write_sums(self) -> None:
         if self._sums:
@@ -143,16 +168,6 @@ class Audit:
         return f"<Audit {self.log!r}>"
 
 
-def _decision(request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception")
-    referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
-    return {
-        "time": iso_time(time()), "url": _without_password(request.url), "method": request.method,
-        **{name: stamp[name] for name in names}, "rule": stamp["rule"] and _cut(stamp["rule"]),
-        "referer": _without_password(referer) or None,
-    }  # fmt: skip
-
-
 def _cut(rule: str) -> str:
     return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
 
@@ -163,7 +178,7 @@ def _without_password(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], *parts[2:])) if "@" in parts.netloc else url
 
 
 def _open(settings: RepSettings, crawler: Crawler) -> AuditLog:

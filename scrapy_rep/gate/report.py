@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.origin_log import OriginLog, describe
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
@@ -75,6 +76,7 @@ class Report:
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._crawler = crawler
         self._policy = policy
+        self._targets = Targets.for_crawler(crawler)
         self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
         self._unparsed = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be parsed")
@@ -97,7 +99,7 @@ class Report:
             self.not_forbidden(request)
         else:
             by = self._forbidden.add(origin, decision)
-            self._first_forbidden = self._first_forbidden or f"{request} ({by})"
+            self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({by})"
             if request.meta.get(_IS_START):
                 self._forbidden_starts.add(origin, decision)
 
@@ -108,7 +110,7 @@ class Report:
 
     def link_filtered(self, link: Request, decision: Decision) -> str:
         """Count a *link* that was dropped before the scheduler; return the rule that forbids it, and its line."""
-        return self._filtered.add(Origin.from_url(link.url), decision)
+        return self._filtered.add(Origin.from_url(self._targets.of(link)), decision)
 
     def refreshed(self, refreshed: Refreshed, robots: Robots, known: Robots | None) -> None:
         """Count and log that *robots* replaces *known*."""

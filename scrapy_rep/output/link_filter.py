@@ -118,7 +118,7 @@ class LinkFilter:
     def _passes(self, link: Request, response: Response) -> bool:
         """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
         try:
-            robots = self._extension.cached_robots(link.url)
+            robots = self._extension.cached_robots(self._extension.targets.of(link))
             decision = self._extension.decide(robots, link) if robots is not None else None
         except Exception as error:  # noqa: BLE001  # the gate fails closed
             self._log_failure(link, error)
@@ -148,7 +148,7 @@ class LinkFilter:
     def _origin_to_await(self, link: Request) -> Origin | None:
         """The origin whose robots.txt *link* has to wait for, or None if it does not wait."""
         extension = self._extension
-        if extension.cached_robots(link.url) is not None or extension.mode(link) is not Mode.OBEY:
+        if extension.cached_robots(extension.targets.of(link)) is not None or extension.mode(link) is not Mode.OBEY:
             return None
         origin = extension.origin_to_ask(link)
         if self._fetches:

@@ -89,10 +89,19 @@ class Decision:
             return self
         return Decision(self.mode, Outcome.EXCEPTED, Verdict(allowed=False, rule=None, reason=reason), exception)
 
+    def tolerated(self) -> Decision:
+        """What is left of it for a response that was received and is kept: a report."""
+        return replace(self, outcome=Outcome.REPORTED) if self.is_forbidden else self
+
     @property
     def is_forbidden(self) -> bool:
         """Whether the request must not be sent."""
         return self.outcome in _NOT_SENT
+
+    @property
+    def is_against_rules(self) -> bool:
+        """Whether robots.txt forbids the request and no exception covers it."""
+        return self.outcome in {Outcome.FORBIDDEN, Outcome.REPORTED}
 
     @property
     def is_asked(self) -> bool:

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-__all__ = ["InvalidSettingError", "RepSettings", "RequestHook", "Unreachable", "asks_for_delays", "asks_robots"]
+__all__ = [
+    "InvalidSettingError",
+    "RepSettings",
+    "RequestHook",
+    "TargetUrl",
+    "Unreachable",
+    "asks_for_delays",
+    "asks_robots",
+]
 
 logger = logging.getLogger(__name__)
 
