@@ -136,7 +136,7 @@ class LinkFilter:
         self._crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(
             "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",
-            {"request": link, "why": rule},
+            {"request": self._extension.targets.name(link), "why": rule},
             extra={"spider": self._crawler.spider},
         )
         self._crawler.signals.send_catch_log(
@@ -148,7 +148,8 @@ class LinkFilter:
     def _origin_to_await(self, link: Request) -> Origin | None:
         """The origin whose robots.txt *link* has to wait for, or None if it does not wait."""
         extension = self._extension
-        if extension.cached_robots(extension.targets.of(link)) is not None or extension.mode(link) is not Mode.OBEY:
+        is_known = extension.cached_robots(extension.targets.of(link)) is not None
+        if is_known or extension.mode(link) is not Mode.OBEY:
             return None
         origin = extension.origin_to_ask(link)
         if self._fetches:
@@ -188,7 +189,7 @@ class LinkFilter:
             self._has_failed = True
             logger.error(
                 "REP_FILTER_LINKS: %s cannot be judged (%s). It passes, as do all links that fail so, and is"
-                " judged when it is about to start", link, describe(error),
+                " judged when it is about to start", self._extension.targets.name(link), describe(error),
                 exc_info=error, extra={"spider": self._crawler.spider},
             )  # fmt: skip
 

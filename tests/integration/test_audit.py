@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from scrapy_rep.policy.audit_log import AuditLog, read_events
-from tests.integration.test_policy import day, exception
 from tests.support.crawl import LOOPS, crawl, crawl_until
+from tests.support.exceptions import day, exception
 from tests.support.site import Answer, Site, redirect, robots
 
 RULES = "User-agent: *\nAllow: /open\nDisallow: /private\nDisallow: /api/\n"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.exceptions import day
 from tests.support.site import Site, robots
 
 RULES = robots("User-agent: *\nAllow: /open\nDisallow: /private\n")
@@ -65,7 +66,7 @@ def test_ours_a_full_stamp_names_file_and_exception() -> None:
     with Site() as site:
         site.answer("/robots.txt", RULES)
         url = f"{site.origin}/private"
-        exception = {"url": url, "reason": "written permission", "until": "2027-01-31"}
+        exception = {"url": url, "reason": "written permission", "until": day()}
         result = scrape(url, REP_ITEM_STAMP="full", REP_EXCEPTIONS=[exception])
     (stamp,) = stamps(result, url)
     assert (stamp["verdict"], stamp["line"], stamp["robots"]) == ("excepted", 3, f"{site.origin}/robots.txt")
@@ -90,7 +91,7 @@ def test_ours_no_two_items_share_a_stamp(choice: str) -> None:
             url,
             attributes={"kinds": ["dict"] * 3, "marks": True},
             REP_ITEM_STAMP=choice,
-            REP_EXCEPTIONS=[{"url": url, "reason": "written permission", "until": "2027-01-31"}],
+            REP_EXCEPTIONS=[{"url": url, "reason": "written permission", "until": day()}],
         )
     assert [stamp["mark"] for stamp in stamps(result, url)] == [1, 2, 3]
     if choice == "full":

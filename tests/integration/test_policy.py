@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,11 @@ import pytest
 from scrapy import exceptions
 
 from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.exceptions import day, exception
 from tests.support.site import Answer, Arrival, Site, redirect, reset, robots
 
 CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseNeverReceived"
 RULES = "User-agent: *\nDisallow: /api/\nDisallow: /private\n"
-
-
-def day(days: int = 30) -> str:
-    return (datetime.now(timezone.utc).date() + timedelta(days=days)).isoformat()
-
-
-def exception(url: str, **more: Any) -> dict[str, Any]:
-    return {"url": url, "reason": "ticket 47", "until": day(), **more}
 
 
 def verdicts(result: Crawl) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.crawl import crawl
+from tests.support.exceptions import day
 from tests.support.markdown import PAGES, names, section
 from tests.support.site import Site, robots
 
@@ -26,7 +27,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         exception = {
             "url": f"{site.origin}/api/1",
             "reason": "r",
-            "until": "2027-01-01",
+            "until": day(),
             "rule": "Disallow: /api/",
         }
         crawl(

@@ -18,6 +18,7 @@ from scrapy_rep.protocol.display import duration
 from scrapy_rep.tools.commands import forecast
 from scrapy_rep.tools.forecast import OriginForecast, Pace, seconds_of, share_of_day, side_by_side
 from tests.support.command import robots_command
+from tests.support.exceptions import day
 from tests.support.markdown import PAGES, blocks
 from tests.support.site import Answer, Site, robots, sitemap, sitemap_index
 
@@ -156,7 +157,7 @@ def test_the_rules_for_the_projects_product_token_count(site: Site, folder: Path
 def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
     site.answer("/robots.txt", robots(SLOW))
     site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2), *pages(site.origin, 3, "private/")))
-    exception = {"url": f"{site.origin}/private/1", "reason": "asked", "until": "2027-01-01"}
+    exception = {"url": f"{site.origin}/private/1", "reason": "asked", "until": day()}
     excepted = facts_of(folder, site.origin, REP_EXCEPTIONS=json.dumps([exception]))
     assert (excepted[0]["pages"], excepted[0]["disallowed"]) == (3, 2)
     ignored = facts_of(folder, site.origin, REP_MODES=json.dumps({"127.0.0.1": "ignore"}))
