@@ -15,11 +15,9 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.utils.httpobj import urlparse_cached
-from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.crawl.target import Targets
-from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision, Policy
@@ -35,9 +33,10 @@ from scrapy_rep.stores.redis_connection import RedisConnection
 
 from .account import DONT_OBEY, Account, is_exempt
 from .fetch import Fetcher
-from .refresh import Refreshed, Refresher
+from .refresh import Refresher
 from .report import Report
-from .robots import ALLOW_ALL, DISALLOW_ALL, Robots, RobotsCache
+from .robots import Robots, RobotsCache
+from .robots_builder import RobotsBuilder
 from .single_flight import SingleFlight
 from .sitemap_lines import sitemaps_of
 
@@ -74,13 +73,12 @@ class RepExtension(RobotsSource):
         self._asks_for_delays = asks_for_delays(crawler.settings)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
-        self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
-        self._build_parser(ALLOW_ALL)  # a missing dependency has to fail now, not at the first page
         self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler, self._waiting)
         self._refresher = Refresher(crawler, self._fetcher, self._store)
+        self._builder = RobotsBuilder(crawler, self._refresher.freshness)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, SingleFlight[Robots]] = {}
         self.account = Account(crawler, self.policy, self._exceptions)
@@ -300,7 +298,7 @@ class RepExtension(RobotsSource):
             forbids=lambda url: self._forbids_redirect(url, cause),
             retries=self.mode(cause) not in _IMPATIENT,
         )
-        robots = self._robots_of(refreshed, known)
+        robots = self._builder.build(refreshed, known)
         if refreshed.result is not None:
             if not refreshed.result.is_cached:
                 await self._start_delay(robots, cause)
@@ -339,29 +337,6 @@ class RepExtension(RobotsSource):
         robots = self.cached_robots(url)
         return robots is not None and not robots.verdict(self.product_tokens.of(cause), url).allowed
 
-    def _robots_of(self, refreshed: Refreshed, known: Robots | None) -> Robots:
-        """The entry with its parser; the parser of *known* is reused if nothing changed."""
-        entry, now, freshness = refreshed.entry, time(), self._refresher.freshness
-        access, until = freshness.access(entry, now), freshness.usable_until(entry, now)
-        error = _why_unreachable(refreshed) if access is Access.UNREACHABLE else None
-        source = refreshed.source
-        if known and (known.access, known.entry.body) == (access, entry.body):
-            return Robots(entry, access, until, known.parser, error, source)
-        try:
-            return Robots(entry, access, until, self._build_parser(self._body(entry, access)), error, source)
-        except Exception as parser_error:  # noqa: BLE001  # a robots.txt that breaks its parser allows nothing
-            return Robots(entry, Access.UNREACHABLE, until, self._build_parser(DISALLOW_ALL), parser_error, source)
-
-    def _body(self, entry: Entry, access: Access) -> bytes:
-        """What the parser back-end reads: the body, or the rules that *access* stands for."""
-        if access is Access.UNREACHABLE:
-            access = self.settings.unreachable.access
-        return {Access.SUCCESSFUL: entry.body, Access.UNAVAILABLE: ALLOW_ALL}.get(access, DISALLOW_ALL)
-
-    def _build_parser(self, body: bytes) -> RobotParser:
-        parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, body)
-        return parser
-
     async def _send_robots_parsed(self, parser: RobotParser, cause: Request) -> None:
         signal: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
         if signal is not None:
@@ -383,11 +358,3 @@ class RepExtension(RobotsSource):
 
     def __repr__(self) -> str:
         return f"<RepExtension {self._cache!r} {self._store!r} flights={len(self._flights)}>"
-
-
-def _why_unreachable(refreshed: Refreshed) -> Exception:
-    """The failure of the fetch, or when another process saw one."""
-    if refreshed.result and refreshed.result.error:
-        return refreshed.result.error
-    seconds_ago = time() - refreshed.entry.tried_at
-    return FetchError(f"unreachable {seconds_ago:.0f} s ago, after {refreshed.entry.failures} attempts")
