@@ -17,8 +17,15 @@ SCRAPY = [nox.param("scrapy==2.14.*", id="oldest"), nox.param("scrapy", id="newe
 IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks"]
 IMPORT_ALL = "from scrapy_rep import *; import scrapy_rep; print(scrapy_rep.__version__, scrapy_rep.__file__)"
 
-NOT_TRACED = ["--ignore=tests/protocol/test_cost.py"]
-"""It measures CPU time and counts calls, which says nothing while coverage does the same."""
+NOT_TRACED = [
+    "--ignore=tests/protocol/test_cost.py",
+    "--ignore=tests/protocol/test_crawler_rules.py",
+    "--ignore=tests/protocol/test_properties.py",
+    "--deselect=tests/protocol/test_rule_index.py::"
+    "test_ours_the_index_and_the_first_decision_answer_as_a_walk_does",
+    "--deselect=tests/tools/lint/test_lint.py::test_a_hostile_body_takes_seconds_at_the_most",
+]
+"""They measure time and memory, which coverage distorts, or try thousands of files, which it makes slow."""
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "types", "docs", "package"]

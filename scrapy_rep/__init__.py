@@ -19,18 +19,22 @@ if TYPE_CHECKING:
         ForbiddenByRobots,
         InvalidSettingError,
         RedisRequiredError,
+        TargetUrlError,
         UnreachableError,
     )
+    from .gate.browser import abort_forbidden
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .gate.robots import Robots
+    from .output.item_stamp import ItemStamp
+    from .output.link_filter import LinkFilter
     from .policy.stamp import Stamp, stamp
     from .politeness.crawl_delay import CrawlDelay
     from .politeness.priority_queue import RepPriorityQueue
     from .politeness.rate_limiter_middleware import RateLimiterMiddleware
     from .protocol.freshness import Entry
     from .settings import RepSettings
-    from .signals import sitemaps_found
+    from .signals import link_filtered, sitemaps_found
     from .sitemaps.feed import SitemapFeed
     from .sitemaps.spider import RepSitemapSpider
     from .stores.store import Store
@@ -46,6 +50,8 @@ __all__ = [
     "FetchError",
     "ForbiddenByRobots",
     "InvalidSettingError",
+    "ItemStamp",
+    "LinkFilter",
     "RateLimiterMiddleware",
     "RedisRequiredError",
     "RepExtension",
@@ -61,7 +67,10 @@ __all__ = [
     "SitemapsContract",
     "Stamp",
     "Store",
+    "TargetUrlError",
     "UnreachableError",
+    "abort_forbidden",
+    "link_filtered",
     "sitemaps_found",
     "stamp",
 ]
@@ -78,6 +87,8 @@ _HOMES = {
     "FetchError": "exceptions",
     "ForbiddenByRobots": "exceptions",
     "InvalidSettingError": "exceptions",
+    "ItemStamp": "output.item_stamp",
+    "LinkFilter": "output.link_filter",
     "RateLimiterMiddleware": "politeness.rate_limiter_middleware",
     "RedisRequiredError": "exceptions",
     "RepExtension": "gate.extension",
@@ -90,7 +101,10 @@ _HOMES = {
     "SitemapFeed": "sitemaps.feed",
     "Stamp": "policy.stamp",
     "Store": "stores.store",
+    "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
+    "abort_forbidden": "gate.browser",
+    "link_filtered": "signals",
     "sitemaps_found": "signals",
     "stamp": "policy.stamp",
 }

@@ -10,8 +10,11 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.output.item_stamp import ItemStamp
+from scrapy_rep.output.link_filter import LinkFilter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue
 from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
@@ -20,7 +23,9 @@ from scrapy_rep.sitemaps.feed import SitemapFeed
 from .contracts import CONTRACTS
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +36,23 @@ _AFTER_AUTOTHROTTLE: Final = 900
 _AFTER_SCRAPYS_CONTRACTS: Final = 10
 _NEXT_TO_SPIDER: Final = 950
 
+_NEXT_TO_ENGINE: Final = 10
+"""After every spider middleware that may still drop or change what a callback yields."""
+
 _NEXT_TO_DOWNLOADER: Final = 10_000
 """After every middleware that may still answer a request or delay it."""
 
 
 class Addon:
     """``ADDONS = {"scrapy_rep.Addon": 300}``: obey robots.txt, with `RepMiddleware` instead of Scrapy's."""
+
+    def __init__(self, crawler: Crawler | None = None) -> None:
+        """*crawler* is the one whose settings are updated; Scrapy passes it."""
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
@@ -51,10 +67,13 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _AFTER_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEXT_TO_SPIDER)
+        for component in (LinkFilter, ItemStamp):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", component, _NEXT_TO_ENGINE)
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )
         settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
+        self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):
             logger.warning(
                 "DOWNLOADER_MIDDLEWARES disables scrapy_rep.RepMiddleware, so Scrapy's own middleware handles"
@@ -63,6 +82,12 @@ class Addon:
         else:
             order = _disable_builtin(settings)
             settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", RepMiddleware, order)
+
+    def _bind_browser_gate(self, settings: BaseSettings) -> None:
+        """Put the gate of this crawl in the place of `abort_forbidden`, which has to look for its crawl."""
+        name = settings.get(ABORT_REQUEST)
+        if self._crawler is not None and (name is abort_forbidden or name == "scrapy_rep.abort_forbidden"):
+            settings.set(ABORT_REQUEST, BrowserGate(self._crawler), settings.getpriority(ABORT_REQUEST) or 0)
 
 
 def _is_disabled(settings: BaseSettings, component: type) -> bool:

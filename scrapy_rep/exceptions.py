@@ -23,6 +23,13 @@ class AuditRequiredError(IgnoreRequest):
     """The audit log cannot be written, and ``REP_AUDIT_REQUIRED`` is set: no request may start without it."""
 
 
+class TargetUrlError(ValueError):
+    """A request asks a rendering service or a scraping API for a URL that robots.txt cannot be asked about.
+
+    `RepSettings.target_url` says where that URL is. The message shows neither it nor the URL of the service.
+    """
+
+
 class UnreachableError(OSError):
     """The robots.txt of an origin is unreachable, and ``REP_UNREACHABLE`` is ``"retry"`` or ``"raise"``.
 

@@ -11,3 +11,10 @@ Handlers receive ``urls`` (a tuple of absolute http(s) URLs), ``origin`` (`Origi
 that caused the fetch); they may be coroutines. Sent again when the file has changed, or is loaded again after its
 eviction from memory.
 """
+
+link_filtered: Final = object()
+"""Sent for each link that `LinkFilter` drops because robots.txt forbids it (``REP_FILTER_LINKS``).
+
+Handlers receive ``request`` (the `Request` that is not scheduled), ``verdict`` (`Verdict`) and ``response`` (the
+`Response` whose callback yielded it); they must not be coroutines.
+"""

@@ -17,6 +17,8 @@ import scrapy_rep
 from scrapy_rep import (
     Addon,
     CrawlDelay,
+    ItemStamp,
+    LinkFilter,
     RateLimiterMiddleware,
     RepExtension,
     RepMiddleware,
@@ -97,6 +99,12 @@ def test_the_extensions_are_added_beside_those_of_the_user() -> None:
 
 def test_the_feed_of_sitemaps_is_added() -> None:
     assert SitemapFeed in components(assembled(), "SPIDER_MIDDLEWARES")
+
+
+def test_ours_links_are_filtered_and_items_stamped_after_all_other_spider_middlewares_that_see_them() -> None:
+    settings = assembled({"SPIDER_MIDDLEWARES": {"tests.integration.output_spiders.Recovers": 50}})
+    order = components(settings, "SPIDER_MIDDLEWARES")  # the first one is the last to see what a callback yields
+    assert set(order[:2]) == {LinkFilter, ItemStamp}
 
 
 def test_the_contracts_are_set_before_there_is_a_crawler_and_those_of_the_user_kept() -> None:

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "scrapy_rep"
 ROOMS = [
     "protocol", "directives", "exceptions", "signals", "settings", "crawl", "policy", "stores", "politeness",
-    "gate", "sitemaps", "pages", "contracts", "tools", "addon",
+    "gate", "output", "sitemaps", "pages", "contracts", "tools", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 
@@ -83,6 +83,11 @@ def loaded_by(code: str) -> set[str]:
 def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     loaded = loaded_by("from scrapy_rep.protocol import parse")
     assert {name for name in loaded if not name.startswith("scrapy_rep.protocol")} == {"scrapy_rep"}
+
+
+def test_ours_reading_an_audit_log_imports_no_scrapy() -> None:
+    loaded = loaded_by("from scrapy_rep.tools.audit import sentences, report")
+    assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()
 
 
 def test_ours_the_linter_imports_no_scrapy() -> None:

@@ -16,10 +16,10 @@ import scrapy_rep.protocol
 PUBLIC = {
     "scrapy_rep": """
         Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry FetchError ForbiddenByRobots
-        InvalidSettingError
-        RateLimiterMiddleware RedisRequiredError RepExtension RepMiddleware RepPriorityQueue RepRobotParser
-        RepSettings RepSitemapSpider Robots RobotsAllowsContract RobotsDisallowsContract SitemapFeed
-        SitemapsContract Stamp Store UnreachableError sitemaps_found stamp
+        InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware RedisRequiredError RepExtension
+        RepMiddleware RepPriorityQueue RepRobotParser RepSettings RepSitemapSpider Robots RobotsAllowsContract
+        RobotsDisallowsContract SitemapFeed SitemapsContract Stamp Store TargetUrlError UnreachableError
+        abort_forbidden link_filtered sitemaps_found stamp
     """,
     "scrapy_rep.protocol": """
         CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access Code Dialect Explainer Explanation Extension
@@ -30,7 +30,7 @@ PUBLIC = {
 MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "protocol"}
 """These may be imported from as well; every other room says in its docstring that it is private."""
 
-FROM_SCRAPY = {"from_crawler", "process_request", "get_processed_request"}
+FROM_SCRAPY = {"from_crawler", "process_request", "get_processed_request", "get_processed_item"}
 """Methods that Scrapy calls and documents."""
 
 

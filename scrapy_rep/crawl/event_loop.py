@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from scrapy.utils import asyncio as scrapy_asyncio
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
+from twisted.python.threadable import isInIOThread
 
 from .scrapy_internals import Engine
 
@@ -54,6 +56,28 @@ def start(work: Coroutine[Any, Any, None]) -> Deferred[None]:
 
 def _ignore_cancellation(failure: Failure) -> None:
     failure.trap(asyncio.CancelledError, CancelledError)  # type: ignore[no-untyped-call]
+
+
+async def in_reactor_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """What *work* returns or raises; it runs in the thread of the reactor, whichever thread this runs in.
+
+    For callbacks of libraries that have an event loop in a thread of their own.
+    """
+    if not is_reactor_installed() or isInIOThread():  # type: ignore[no-untyped-call]
+        return await work()
+    from twisted.internet import reactor  # noqa: PLC0415  # it is installed by now
+
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[T | Failure] = loop.create_future()
+
+    def run() -> None:
+        deferred_from_coro(work()).addBoth(lambda result: loop.call_soon_threadsafe(over.set_result, result))
+
+    cast("Any", reactor).callFromThread(run)
+    result = await over
+    if isinstance(result, Failure):
+        result.raiseException()
+    return result
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:

@@ -13,6 +13,8 @@ from scrapy_rep.protocol import product_token
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.settings.kinds import is_name
 
+from .target import Targets, user_agent_for_splash
+
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -29,6 +31,7 @@ class ProductTokens:
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
         self._crawler = crawler
+        self._targets = Targets.for_crawler(crawler)
         self._configured = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._logged: set[str] = set()
@@ -42,7 +45,10 @@ class ProductTokens:
         """
         if self._configured:
             return self._configured
-        header = (request.headers.get(b"User-Agent") if request.headers else None) or self._default_header
+        header = request.headers.get(b"User-Agent") if request.headers else None
+        if not self._targets.is_plain:
+            header = user_agent_for_splash(request) or header
+        header = header or self._default_header
         tokens = self._by_header.get(header)
         if tokens is None:
             if len(self._by_header) >= _MAX_HEADERS:

@@ -26,6 +26,8 @@ _OURS: Final[dict[str, Any]] = {
     "autothrottle_dont_adjust_delay": True,
     # A truncated response is flagged instead of raising; the fetcher handles it.
     "download_fail_on_dataloss": False,
+    # The parameters that a project sets for its pages, such as a browser, would change a plain text file.
+    "zyte_api_default_params": False,
 }
 _INHERITED: Final = ("download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive")
 _INHERITED_PROXY: Final = ("proxy", "_auth_proxy")

@@ -41,6 +41,7 @@ TOUCHES: Final = {
     "slot.jitter": "is set to 0 where it would shorten the Crawl-delay (Scrapy >= 2.19)",
     "slot.randomize_delay": "does the same before Scrapy 2.19",
     "downloader.handlers._get_handler": "finds the aiohttp handler",
+    "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
     "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
     "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
 }
@@ -281,3 +282,16 @@ def _jitter(slot: Any) -> float:
 def folder_of_download_slot(key: str) -> str:
     """The folder below a ``JOBDIR`` in which Scrapy's default queue keeps the requests of download slot *key*."""
     return str(pqueues._path_safe(key))
+
+
+def has_errback(request: Request, spider: Any) -> bool:
+    """Whether an errback of the project handles the failure of *request*.
+
+    A CrawlSpider gives one of its own to every link, which does nothing unless the rule of the link names one.
+    """
+    if request.errback is None or request.errback != getattr(spider, "_errback", None):
+        return request.errback is not None
+    try:
+        return spider.rules[request.meta["rule"]].errback is not None
+    except (AttributeError, LookupError, TypeError):
+        return True

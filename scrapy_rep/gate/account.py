@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy.utils.httpobj import urlparse_cached
-
+from scrapy_rep.crawl.target import Targets, is_for_splash
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
@@ -26,8 +25,24 @@ if TYPE_CHECKING:
 DONT_OBEY: Final = "dont_obey_robotstxt"
 """Scrapy's meta key for a request that robots.txt does not apply to."""
 
+_NOT_ASKED: Final = DONT_OBEY  # the reason in the stamp of such a request
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
+
+
+def is_exempt(request: Request) -> bool:
+    """Whether the project gave *request* ``dont_obey_robotstxt``.
+
+    scrapy-splash gives that key to each request that it makes. The stamp of the one before, which it copies, says
+    whether robots.txt was asked.
+    """
+    meta = request.meta
+    if not meta.get(DONT_OBEY):
+        return False
+    if "_splash_processed" not in meta:
+        return True
+    stamp = meta.get(META_KEY)
+    return isinstance(stamp, dict) and stamp.get("reason") == _NOT_ASKED
 
 
 class Account:
@@ -38,35 +53,66 @@ class Account:
         self._stats = crawler.stats
         self._policy = policy
         self._exceptions = exceptions
+        self._targets = Targets.for_crawler(crawler)
         self.audit = Audit.open(crawler, policy, exceptions)
         self._stamps_all = self.audit is not None or policy.has_modes
 
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
+        self._record(request, decision, self._count(decision, robots, agent))
+
+    def answered(self, request: Request, final: Request, robots: Robots, decision: Decision, agent: str) -> None:
+        """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
+
+        The stamp is that of the URL which answered, as after redirects that Scrapy follows.
+        """
+        stamp = self._count(decision, robots, agent)
+        if not decision.is_forbidden:
+            request.meta[META_KEY] = stamp
+        if self.audit is not None:
+            self.audit.event("response", request, stamp, final=self._targets.url(final))
+
+    def requested_by_browser(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
+        """Record the *decision* by *robots* on *request*, which a browser makes for a page."""
+        stamp = self._count(decision, robots, agent)
+        if decision.is_against_rules:
+            self._stats.inc_value("rep/browser/forbidden_count")
+        if self.audit is not None:
+            self.audit.event("browser", request, stamp)
+
+    def _count(self, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
-        self._record(request, decision, stamp_of(decision, robots.stamp, agent))
+        return stamp_of(decision, robots.stamp, agent)
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* asks no robots.txt."""
-        request.meta.pop(META_KEY, None)
-        if request.meta.get(DONT_OBEY):
+        if request.meta.get(DONT_OBEY) and is_exempt(request):
             self._not_obeyed(request)
-        elif self._stamps_all and urlparse_cached(request).scheme in SCHEMES:
-            decision = self._policy.decide_unasked(self._policy.mode(request.url))
-            self._record(request, decision, stamp_of(decision, {**BLANK, "origin": _origin(request)}))
+            return
+        request.meta.pop(META_KEY, None)
+        target = self._targets.of(request) if self._stamps_all else ""
+        if self._stamps_all and target.partition(":")[0] in SCHEMES:
+            decision = self._policy.decide_unasked(self._policy.mode(target))
+            self._record(request, decision, stamp_of(decision, {**BLANK, "origin": _origin(target)}))
 
     def _not_obeyed(self, request: Request) -> None:
-        if request.meta.get("is_robotstxt_request") or not (self._stamps_all or self._policy.is_asking):
+        if is_for_splash(request):  # which has its stamp: `is_exempt` has read it
+            return
+        request.meta.pop(META_KEY, None)
+        is_wanted = self._stamps_all or self._policy.is_asking or "splash" in request.meta
+        if request.meta.get("is_robotstxt_request") or not is_wanted:
             return
         decision, why = self._policy.decide_unasked(Mode.IGNORE), request.meta.get(_REASON)
-        stamp = stamp_of(decision, {**BLANK, "origin": _origin(request), "reason": DONT_OBEY})
+        stamp = stamp_of(decision, {**BLANK, "origin": _origin(request.url), "reason": _NOT_ASKED})
         if why is not None:
             stamp["exception"] = {"url": None, "reason": str(why), "until": None}
         self._stats.inc_value("rep/dont_obey_count")
         self._record(request, decision, stamp)
 
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
+        if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:
+            return  # the request that scrapy-splash replaced has its record
         if decision.is_forbidden:
             request.meta.pop(META_KEY, None)
         else:
@@ -89,8 +135,8 @@ class Account:
             response.flags.append("robots:stale")
 
 
-def _origin(request: Request) -> str | None:
+def _origin(url: str) -> str | None:
     try:
-        return str(Origin.from_url(request.url))
+        return str(Origin.from_url(url))
     except ValueError:
         return None

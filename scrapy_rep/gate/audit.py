@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from scrapy_rep.crawl.event_loop import in_thread
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.crawl.scrapy_internals import Engine
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.policy.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
@@ -37,10 +39,18 @@ if TYPE_CHECKING:
 
     from .robots import Robots
 
+logger = logging.getLogger(__name__)
+
 CLOSE_REASON: Final = "rep_audit_failed"
+
+_OF_STAMP: Final = (
+    "agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception",
+)  # fmt: skip
+"""The fields of a stamp that a decision has too."""
 
 _MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
 _SUMS_EVERY: Final = 60.0  # seconds
+_LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
 
 
 class Audit:
@@ -52,32 +62,32 @@ class Audit:
         self._settings = RepSettings.from_crawler(crawler)
         self._policy = policy
         self._exceptions = exceptions
+        self._targets = Targets.for_crawler(crawler)
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
         self._summed_at = monotonic()
-        log.add("start", **self._start())
+        # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
     def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
         """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
         settings = RepSettings.from_crawler(crawler)
-        if not settings.audit:
-            return None
-        bodies = Path(settings.audit_bodies) if settings.audit_bodies else None
         try:
-            return cls(crawler, AuditLog(_path(settings.audit, crawler), bodies), policy, exceptions)
-        except OSError as error:
-            raise InvalidSettingError(
-                f"REP_AUDIT = {settings.audit!r}: it cannot be written ({error}): write another path"
-            ) from None
+            log = _open(settings, crawler) if settings.audit or settings.audit_required else None
+        except InvalidSettingError as error:  # Scrapy would show it below a long traceback only
+            logger.critical("%s", error)
+            raise
+        return cls(crawler, log, policy, exceptions) if log else None
 
     def robots(self, robots: Robots) -> None:
         """Record that *robots* came into force."""
         entry = robots.entry
         self.log.add(
             "robots", time=iso_time(time()), origin=str(entry.origin), asked=entry.origin.robots_url,
-            url=entry.url, hops=list(entry.hops), status=entry.status, access=robots.access.value,
+            url=_without_password(entry.url), hops=[_without_password(hop) for hop in entry.hops],
+            status=entry.status, access=robots.access.value,
             sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
             expires=iso_time(robots.until), source=robots.stamp["source"],
             error=describe(robots.error) if robots.error else None,
@@ -95,12 +105,30 @@ class Audit:
             raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
         verdict = stamp["verdict"]
         self._totals[verdict] += 1
-        self._sums[stamp["origin"] or "", verdict, stamp["rule"] or stamp["reason"] or ""] += 1
+        self._sums[stamp["origin"] or "", verdict, _cut(stamp["rule"] or stamp["reason"] or "")] += 1
         is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
         if not is_plain or self._settings.audit_all:
-            self.log.add("decision", **_decision(request, stamp))
+            self.log.add("decision", **self._decision(request, stamp))
         if len(self._sums) >= _MAX_SUMS or monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
+
+    def event(self, name: str, request: Request, stamp: Mapping[str, Any], final: str = "") -> None:
+        """Record what became of the response to *request*, or of one by a browser, unless it is allowed plainly.
+
+        *final* is the URL that the response came from.
+        """
+        if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
+            more = {"final": _without_password(final)} if final else {}
+            self.log.add(name, **self._decision(request, stamp), **more)
+
+    def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
+        referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
+        return {
+            "time": iso_time(time()), "url": _without_password(self._targets.url(request)),
+            "via": self._targets.via(request), "method": request.method,
+            **{name: stamp[name] for name in _OF_STAMP}, "rule": stamp["rule"] and _cut(stamp["rule"]),
+            "referer": _without_password(self._targets.shown(referer)) or None,
+        }  # fmt: skip
 
     def _write_sums(self) -> None:
         if self._sums:
@@ -121,11 +149,14 @@ class Audit:
         return {
             "v": 1, "run": uuid4().hex, "time": iso_time(time()), "project": crawler.settings.get("BOT_NAME"),
             "spider": crawler.spider.name if crawler.spider else None, "scrapy_rep": _version(),
-            "scrapy": scrapy.__version__, "obey": self._policy.default.value,
+            "scrapy": scrapy.__version__, "mode": self._policy.default.value,
             "agents": list(tokens_of(crawler.settings)), "user_agent": crawler.settings.get("USER_AGENT"),
             **owners, "policy_sha256": sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             "dialect": settings.dialect.name,
         }  # fmt: skip
+
+    def _spider_opened(self) -> None:
+        self.log.add("start", **self._start())
 
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()
@@ -137,21 +168,31 @@ class Audit:
         return f"<Audit {self.log!r}>"
 
 
-def _decision(request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception")
-    referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
-    return {
-        "time": iso_time(time()), "url": _without_password(request.url), "method": request.method,
-        **{name: stamp[name] for name in names}, "referer": _without_password(referer) or None,
-    }  # fmt: skip
+def _cut(rule: str) -> str:
+    return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
 
 
 def _without_password(url: str) -> str:
+    """*url* without user and password; empty for a Referer that is no URL."""
     try:
         parts = urlsplit(url)
-    except ValueError:  # a Referer may be anything
+    except ValueError:
         return ""
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if "@" in parts.netloc else url
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], *parts[2:])) if "@" in parts.netloc else url
+
+
+def _open(settings: RepSettings, crawler: Crawler) -> AuditLog:
+    """The log that *settings* ask for. Raises `InvalidSettingError`."""
+    if not settings.audit:
+        raise InvalidSettingError(
+            "REP_AUDIT_REQUIRED is set without REP_AUDIT: write the path of the audit log there"
+        )
+    path, bodies = _path(settings.audit, crawler), settings.audit_bodies
+    try:
+        return AuditLog(path, Path(bodies) if bodies else None)
+    except (OSError, ValueError) as error:  # a ValueError for a path that contains NUL
+        names = f"REP_AUDIT = {settings.audit!r}" + (f" with REP_AUDIT_BODIES = {bodies!r}" if bodies else "")
+        raise InvalidSettingError(f"{names}: it cannot be written ({error}): write another path") from None
 
 
 def _path(template: str, crawler: Crawler) -> Path:

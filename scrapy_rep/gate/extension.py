@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.utils.httpobj import urlparse_cached
-from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
-from scrapy_rep.exceptions import FetchError
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision, Policy
@@ -31,11 +31,12 @@ from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
 
-from .account import DONT_OBEY, Account
+from .account import DONT_OBEY, Account, is_exempt
 from .fetch import Fetcher
-from .refresh import Refreshed, Refresher
+from .refresh import Refresher
 from .report import Report
-from .robots import ALLOW_ALL, DISALLOW_ALL, Robots, RobotsCache
+from .robots import Robots, RobotsCache
+from .robots_builder import RobotsBuilder
 from .single_flight import SingleFlight
 from .sitemap_lines import sitemaps_of
 
@@ -65,23 +66,23 @@ class RepExtension(RobotsSource):
         """Raises `InvalidSettingError`, and whatever the parser back-end raises if it cannot be used."""
         self.settings = RepSettings.from_crawler(crawler)
         self.product_tokens = ProductTokens(crawler)
+        self.targets = Targets.for_crawler(crawler)
         self._crawler = crawler
         self._exceptions = ExceptionReport(crawler)
         self.policy = Policy.from_crawler(crawler, self._exceptions)
         self._asks_for_delays = asks_for_delays(crawler.settings)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
-        self._parser_class = load_object(crawler.settings["ROBOTSTXT_PARSER"])
-        self._build_parser(ALLOW_ALL)  # a missing dependency has to fail now, not at the first page
         self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._fetcher = Fetcher(crawler, self._waiting)
         self._refresher = Refresher(crawler, self._fetcher, self._store)
+        self._builder = RobotsBuilder(crawler, self._refresher.freshness)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, SingleFlight[Robots]] = {}
         self.account = Account(crawler, self.policy, self._exceptions)
-        self.report = Report(crawler, self.settings.unreachable)
+        self.report = Report(crawler, self.policy)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -96,23 +97,30 @@ class RepExtension(RobotsSource):
         It does not with ``ROBOTSTXT_OBEY`` off, with the meta key ``dont_obey_robotstxt``, or for a URL scheme
         that has no robots.txt.
         """
-        return not request.meta.get(DONT_OBEY) and self.mode(request) is Mode.OBEY
+        return not is_exempt(request) and self.mode(request) is Mode.OBEY
 
     def mode(self, request: Request) -> Mode | None:
         """The mode of the site of *request*; None for a URL scheme that has no robots.txt.
 
         Raises ``ValueError`` for a URL without a usable host.
         """
-        return self.policy.mode(request.url) if urlparse_cached(request).scheme in SCHEMES else None
+        url = self.targets.of(request)
+        scheme = urlparse_cached(request).scheme if url is request.url else urlsplit(url).scheme
+        return self.policy.mode(url) if scheme in SCHEMES else None
 
     def asks(self, request: Request) -> bool:
         """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
-        mode = self.mode(request)
-        if mode is None or request.meta.get("rep_fetch"):
-            return mode is not None
-        if request.meta.get(DONT_OBEY):
+        must_fetch = request.meta.get("rep_fetch")
+        if request.meta.get(DONT_OBEY) and is_exempt(request) and not must_fetch:
             return False
+        mode = self.mode(request)
+        if mode is None or must_fetch:
+            return mode is not None
         return mode in _ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl_delay is not None)
+
+    def judges(self, request: Request) -> bool:
+        """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
+        return not is_exempt(request) and self.mode(request) in _ASKING
 
     def cached_robots(self, url: str) -> Robots | None:
         """The robots.txt that applies to *url*, or None if it is not cached or has expired; never waits.
@@ -137,26 +145,50 @@ class RepExtension(RobotsSource):
         a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
         """
         request = subject if isinstance(subject, Request) else Request(subject)
-        robots = self.cached_robots(request.url)
+        robots = self.cached_robots(self.targets.of(request))
         return await self._flight(request).join() if robots is None else robots
+
+    async def stored_robots(self, subject: Request | str) -> Robots | None:
+        """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
+
+        Waits for the store, not for a fetch. Raises as `robots` does.
+        """
+        request = subject if isinstance(subject, Request) else Request(subject)
+        url = self.targets.of(request)
+        robots, origin = self.cached_robots(url), Origin.from_url(url)
+        if robots is not None or origin in self._flights:
+            return robots
+        known = self._cache.get(origin)
+        is_stored = await self._refresher.is_stored(origin, known.entry if known else None)
+        return await self.robots(request) if is_stored and origin not in self._flights else None
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
-        return robots.verdict(self.product_tokens.of(request), request.url)
+        return robots.verdict(self.product_tokens.of(request), self.targets.of(request))
 
     def decide(self, robots: Robots, request: Request) -> Decision:
         """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
-        if request.meta.get(DONT_OBEY):
+        if request.meta.get(DONT_OBEY) and is_exempt(request):
             return self.policy.decide_unasked(Mode.IGNORE)
-        mode = self.policy.mode(request.url)
+        url = self.targets.of(request)
+        mode = self.policy.mode(url)
         if mode not in _ASKING:
             return self.policy.decide_unasked(mode)
-        return self.policy.decide(request.url, mode, self.verdict(robots, request))
+        return self.policy.decide(url, mode, self.verdict(robots, request))
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
         self.report.decided(request, robots.entry.origin, decision)
-        self.account.decided(request, robots, decision, robots.addressed(self.product_tokens.of(request)))
+        self.account.decided(request, robots, decision, self.agent(robots, request))
+
+    def record_unasked(self, request: Request) -> None:
+        """Record that *request* passes without asking robots.txt."""
+        self.report.not_forbidden(request)
+        self.account.not_asked(request)
+
+    def agent(self, robots: Robots, request: Request) -> str:
+        """The product token of *request* that *robots* addresses."""
+        return robots.addressed(self.product_tokens.of(request))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -179,7 +211,7 @@ class RepExtension(RobotsSource):
         None also for a URL without a usable host, which the gate rejects.
         """
         try:
-            return Origin.from_url(request.url) if self._has_gate and self.asks(request) else None
+            return Origin.from_url(self.targets.of(request)) if self._has_gate and self.asks(request) else None
         except ValueError:
             return None
 
@@ -191,7 +223,7 @@ class RepExtension(RobotsSource):
     def forbids(self, request: Request) -> bool:
         """Whether the cached robots.txt forbids *request*; False if none is cached. Never raises."""
         try:
-            robots = self.cached_robots(request.url) if self.obeys(request) else None
+            robots = self.cached_robots(self.targets.of(request)) if self.obeys(request) else None
             return robots is not None and self.decide(robots, request).is_forbidden
         except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
             return False
@@ -201,11 +233,11 @@ class RepExtension(RobotsSource):
         if self._crawl_delay is None or self._has_no_delay(request):
             return
         try:
-            robots = self.cached_robots(request.url)
+            robots = self.cached_robots(self.targets.of(request))
             if robots is not None:
                 self._crawl_delay.prepare(request, robots.parser)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
-            logger.exception(_NO_DELAY, request)
+            logger.exception(_NO_DELAY, self.targets.name(request))
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
@@ -246,7 +278,7 @@ class RepExtension(RobotsSource):
 
     def _flight(self, cause: Request) -> SingleFlight[Robots]:
         """The fetch of the robots.txt for *cause*: the one in progress, or a new one."""
-        origin = Origin.from_url(cause.url)
+        origin = Origin.from_url(self.targets.of(cause))
         flight = self._flights.get(origin)
         if flight is None:
             flight = self._flights[origin] = SingleFlight(ended=partial(self._flights.__delitem__, origin))
@@ -266,7 +298,7 @@ class RepExtension(RobotsSource):
             forbids=lambda url: self._forbids_redirect(url, cause),
             retries=self.mode(cause) not in _IMPATIENT,
         )
-        robots = self._robots_of(refreshed, known)
+        robots = self._builder.build(refreshed, known)
         if refreshed.result is not None:
             if not refreshed.result.is_cached:
                 await self._start_delay(robots, cause)
@@ -287,46 +319,23 @@ class RepExtension(RobotsSource):
         try:
             await self._crawl_delay.robots_answered(cause, robots.parser)
         except Exception:  # as in `prepare`
-            logger.exception(_NO_DELAY, cause)
+            logger.exception(_NO_DELAY, self.targets.name(cause))
 
     def _has_no_delay(self, request: Request) -> bool:
         """Whether delays do not apply to *request*: it does not obey, or an exception covers it."""
-        return bool(request.meta.get(DONT_OBEY)) or Reason.CRAWL_DELAY in self.delay_exceptions(request)
+        return is_exempt(request) or Reason.CRAWL_DELAY in self.delay_exceptions(request)
 
     def delay_exceptions(self, request: Request) -> Mapping[Reason, PolicyException]:
         """The exceptions that cover *request*, by what they are for: ``crawl-delay`` and ``visit-time``."""
         if not self.policy.has_exceptions:
             return _NO_EXCEPTIONS
-        found = {verdict.reason: self.policy.exception(request.url, verdict) for verdict in _DELAYED}
+        found = {verdict.reason: self.policy.exception(self.targets.of(request), verdict) for verdict in _DELAYED}
         return {reason: exception for reason, exception in found.items() if exception is not None}
 
     def _forbids_redirect(self, url: str, cause: Request) -> bool:
         """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
         robots = self.cached_robots(url)
         return robots is not None and not robots.verdict(self.product_tokens.of(cause), url).allowed
-
-    def _robots_of(self, refreshed: Refreshed, known: Robots | None) -> Robots:
-        """The entry with its parser; the parser of *known* is reused if nothing changed."""
-        entry, now, freshness = refreshed.entry, time(), self._refresher.freshness
-        access, until = freshness.access(entry, now), freshness.usable_until(entry, now)
-        error = _why_unreachable(refreshed) if access is Access.UNREACHABLE else None
-        source = refreshed.source
-        if known and (known.access, known.entry.body) == (access, entry.body):
-            return Robots(entry, access, until, known.parser, error, source)
-        try:
-            return Robots(entry, access, until, self._build_parser(self._body(entry, access)), error, source)
-        except Exception as parser_error:  # noqa: BLE001  # a robots.txt that breaks its parser allows nothing
-            return Robots(entry, Access.UNREACHABLE, until, self._build_parser(DISALLOW_ALL), parser_error, source)
-
-    def _body(self, entry: Entry, access: Access) -> bytes:
-        """What the parser back-end reads: the body, or the rules that *access* stands for."""
-        if access is Access.UNREACHABLE:
-            access = self.settings.unreachable.access
-        return {Access.SUCCESSFUL: entry.body, Access.UNAVAILABLE: ALLOW_ALL}.get(access, DISALLOW_ALL)
-
-    def _build_parser(self, body: bytes) -> RobotParser:
-        parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, body)
-        return parser
 
     async def _send_robots_parsed(self, parser: RobotParser, cause: Request) -> None:
         signal: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
@@ -349,11 +358,3 @@ class RepExtension(RobotsSource):
 
     def __repr__(self) -> str:
         return f"<RepExtension {self._cache!r} {self._store!r} flights={len(self._flights)}>"
-
-
-def _why_unreachable(refreshed: Refreshed) -> Exception:
-    """The failure of the fetch, or when another process saw one."""
-    if refreshed.result and refreshed.result.error:
-        return refreshed.result.error
-    seconds_ago = time() - refreshed.entry.tried_at
-    return FetchError(f"unreachable {seconds_ago:.0f} s ago, after {refreshed.entry.failures} attempts")

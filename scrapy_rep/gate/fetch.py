@@ -22,6 +22,7 @@ from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.robots_request import robots_request
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
@@ -104,6 +105,7 @@ class Fetcher:
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
         self.downloads = 0
         """Number of robots.txt requests in flight."""
+        self._targets = Targets.for_crawler(crawler)
         self._limit = BodyLimit(crawler, self._settings.max_size)
         self._log = FetchLog(crawler, waiting)
 
@@ -177,7 +179,10 @@ class Fetcher:
         self.downloads += 1
         try:
             with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
-                return await self._downloader.download_robots_txt(request), received
+                response = await self._downloader.download_robots_txt(request)
+                is_direct = self._targets.of(request) is request.url
+                # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
+                return response if is_direct else response.replace(url=url), received
         finally:
             self.downloads -= 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.exceptions import NotConfigured
@@ -13,14 +14,17 @@ from scrapy_rep.crawl.scrapy_internals import Downloader
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
+from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.politeness.download_slots import drop_stale_slot
+from scrapy_rep.politeness.download_slots import choose_slot
 from scrapy_rep.politeness.robots_source import Gate
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
-from .account import DONT_OBEY
+from .account import DONT_OBEY, is_exempt
+from .browser import BrowserGate
 from .extension import RepExtension
+from .final_url import FinalUrl
 from .sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
@@ -52,7 +56,9 @@ class RepMiddleware(Gate):
             raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._downloader = Downloader(crawler)
+        self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension = extension
+        self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
 
@@ -68,14 +74,14 @@ class RepMiddleware(Gate):
         """
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
-        if "redirect_urls" in request.meta:
-            drop_stale_slot(request, self._downloader)
+        if "redirect_urls" in request.meta or not self._targets.is_plain:
+            choose_slot(request, self._downloader, self._targets)
         if not self._extension.asks(request):
-            self._extension.account.not_asked(request)
+            self._extension.record_unasked(request)
             return None
-        robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
-        if request.meta.get(DONT_OBEY):
-            self._extension.account.not_asked(request)
+        robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
+        if request.meta.get(DONT_OBEY) and is_exempt(request):
+            self._extension.record_unasked(request)
             return None
         decision = self._extension.decide(robots, request)
         if decision.is_forbidden:
@@ -86,10 +92,17 @@ class RepMiddleware(Gate):
         self._extension.record(request, robots, decision)
         return None
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Flag *response* if its stamp is out of the ordinary."""
+    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
+        """Flag *response* if its stamp is out of the ordinary, or if it came from a URL that is forbidden.
+
+        ``REP_FORBIDDEN_RESPONSE`` may end such a response in `ForbiddenByRobots`. No coroutine for the others:
+        each would cost some microseconds.
+        """
         self._extension.account.flag(request, response)
-        return response
+        if response.url == request.url:
+            return response
+        final = self._final_url.request_for(request, response)
+        return response if final is None else self._final_url.judge(request, response, final)
 
     def _reads_sitemap_lines(self, request: Request) -> bool:
         return (
@@ -99,9 +112,11 @@ class RepMiddleware(Gate):
         )
 
     async def _sitemap_lines(self, request: Request) -> Response:
-        robots = self._extension.cached_robots(request.url) or await self._wait_for_robots(request)
+        robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
+        self._extension.report.not_forbidden(request)
+        request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
@@ -140,6 +155,9 @@ class RepMiddleware(Gate):
         refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal and refusal.wait and refusal.wait <= self._max_wait:
             await pause(self._crawler, refusal.wait)
+            decision = self._extension.decide(robots, request)  # an exception may have expired meanwhile
+            if decision.is_forbidden:
+                self._forbid(request, robots, decision)
             refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal:
             self._refuse(request, robots, decision, refusal)
@@ -159,7 +177,7 @@ class RepMiddleware(Gate):
     def _log(self, request: Request, why: str) -> None:
         logger.debug(
             "Forbidden by robots.txt: %(request)s (%(why)s)",
-            {"request": request, "why": why},
+            {"request": self._targets.name(request), "why": why},
             extra={"spider": self._crawler.spider},
         )
 

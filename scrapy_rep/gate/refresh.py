@@ -78,6 +78,11 @@ class Refresher:
         result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, retry_for=wait)
         return Refreshed(self._entry(origin, result, stored), result)
 
+    async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
+        """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
+        began = time()
+        return self._is_current(await self._latest(self._store_of(origin), origin, known), began)
+
     async def save(self, refreshed: Refreshed) -> None:
         """Store what a fetch brought, and release the lease on its origin."""
         if refreshed.result is not None:

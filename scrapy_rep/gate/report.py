@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.origin_log import OriginLog, describe
-from scrapy_rep.protocol import Access, Reason
+from scrapy_rep.crawl.target import Targets
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.settings import Unreachable
+from scrapy_rep.settings import RepSettings, Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.policy.policy import Decision
-    from scrapy_rep.protocol import Origin
+    from scrapy_rep.policy.policy import Decision, Policy
 
     from .fetch import FetchResult
     from .refresh import Refreshed
@@ -42,39 +44,73 @@ _UNREACHABLE_PAGES: Final = {
     Unreachable.RETRY: "retried",
     Unreachable.RAISE: "retried",
 }
+_SENT_ANYWAY: Final = {Mode.REPORT, Mode.IGNORE}
+_IS_START: Final = "is_start_request"  # Scrapy's meta key
+
+
+class _RuleCounts:
+    """Counts requests by origin and rule."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._counts: Counter[str] = Counter()
+
+    def add(self, origin: Origin, decision: Decision) -> str:
+        """Count a request to *origin* that *decision* forbids; return the rule and its line."""
+        where = f"line {decision.line}, " if decision.line else ""
+        by = f"{where}{decision.verdict.rule or decision.verdict.reason.value}"
+        self.total += 1
+        self._counts[f"{origin} ({by})"] += 1
+        if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
+            self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
+        return by
+
+    def most(self) -> str:
+        """The rules that forbade most, with their counts."""
+        return ", ".join(f"{rule} {count:,}" for rule, count in self._counts.most_common(_NAMED))
 
 
 class Report:
     """The report of one crawl. ``allowed`` counts the requests that passed the gate."""
 
-    def __init__(self, crawler: Crawler, unreachable: Unreachable) -> None:
+    def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._crawler = crawler
-        self._unreachable_pages = _UNREACHABLE_PAGES[unreachable]
+        self._policy = policy
+        self._targets = Targets.for_crawler(crawler)
         self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
         self._unparsed = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be parsed")
         self.allowed = 0
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._html_origins: list[Origin] = []  # the first ones
-        self._forbidding: Counter[str] = Counter()  # requests by origin and rule
+        self._forbidden, self._forbidden_starts = _RuleCounts(), _RuleCounts()
+        self._reported, self._filtered = _RuleCounts(), _RuleCounts()
         self._totals: Counter[str] = Counter()
 
     def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
         """Count the *decision* on *request* to *origin*."""
         if not decision.is_forbidden:
             self.allowed += 1
-            return
-        verdict = decision.verdict
-        if verdict.reason is Reason.UNREACHABLE:
+            self.not_forbidden(request)
+            if decision.outcome is Outcome.REPORTED:
+                self._reported.add(origin, decision)
+        elif decision.verdict.reason is Reason.UNREACHABLE:
             self._totals["unreachable_pages"] += 1
-            return
-        self._totals["forbidden"] += 1
-        where = f"line {decision.line}, " if decision.line else ""
-        by = f"{where}{verdict.rule or verdict.reason.value}"
-        self._first_forbidden = self._first_forbidden or f"{request} ({by})"
-        self._forbidding[f"{origin} ({by})"] += 1
-        if len(self._forbidding) > _MAX_COUNTED:  # drop the rules that forbade the fewest
-            self._forbidding = Counter(dict(self._forbidding.most_common(_MAX_COUNTED // 2)))
+            self.not_forbidden(request)
+        else:
+            by = self._forbidden.add(origin, decision)
+            self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({by})"
+            if request.meta.get(_IS_START):
+                self._forbidden_starts.add(origin, decision)
+
+    def not_forbidden(self, request: Request) -> None:
+        """Note that no rule forbade *request*, for the warning that rules forbade every start request."""
+        if request.meta.get(_IS_START):
+            self._totals["other_starts"] += 1
+
+    def link_filtered(self, link: Request, decision: Decision) -> str:
+        """Count a *link* that was dropped before the scheduler; return the rule that forbids it, and its line."""
+        return self._filtered.add(Origin.from_url(self._targets.of(link)), decision)
 
     def refreshed(self, refreshed: Refreshed, robots: Robots, known: Robots | None) -> None:
         """Count and log that *robots* replaces *known*."""
@@ -150,13 +186,18 @@ class Report:
         consequence = (
             f"the copy of {time() - robots.entry.fetched_at:.0f} s ago is used"
             if robots.is_stale
-            else f"its pages are {self._unreachable_pages}"
+            else f"its pages are {self._unreachable_pages(robots.entry.origin)}"
         )
         log.add(
             "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds",
             robots.entry.origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error),
             consequence,
         )  # fmt: skip
+
+    def _unreachable_pages(self, origin: Origin) -> str:
+        if self._policy.mode(f"{origin}/") in _SENT_ANYWAY:
+            return "requested all the same"
+        return _UNREACHABLE_PAGES[RepSettings.from_crawler(self._crawler).unreachable]
 
     def close(self) -> None:
         """Log the summary at the end of the crawl."""
@@ -173,12 +214,29 @@ class Report:
                 number_of(self._totals["html"], "origin serves", "origins serve"),
                 ", ".join(map(str, self._html_origins)), f" and {more:,} more" if more else "",
             )  # fmt: skip
+        if self._reported.total:
+            logger.info(
+                "%s sent although robots.txt forbids it (mode report), most by %s",
+                number_of(self._reported.total, "request was", "requests were"), self._reported.most(),
+            )  # fmt: skip
+        if self._filtered.total:
+            logger.info(
+                "%s not followed because robots.txt forbids them, most by %s",
+                number_of(self._filtered.total, "link was", "links were"), self._filtered.most(),
+            )  # fmt: skip
+        self._warn_if_all_forbidden()
+
+    def _warn_if_all_forbidden(self) -> None:
         if self._first_forbidden and not self.allowed and not self._totals["unreachable_pages"]:
             logger.warning("robots.txt forbade every request of this crawl, first %s", self._first_forbidden)
+        elif self._forbidden_starts.total and not self._totals["other_starts"]:
+            logger.warning(
+                "robots.txt forbade every start request of this crawl: %s", self._forbidden_starts.most()
+            )
 
     def _log_summary(self) -> None:
         totals, unreachable = self._totals, self._totals["unreachable_pages"]
-        most = [f"{rule} {count:,}" for rule, count in self._forbidding.most_common(_NAMED)]
+        most = self._forbidden.most()
         logger.info(
             "robots.txt: %s; %d fetched, %d from the store, %d revalidated, %d unreachable, %s used;"
             " %s forbidden%s%s",
@@ -186,9 +244,9 @@ class Report:
             totals["rep/fetched_count"], totals["rep/store_hit_count"], totals["rep/revalidated_count"],
             totals["unreachable"],
             number_of(totals["rep/stale_count"], "stale copy", "stale copies"),
-            number_of(totals["forbidden"], "request", "requests"),
+            number_of(self._forbidden.total, "request", "requests"),
             f", {unreachable:,} not sent because unreachable" if unreachable else "",
-            f", most by {', '.join(most)}" if most else "",
+            f", most by {most}" if most else "",
         )  # fmt: skip
 
 

@@ -10,14 +10,15 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import sleep
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
+from uuid import uuid4
 
 if sys.platform != "win32":
     import fcntl
@@ -27,11 +28,21 @@ logger = logging.getLogger(__name__)
 NO_LINE: Final = "0" * 64
 """``prev`` of the first line of a file."""
 
+TORN: Final = "torn"
+"""The flaw of a line that a process did not finish."""
+NO_EVENT: Final = "not an event"
+TOO_LONG: Final = "too long"
+UNCHAINED: Final = "the line before was changed or removed"
+INSERTED: Final = "the line before was inserted"
+
 _Item = dict[str, Any] | tuple[Path, bytes] | None
 """An event, a body with the path that it is kept under, or the end."""
 
 _GATHER: Final = 0.2  # seconds for which events are gathered before they are written
 _CLOSE_TIMEOUT: Final = 10.0  # seconds that the end of a crawl waits for the disk
+_LONGEST: Final = 16_777_216  # octets of a line that is read as an event
+_MAX_WAITING: Final = 200_000  # events and bodies that a slow disk may leave in memory
+_MAX_FILES: Final = 100  # logs of one path that one process writes at the same time
 _TAIL: Final = 65_536  # octets that are read first to find the last line of a file
 
 
@@ -39,7 +50,7 @@ class AuditLog:
     """Appends events to one file. After a failure it writes no more, says so once, and keeps the ``error``."""
 
     def __init__(self, path: Path, bodies: Path | None = None) -> None:
-        """Open *path*, or a file next to it if another process writes to *path*. Raises ``OSError``.
+        """Open *path*, or a file next to it if another crawl writes to *path*. Raises ``OSError``.
 
         *bodies* is the folder in which `add_body` keeps bodies.
         """
@@ -64,6 +75,9 @@ class AuditLog:
     def _put(self, item: _Item) -> None:
         if self.error is not None:  # nothing takes it
             return
+        if self._queue.qsize() >= _MAX_WAITING:
+            self._fail(OSError(f"{_MAX_WAITING:,} events wait for the disk"))
+            return
         if self._thread is None:
             self._thread = Thread(target=self._write_all, name="scrapy_rep audit log", daemon=True)
             self._thread.start()
@@ -71,8 +85,10 @@ class AuditLog:
 
     def close(self) -> None:
         """Write what is left, and close the file; waits a few seconds at most."""
-        self._put(None)
-        if self._thread is not None:
+        if self._thread is None:
+            self._file.close()
+        else:
+            self._queue.put(None)
             self._thread.join(_CLOSE_TIMEOUT)
             if self._thread.is_alive():
                 logger.warning("The audit log %s is incomplete: the disk does not answer", self.path)
@@ -83,8 +99,12 @@ class AuditLog:
                 while self._write(self._batch()):
                     sleep(_GATHER)
         except Exception as error:  # noqa: BLE001  # whatever it is, the log ends here, and the crawl has to know
-            logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        if self.error is None:
             self.error = error
+            logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
 
     def _batch(self) -> list[_Item]:
         """All items that are due; waits for the first one."""
@@ -95,54 +115,77 @@ class AuditLog:
         return batch
 
     def _write(self, batch: list[_Item]) -> bool:
-        """Write the lines of *batch* by one call, after its bodies; False if it holds the end."""
+        """Write the bodies of *batch*, then its lines; False if it holds the end."""
+        try:
+            for item in batch:
+                if isinstance(item, tuple):
+                    _write_body(*item)
+        finally:
+            self._write_lines([item for item in batch if isinstance(item, dict)])
+        return None not in batch
+
+    def _write_lines(self, events: Sequence[dict[str, Any]]) -> None:
+        """Write the lines of *events* by one call."""
         lines = []
-        for item in batch:
-            if isinstance(item, tuple):
-                _write_body(*item)
-            elif item is not None:
-                line = json.dumps({**item, "prev": self._prev}, ensure_ascii=False, separators=(",", ":"))
-                lines.append(line.encode("utf-8", "backslashreplace"))
-                self._prev = sha256(lines[-1]).hexdigest()
+        for event in events:
+            lines.append(_line({**event, "prev": self._prev}))
+            self._prev = sha256(lines[-1]).hexdigest()
         if lines:
+            if not os.fstat(self._file.fileno()).st_nlink:  # what is written now would be lost with the file
+                raise FileNotFoundError("it was deleted")
             self._file.write(b"".join(line + b"\n" for line in lines))
             self._file.flush()
-        return None not in batch
 
     def __repr__(self) -> str:
         return f"<AuditLog {self.path}>"
 
 
+def _line(event: Mapping[str, Any]) -> bytes:
+    r"""*event* as a line of JSON, with an escape such as ``\u2028`` for what breaks lines or steers a terminal."""
+    line = json.dumps(event, ensure_ascii=False, separators=(",", ":"), default=str)
+    if not line.isprintable():
+        line = json.dumps(event, separators=(",", ":"), default=str)
+    return line.encode()
+
+
 def _write_body(path: Path, body: bytes) -> None:
-    """Write *body*, unless an earlier crawl did; another process may write the same one at the same time."""
+    """Write *body*, unless an earlier crawl did; another crawl may write the same one at the same time."""
     if not path.exists():
-        part = path.with_suffix(f".{os.getpid()}.part")
+        part = path.with_suffix(f".{uuid4().hex}.part")
         part.write_bytes(body)
         part.replace(path)
 
 
 def _open(path: Path) -> tuple[Path, BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    for candidate in (path, path.with_name(f"{path.stem}-{os.getpid()}{path.suffix}")):
+    for candidate in _candidates(path):
         file = candidate.open("a+b")
         if _lock(file):
             if candidate != path:
-                logger.warning(
-                    "Another process writes to the audit log %s: this one writes to %s", path, candidate
-                )
+                logger.warning("Another crawl writes to the audit log %s: this one writes to %s", path, candidate)
             return candidate, file
         file.close()
     raise OSError(f"{candidate} is locked by another process")
 
 
+def _candidates(path: Path) -> Iterator[Path]:
+    """*path*, and files next to it: a process may run several crawls, and containers share process ids."""
+    yield path
+    own = f"{path.stem}-{os.getpid()}"
+    yield path.with_name(f"{own}{path.suffix}")
+    for number in range(2, _MAX_FILES):
+        yield path.with_name(f"{own}-{number}{path.suffix}")
+
+
 def _lock(file: BinaryIO) -> bool:
-    """Whether this process alone writes to *file*; not known on Windows."""
-    if sys.platform == "win32":
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    """Whether this crawl alone writes to *file*; not known on Windows, and on file systems without locks."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
     return True
 
 
@@ -161,30 +204,55 @@ def _hash_of_last_line(file: BinaryIO) -> str:
     return sha256(tail[:-1].rpartition(b"\n")[2]).hexdigest()
 
 
-def read_events(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | None, str | None]]:
-    """The lines of an audit log: number, event, and what is wrong with the line or None.
+class Line(NamedTuple):
+    """One line of an audit log: its event, what is wrong with it, and the SHA-256 that the next line refers to.
 
-    A line that is not JSON has no event. Raises ``OSError``.
+    A line that holds no event has None for it, and a flaw.
     """
-    prev = NO_LINE
+
+    number: int
+    event: Mapping[str, Any] | None
+    flaw: str | None
+    sha256: str
+
+
+def read_events(path: Path) -> Iterator[Line]:
+    """The lines of an audit log, one at a time; whatever they hold, only ``OSError`` is raised."""
+    before = last = NO_LINE
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            text, is_whole = line.rstrip(b"\n"), line.endswith(b"\n")
+        for number, (text, digest, is_whole) in enumerate(_lines(file), start=1):
             event = _event(text)
-            if event is None:
-                yield number, None, "torn" if not is_whole or not text.endswith(b"}") else "not an event"
-            else:
-                yield (
-                    number,
-                    event,
-                    None if event.get("prev") == prev else "the line before was changed or removed",
-                )
-            prev = sha256(text).hexdigest()
+            flaw = _why_not_next(event, last, before) if event else _why_no_event(text, is_whole=is_whole)
+            yield Line(number, event, flaw, digest)
+            before, last = last, digest
 
 
-def _event(text: bytes) -> Mapping[str, Any] | None:
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, str, bool]]:
+    """Each line without its end, its SHA-256, and whether it has an end; None for a line that is too long."""
+    while text := file.readline(_LONGEST):
+        line, digest = text.removesuffix(b"\n"), sha256(text.removesuffix(b"\n"))
+        is_long = False
+        while not text.endswith(b"\n") and (text := file.readline(_LONGEST)):
+            digest.update(text.removesuffix(b"\n"))
+            is_long = True
+        yield None if is_long else line, digest.hexdigest(), text.endswith(b"\n")
+
+
+def _event(text: bytes | None) -> Mapping[str, Any] | None:
     try:
-        event = json.loads(text)
-    except ValueError:
+        event = json.loads(text or b"")
+    except (ValueError, RecursionError):
         return None
-    return event if isinstance(event, dict) and "event" in event else None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+
+
+def _why_no_event(text: bytes | None, *, is_whole: bool) -> str:
+    if text is None:
+        return TOO_LONG
+    return TORN if not is_whole or not text.endswith(b"}") else NO_EVENT
+
+
+def _why_not_next(event: Mapping[str, Any], last: str, before: str) -> str | None:
+    if event.get("prev") == last:
+        return None
+    return INSERTED if event.get("prev") == before else UNCHAINED

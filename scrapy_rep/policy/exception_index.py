@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import Final
 
 from scrapy_rep.protocol import Origin, Reason, RobotsTxt, parse
 
 from .policy_exception import PolicyException
+
+_LEADS_ELSEWHERE: Final = re.compile(
+    r"""^[^?#]* (?:/|\\|%2f|%5c) (?:\.|%2e){2} (?:/|\\|%2f|%5c|[?#]|$)""", re.IGNORECASE | re.VERBOSE
+)
+"""URLs with a segment ``..``: a server that resolves it serves another path than the one that a pattern covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,7 @@ class ExceptionIndex:
     def _find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
         self.refresh(now)
         covered = self._covered.get((Origin.from_url(url), kind, rule)) if self._covered else None
-        return covered.find(url) if covered else None
+        return covered.find(url) if covered and not _LEADS_ELSEWHERE.match(url) else None
 
     def _build(self, now: float) -> None:
         """Sort those that have not expired, until the next one does."""
@@ -78,7 +85,7 @@ class ExceptionIndex:
         by_key: dict[_Key, list[PolicyException]] = {}
         for exception in self._current:
             for kind in exception.kinds:
-                for rule in (exception.rule, "") if exception.rule else (None,):
+                for rule in (exception.rule, "") if exception.rule and kind is Reason.RULE else (None,):
                     by_key.setdefault((exception.origin, kind, rule), []).append(exception)
         self._covered = {key: _Covered.by(exceptions) for key, exceptions in by_key.items()}
         for exception in expired:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
+from typing import Final, TypeVar
 
 from scrapy_rep.protocol import Origin
+
+_Site = TypeVar("_Site", Origin, str)
+
+_HOST: Final = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?", re.ASCII)
+_IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?")
 
 
 class Mode(str, Enum):
@@ -39,16 +47,18 @@ class Modes:
 
     def _add(self, site: str, mode: Mode) -> None:
         if site == "*":
-            self._domains[""] = mode
+            _put(self._domains, "", site, mode)
         elif site.startswith("*."):
-            self._domains[_host(site[2:])] = mode
+            _put(self._domains, _host(site[2:], site), site, mode)
         elif "://" in site:
-            self._origins[_origin(site)] = mode
+            _put(self._origins, _origin(site), site, mode)
         else:
-            self._hosts[_host(site)] = mode
+            _put(self._hosts, _host(site, site), site, mode)
 
     def of(self, origin: Origin) -> Mode | None:
         """The mode of *origin*; None if no site covers it."""
+        if origin.host.endswith("."):  # the root of the DNS: the same host
+            origin = replace(origin, host=origin.host.rstrip("."))
         mode = self._origins.get(origin) or self._hosts.get(origin.host)
         domain = origin.host if mode is None and self._domains else ""
         while domain:
@@ -71,15 +81,41 @@ def _mode(site: str, mode: str) -> Mode:
     return Mode(mode)
 
 
+def origin_in_settings(url: str) -> Origin:
+    """The origin of a *url* in the settings. Raises ``ValueError`` for one that no request can have.
+
+    It takes no password: the audit log and messages show what is in the settings.
+    """
+    origin = Origin.from_url(url)
+    if "@" in re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]:
+        raise ValueError(f"{origin}: leave out the user name and the password")
+    if not (_HOST.fullmatch(origin.host) or _IPV6.fullmatch(origin.host)):
+        raise ValueError(f"{url!r}: {origin.host!r} is not a host; write one host, without *")
+    return origin
+
+
+def _put(modes: dict[_Site, Mode], key: _Site, site: str, mode: Mode) -> None:
+    if modes.setdefault(key, mode) is not mode:
+        raise ValueError(f"{site!r} is named twice, with different modes: write it once")
+
+
 def _origin(url: str) -> Origin:
-    if url.partition("://")[2].rstrip("/") != url.partition("://")[2].split("/")[0]:
+    origin = origin_in_settings(url)
+    if re.search(r"[/?#]", url.partition("://")[2].rstrip("/")):
         raise ValueError(f"{url!r} has a path: a mode is that of a whole origin")
-    return Origin.from_url(url)
+    return replace(origin, host=origin.host.rstrip("."))
 
 
-def _host(name: str) -> str:
-    """*name* as `Origin` spells hosts. Raises ``ValueError`` for what is not a host name."""
-    origin = Origin.from_url(f"https://{f'[{name}]' if name.count(':') > 1 and '[' not in name else name}")
-    if origin.port != 443 or any(sign in name for sign in "/?#@* "):
-        raise ValueError(f"{name!r} is not a host: give a port as in https://example.com:8443")
-    return origin.host
+def _host(name: str, site: str) -> str:
+    """*name* as `Origin` spells hosts. Raises ``ValueError`` for a *site* that is no host."""
+    is_bare_ipv6 = name.count(":") > 1 and "[" not in name
+    try:
+        origin = origin_in_settings(f"https://[{name}]" if is_bare_ipv6 else f"https://{name}")
+    except ValueError:
+        origin = None
+    has_port = ":" in name and not name.endswith("]") and not is_bare_ipv6
+    if origin is None or has_port or any(sign in name for sign in "/?#@"):
+        raise ValueError(
+            f"{site!r} is not a site: write a host, *.DOMAIN, *, or an origin such as https://example.com:8443"
+        )
+    return origin.host.rstrip(".")

@@ -89,10 +89,19 @@ class Decision:
             return self
         return Decision(self.mode, Outcome.EXCEPTED, Verdict(allowed=False, rule=None, reason=reason), exception)
 
+    def tolerated(self) -> Decision:
+        """What is left of it for a response that was received and is kept: a report."""
+        return replace(self, outcome=Outcome.REPORTED) if self.is_forbidden else self
+
     @property
     def is_forbidden(self) -> bool:
         """Whether the request must not be sent."""
         return self.outcome in _NOT_SENT
+
+    @property
+    def is_against_rules(self) -> bool:
+        """Whether robots.txt forbids the request and no exception covers it."""
+        return self.outcome in {Outcome.FORBIDDEN, Outcome.REPORTED}
 
     @property
     def is_asked(self) -> bool:
@@ -118,20 +127,30 @@ class Policy:
         self._lapsed = lapsed
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
-        """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``; tell *report* of exceptions.
+    def from_settings(
+        cls,
+        settings: RepSettings,
+        default: Mode,
+        expired: Callable[[PolicyException], None] = lambda _: None,
+        lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None,
+    ) -> Policy:
+        """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``. Raises `InvalidSettingError`.
 
-        Logs and raises `InvalidSettingError`.
+        *default* is the mode of other sites; *expired* is that of `ExceptionIndex`, *lapsed* that of this class.
         """
+        return cls(_modes(settings), ExceptionIndex(exceptions_of(settings), expired), default, lapsed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
+        """Read the settings of *crawler*; tell *report* of exceptions. Logs and raises `InvalidSettingError`."""
         settings = RepSettings.from_crawler(crawler)
         default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
         try:
-            exceptions = ExceptionIndex(exceptions_of(settings), report.expired)
-            policy = cls(_modes(settings), exceptions, default, report.lapsed)
+            policy = cls.from_settings(settings, default, report.expired, report.lapsed)
         except InvalidSettingError as error:
             logger.critical("%s", error)
             raise
-        report.opened(exceptions)
+        report.opened(policy.exceptions)
         return policy
 
     def mode(self, url: str) -> Mode:
@@ -176,9 +195,8 @@ def exceptions_of(settings: RepSettings) -> list[PolicyException]:
     """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
     found = _exceptions("REP_EXCEPTIONS", settings, lambda: settings.exceptions)
     if settings.exceptions_file:
-        found += _exceptions(
-            "REP_EXCEPTIONS_FILE", settings, lambda: read_exceptions_file(settings.exceptions_file)
-        )
+        name = f"REP_EXCEPTIONS_FILE = {settings.exceptions_file!r}"
+        found += _exceptions(name, settings, lambda: read_exceptions_file(settings.exceptions_file))
     return found
 
 

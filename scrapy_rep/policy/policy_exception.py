@@ -10,11 +10,18 @@ from typing import Any, Final
 
 from scrapy_rep.protocol import Origin, Reason
 
+from .modes import origin_in_settings
+
 KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
 
 MAX_DAYS: Final = 366
 """The default of ``REP_EXCEPTION_MAX_DAYS``."""
+
+_MAX_URL: Final = 4_000
+"""Characters of a URL: a robots.txt cuts a longer line off, and a pattern cut off covers more."""
+
+_DAY: Final = 86_400.0
 
 _KEYS: Final = {"url", "reason", "until", "for", "rule", "whole_site"}
 
@@ -46,7 +53,7 @@ class PolicyException:
     @property
     def ends_at(self) -> float:
         """The end of its last day, POSIX seconds."""
-        return datetime.combine(self.until + timedelta(days=1), time(), timezone.utc).timestamp()
+        return datetime.combine(self.until, time(), timezone.utc).timestamp() + _DAY
 
     def days_left(self, now: float) -> int:
         """Whole days until it ends, 0 on its last day, negative once it has expired."""
@@ -85,12 +92,13 @@ def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
             "reading TOML takes Python 3.11 or newer: put the exceptions into REP_EXCEPTIONS"
         ) from None
     try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))  # Notepad writes a BOM
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(str(error)) from error
     entries = document.pop("exception", [])
     if document or not isinstance(entries, list):
-        raise ValueError(f"{path}: it takes [[exception]] tables only")
+        name = next(iter(document), "exception")
+        raise ValueError(f"{name} is not accepted: write [[exception]] above each entry, and nothing else")
     return entries
 
 
@@ -108,12 +116,15 @@ def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyExceptio
     if unknown:
         raise ValueError(f"unknown key {min(map(str, unknown))!r}: it takes {', '.join(sorted(_KEYS))}")
     url = _url(entry.get("url"), whole_site=entry.get("whole_site") is True)
+    kinds, rule = _kinds(entry.get("for", ["rule"])), _rule(entry.get("rule"))
+    if rule and Reason.RULE not in kinds:
+        raise ValueError(f'{url}: no rule decides there: leave out rule = {rule!r}, or add "rule" to for')
     return PolicyException(
         url=url,
         reason=_reason(entry.get("reason"), url),
         until=_until(entry.get("until"), max_days, now),
-        kinds=_kinds(entry.get("for", ["rule"])),
-        rule=_rule(entry.get("rule")),
+        kinds=kinds,
+        rule=rule,
     )
 
 
@@ -122,7 +133,9 @@ def _url(value: Any, *, whole_site: bool) -> str:
         raise ValueError(f"url = {value!r}: write scheme, host and pattern, such as https://example.com/api/*")
     if not value.isprintable() or " " in value or "#" in value:
         raise ValueError(f"url = {value!r}: escape blanks, # and control characters with %")
-    Origin.from_url(value)
+    if len(value) > _MAX_URL:
+        raise ValueError(f"url = {value[:80]!r}… is longer than {_MAX_URL:,} characters: shorten it with *")
+    origin_in_settings(value)
     pattern = _pattern(value)
     if not pattern.startswith("/"):
         raise ValueError(f"url = {value!r}: after the host write a path that starts with /")
@@ -147,13 +160,18 @@ def _reason(value: Any, url: str) -> str:
 
 
 def _until(value: Any, max_days: int, now: float) -> date:
+    is_text = isinstance(value, str)
     try:
-        until = value.date() if isinstance(value, datetime) else value
-        until = until if isinstance(until, date) else date.fromisoformat(until)
-    except (TypeError, ValueError):
-        raise ValueError(f"until = {value!r}: write the last day, such as 2027-03-31") from None
-    latest = datetime.fromtimestamp(now, timezone.utc).date() + timedelta(days=max_days)
-    if until > latest:
+        until = date.fromisoformat(value) if is_text else value
+    except ValueError:
+        until = None
+    # A time is refused, since the whole day counts. Python >= 3.11 reads more spellings than 3.10.
+    shown = str(value) if isinstance(value, date) else repr(value)
+    if type(until) is not date or (is_text and value != until.isoformat()):
+        raise ValueError(f"until = {shown}: write the last day, such as 2027-03-31")
+    today = datetime.fromtimestamp(now, timezone.utc).date()
+    if (until - today).days > max_days:
+        latest = today + timedelta(days=max_days)
         raise ValueError(
             f"until = {until} is more than REP_EXCEPTION_MAX_DAYS = {max_days} days away: {latest} or earlier"
         )
@@ -161,9 +179,10 @@ def _until(value: Any, max_days: int, now: float) -> date:
 
 
 def _kinds(value: Any) -> frozenset[Reason]:
-    names = [value] if isinstance(value, str) else list(value)
+    names = [value] if isinstance(value, str) else value
     known = {kind.value: kind for kind in KINDS}
-    if not names or any(name not in known for name in names):
+    is_list = isinstance(names, list | tuple | set | frozenset)
+    if not is_list or not names or any(not isinstance(name, str) or name not in known for name in names):
         raise ValueError(f"for = {value!r}: write a list of {', '.join(known)}")
     return frozenset(known[name] for name in names)
 
@@ -171,7 +190,7 @@ def _kinds(value: Any) -> frozenset[Reason]:
 def _rule(value: Any) -> str | None:
     if value is None:
         return None
-    key, colon, path = str(value).partition(":")
+    key, colon, path = str(value).partition("#")[0].partition(":")
     if not colon or key.strip().lower() != "disallow" or not path.strip():
         raise ValueError(f"rule = {value!r}: write the rule that it overrides, such as 'Disallow: /api/'")
     return f"Disallow: {path.strip()}"

@@ -19,11 +19,13 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.product_tokens import ProductTokens, from_setting
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
+from scrapy_rep.crawl.target import Targets
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.settings import RepSettings, asks_robots
 
 from .delay_report import DelayReport
 from .download_slots import SlotDelays, drop_stale_slot, pin_slot
+from .forecast import CrawlForecast
 from .permits import LimiterSetup, Permits
 from .requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
 from .robots_source import Gate, RobotsSource
@@ -68,9 +70,11 @@ class CrawlDelay:
         self.report = DelayReport(crawler, settings)
         self._crawler = crawler
         self._downloader = Downloader(crawler)
+        self._targets = Targets.for_crawler(crawler)
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries)
+        self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
         self._permit_listeners: list[Callable[[str], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
@@ -97,7 +101,7 @@ class CrawlDelay:
         delay, visit = requested.delay(now), requested.next_visit_time(now)
         is_delayed = delay is not None and Reason.CRAWL_DELAY not in excepted
         if delay and is_delayed and self._is_skipped(self._downloader.slot_key(request), delay):
-            self.report.skipped(Origin.from_url(request.url), delay)
+            self.report.skipped(Origin.from_url(self._targets.of(request)), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         if visit and Reason.VISIT_TIME not in excepted:
             return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now))
@@ -116,7 +120,7 @@ class CrawlDelay:
         key, delay = self._downloader.slot_key(request), requested.delay(time())
         if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
             return
-        origin = Origin.from_url(request.url)
+        origin = Origin.from_url(self._targets.of(request))
         self._set_visit_times(origin, requested)
         if not self._is_skipped(key, delay):
             self._require(key, request, origin, delay)
@@ -238,6 +242,7 @@ class CrawlDelay:
         switch = self._crawler.signals.connect if self.has_delays else self._crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
+        self.forecast.start()
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
@@ -261,7 +266,7 @@ class CrawlDelay:
             self._crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
     def _request_scheduled(self, request: Request) -> None:
-        drop_stale_slot(request, self._downloader)
+        drop_stale_slot(request, self._downloader, self._targets)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""

@@ -6,6 +6,7 @@ takes no attributes, and Scrapy drops a download slot that is idle for a minute.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from scrapy import Request
@@ -14,6 +15,7 @@ from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:
     from scrapy_rep.crawl.scrapy_internals import Downloader
+    from scrapy_rep.crawl.target import Targets
 
 _SLOT: Final = "download_slot"
 _PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
@@ -28,7 +30,21 @@ def pin_slot(request: Request, key: str) -> None:
     request.meta[_PINNED] = len(request.meta.get("redirect_urls", ()))
 
 
-def drop_stale_slot(request: Request, downloader: Downloader) -> None:
+def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+    """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
+
+    A request for a service goes to another host than its target; every other request is left alone.
+    """
+    if "redirect_urls" in request.meta:
+        drop_stale_slot(request, downloader, targets)
+    try:
+        if _SLOT not in request.meta and targets.of(request) is not request.url:
+            request.meta[_SLOT] = downloader.slot_key(Request(targets.of(request)))
+    except ValueError:
+        return  # the gate ends the request
+
+
+def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
     """Remove the download slot of the old host, which Scrapy's redirects copy to the request for the new host.
 
     A download slot that the project chose stays, and so does one that was pinned after the last redirect.
@@ -36,9 +52,16 @@ def drop_stale_slot(request: Request, downloader: Downloader) -> None:
     urls = request.meta.get("redirect_urls")
     if not urls or _SLOT not in request.meta or request.meta.get(_PINNED) == len(urls):
         return
-    if request.meta[_SLOT] == downloader.slot_key(Request(urls[-1])):
+    if request.meta[_SLOT] == downloader.slot_key(Request(_target(urls[-1], targets))):
         del request.meta[_SLOT]
         request.meta.pop(_PINNED, None)
+
+
+def _target(url: str, targets: Targets) -> str:
+    try:
+        return targets.of(Request(url))
+    except ValueError:
+        return url
 
 
 DelaySource = tuple[Origin, tuple[str, ...]]
@@ -99,6 +122,13 @@ class SlotDelays:
         """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
         slot = self._slots.get(key)
         return slot.floor if slot is not None else 0.0
+
+    def in_force(self) -> Iterator[tuple[str, float]]:
+        """Each of these download slots, and the seconds that it leaves between two requests now."""
+        for key, slot in self._slots.items():
+            own = self._downloader.slot_delay(key)[0] if self._downloader.has_slot(key) else 0.0
+            if slot.floor:
+                yield key, max(slot.floor, own)
 
     def is_shared(self, key: str) -> bool:
         """Whether download slot *key* has a delay that other processes may have to keep too."""

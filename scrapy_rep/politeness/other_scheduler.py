@@ -8,8 +8,10 @@ from scrapy import signals
 
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
+from scrapy_rep.crawl.target import Targets
 
 from .crawl_delay import CrawlDelay
+from .download_slots import choose_slot
 from .timer import Timer
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class OtherScheduler:
         self._robots = robots
         self._engine = Engine(crawler)
         self._downloader = Downloader(crawler)
+        self._targets = Targets.for_crawler(crawler)
         self._crawl_delay = crawler.get_extension(CrawlDelay)
         self._timer = Timer()
         self._fetching: set[Origin] = set()
@@ -38,6 +41,8 @@ class OtherScheduler:
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once; if not, the engine is woken when that may have changed."""
+        if not self._targets.is_plain:
+            choose_slot(request, self._downloader, self._targets)
         origin = self._robots.origin_to_ask(request)
         if origin is not None:
             if not self._robots.is_cached(origin):

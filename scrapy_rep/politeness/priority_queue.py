@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.crawl.scrapy_internals import folder_of_download_slot
+from scrapy_rep.crawl.target import Targets, is_for_splash
 from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Origin
 
-from .download_slots import drop_stale_slot
+from .download_slots import choose_slot
 from .slot_requests import SlotRequests
 from .slot_tracker import ReadySlots, SlotTracker
 from .stored_queue import OpenQueues, Rank, StoredQueue, UnreadableError
@@ -68,6 +70,7 @@ class RepPriorityQueue:
         self._open_queues = OpenQueues() if key else None
         self._size = 0
         self._slots: dict[str, SlotRequests] = {}
+        self._targets = Targets.for_crawler(crawler)
         self._tracker = SlotTracker.for_crawler(crawler)
         self._tracker.add_queue(self)
         self._resume(startprios)
@@ -75,8 +78,10 @@ class RepPriorityQueue:
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk."""
         downloader = self._tracker.downloader
-        if "redirect_urls" in request.meta:
-            drop_stale_slot(request, downloader)
+        if META_KEY in request.meta and not is_for_splash(request):
+            del request.meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
+        if "redirect_urls" in request.meta or not self._targets.is_plain:
+            choose_slot(request, downloader, self._targets)
         slot = self._slot(downloader.slot_key(request))
         self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
         try:

@@ -236,6 +236,10 @@ class SlotRequests:
         if self not in self.ready:
             self.tracker.update(self.state)
 
+    def waiting(self) -> int:
+        """The number of requests."""
+        return sum(map(len, self._origins.values())) + len(self._unsorted or ())
+
     def resume(self, origin: Origin | None, stored: StoredQueue) -> None:
         """Go on with the requests of *origin* that an earlier crawl left."""
         requests = self._origins[origin] = OriginRequests(self, origin, stored)

@@ -90,6 +90,9 @@ class QueuedSlot(Protocol):
     def can_pop(self) -> bool:
         """Whether one of the requests has its robots.txt cached, so that it may be handed out."""
 
+    def waiting(self) -> int:
+        """The number of requests."""
+
 
 class Queue(Protocol):
     """A queue of the scheduler."""
@@ -141,6 +144,7 @@ class SlotTracker:
         self._last: Request | None = None
         if self.crawl_delay is not None:
             self.crawl_delay.on_permit_change(self._permit_changed)
+            self.crawl_delay.forecast.watch(self.timer, self._waiting)
         self.downloader.on_request_end(self._request_ended)
         self.downloader.add_backout(self._is_start_paused)
         crawler.signals.connect(self._left_slot, signal=signals.request_left_downloader)
@@ -188,6 +192,11 @@ class SlotTracker:
         if self.crawl_delay is None or not self.crawl_delay.has_delays:
             return self.downloader.seconds_to_start(state.key, state.handed_out)
         return self.crawl_delay.seconds_to_start(state.key, state.handed_out)
+
+    def _waiting(self, key: str) -> int:
+        """The number of requests that wait for download slot *key*."""
+        state = self._slots.get(key)
+        return sum(slot.waiting() for slot in state.queued) if state is not None else 0
 
     def _has_delay(self, key: str) -> bool:
         """Whether robots.txt requires a delay of download slot *key*."""

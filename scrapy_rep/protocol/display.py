@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from typing import Final
+
+_UNITS: Final = (  # from which number of seconds on: two units, and their seconds
+    (172_800, 86_400, "d", 3_600, "h"),
+    (3_600, 3_600, "h", 60, "min"),
+    (60, 60, "min", 1, "s"),
+)
+_LONGEST: Final = 1e15  # seconds, which is longer than any crawl
 
 
 def shown(text: str) -> str:
@@ -24,6 +32,15 @@ def iso_time(seconds: float) -> str:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
         return "9999-12-31T23:59:59Z"
+
+
+def duration(seconds: float) -> str:
+    """*seconds* in one or two units, such as ``33 h 20 min`` or ``2.5 s``."""
+    for least, large, name_of_large, small, name_of_small in _UNITS:
+        if seconds >= least:
+            whole, rest = divmod(round(min(seconds, _LONGEST) / small), large // small)
+            return f"{whole:,} {name_of_large}" + (f" {rest} {name_of_small}" if rest else "")
+    return f"{max(seconds, 0.0):.3g} s"
 
 
 def _shown(character: str) -> str:

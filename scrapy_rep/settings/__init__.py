@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-__all__ = ["InvalidSettingError", "RepSettings", "RequestHook", "Unreachable", "asks_for_delays", "asks_robots"]
+__all__ = [
+    "InvalidSettingError",
+    "RepSettings",
+    "RequestHook",
+    "TargetUrl",
+    "Unreachable",
+    "asks_for_delays",
+    "asks_robots",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -172,7 +180,7 @@ class RepSettings:
     """Name of the field in which items carry the stamp of their response; empty for none."""
 
     item_stamp: str = _setting(one_of(_names("short", "full")), "short")
-    """Which stamp that is: ``short`` (mode, rule, sha256, fetched) or ``full``."""
+    """Which stamp that is: ``short`` (verdict, mode, rule, sha256, fetched) or ``full``."""
 
     audit: str = _setting(PATH, "")
     """Path of the audit log; empty for none."""

@@ -195,8 +195,8 @@ ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
 
 FLAG: Final = Kind(flag, "True or False")
 TEXT: Final = Kind(_text, "a string")
-SITES: Final = Kind(_text_by_name, "a dict that maps sites to obey, report or ignore")
-TABLES: Final = Kind(_tables, "a list of dicts")
+SITES: Final = Kind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
+TABLES: Final = Kind(_tables, "a list of dicts, or the same as JSON")
 TARGET_URL: Final = Kind(
     _target_url,
     "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path",

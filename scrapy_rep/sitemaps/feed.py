@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
@@ -14,6 +14,7 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.gate.sitemap_lines import sitemap_callback
+from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import sitemaps_found
 
@@ -47,6 +48,8 @@ class SitemapFeed(BaseSpiderMiddleware):
         self._spider = crawler.spider
         self._settings = settings = RepSettings.from_crawler(crawler)
         self._sitemap_callback = sitemap_callback(crawler.spider)
+        crawl_delay = crawler.get_extension(CrawlDelay)
+        self._forecast = crawl_delay.forecast if crawl_delay is not None else None
         # Under "scrapy check" a spider requests its sample pages only.
         if settings.follow_sitemaps and "SCRAPY_CHECK" not in os.environ:
             crawler.signals.connect(self._sitemaps_found, signal=sitemaps_found)
@@ -54,6 +57,39 @@ class SitemapFeed(BaseSpiderMiddleware):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    def process_spider_output(  # type: ignore[override]  # whose spider argument is deprecated
+        self, response: Response, result: Iterable[Any]
+    ) -> Iterable[Any]:
+        """As `BaseSpiderMiddleware`; notes the end of a sitemap."""
+        output: Iterable[Any] = super().process_spider_output(response, result)
+        return self._until_end(output) if self._is_sitemap(response) else output
+
+    def _until_end(self, output: Iterable[Any]) -> Iterator[Any]:
+        page = None
+        for each in output:
+            page = each if isinstance(each, Request) and each.callback != self._sitemap_callback else page
+            yield each
+        self._sitemap_read(page)
+
+    async def process_spider_output_async(  # type: ignore[override]
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """As `BaseSpiderMiddleware`; notes the end of a sitemap."""
+        page, is_sitemap = None, self._is_sitemap(response)
+        async for each in super().process_spider_output_async(response, result):
+            if is_sitemap and isinstance(each, Request) and each.callback != self._sitemap_callback:
+                page = each
+            yield each
+        self._sitemap_read(page)
+
+    def _is_sitemap(self, response: Response) -> bool:
+        return response.request is not None and response.request.callback == self._sitemap_callback
+
+    def _sitemap_read(self, page: Request | None) -> None:
+        """Say that a sitemap has been read; *page* is the last one in it."""
+        if page is not None and self._forecast is not None:
+            self._forecast.sitemap_read(page)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None to drop it. Only sitemaps that a response led to are checked."""

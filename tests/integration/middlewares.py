@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -73,3 +75,41 @@ class Renders:
         return (
             response.replace(body=page) if b"text/plain" in (response.headers["Content-Type"] or b"") else response
         )
+
+
+class Arrives:
+    """Answers as a browser or an API that follows redirects: with the URL that the page came from."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        final = response.headers.get("X-Final-Url")
+        return response.replace(url=final.decode()) if final else response
+
+
+class Splashes:
+    """Replaces requests as the middleware of scrapy-splash does, which not every version of Scrapy can import."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._splash_url = crawler.settings["SPLASH_URL"]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Splashes:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Request | None:
+        options = request.meta.get("splash")
+        if options is None or request.meta.get("_splash_processed"):
+            return None
+        request.meta["_splash_processed"] = True
+        arguments = options.setdefault("args", {})
+        arguments.setdefault("url", request.url)
+        arguments.setdefault("headers", dict(request.headers.to_unicode_dict()))
+        url = f"{self._splash_url}/{options.setdefault('endpoint', 'render.json')}"
+        body, headers = json.dumps(arguments), {"Content-Type": "application/json"}
+        made = request.replace(url=url, method="POST", body=body, headers=headers, priority=request.priority + 100)
+        made.meta["dont_obey_robotstxt"] = True
+        return made
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if not request.meta.get("_splash_processed"):
+            return response
+        return response.replace(url=request.meta["splash"]["args"]["url"], request=request)

@@ -26,3 +26,12 @@ class Breaking(ProtegoRobotParser):
         if b"Allow" in robotstxt_body:
             raise ArithmeticError("cannot parse")
         return super().from_crawler(crawler, robotstxt_body)
+
+
+class FailsWhenAsked(ProtegoRobotParser):
+    """Cannot judge what is broken."""
+
+    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
+        if "broken" in str(url):
+            raise ArithmeticError("cannot judge")
+        return super().allowed(url, user_agent)

@@ -70,3 +70,11 @@ class Listens(Recorder):
 
     async def listen(self, urls: Any, origin: Any, request: Any) -> None:
         self.crawler.stats.set_value(f"heard/{origin}", f"{' '.join(urls)} because of {request.url}")
+
+
+class MakesOutputAsync:
+    """A spider middleware that makes an asynchronous iterator of what any callback returns."""
+
+    async def process_spider_output(self, response: Any, result: Any) -> Any:
+        async for each in result:
+            yield each

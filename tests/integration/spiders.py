@@ -12,8 +12,9 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep import RepExtension, stamp
-from scrapy_rep.gate import extension, refresh, report
+from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
+from scrapy_rep.gate import extension, refresh, report, robots_builder
+from scrapy_rep.policy import policy
 from scrapy_rep.politeness import crawl_delay
 from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
@@ -121,7 +122,7 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
-CLOCKS: list[Any] = [extension, refresh, report, sqlite]
+CLOCKS: list[Any] = [policy, extension, refresh, report, robots_builder, sqlite]
 
 
 class TimeTraveller(OneAfterAnother):
@@ -311,3 +312,27 @@ class AsksForStamps(Recorder):
         found = stamp(response)
         text = found and f"{found.verdict} line {found.line} {found.is_ordinary}"
         self.crawler.stats.set_value(f"stamp/{response.url.rpartition('/')[2]}", str(text))
+
+
+class AwaitsAVisitTime(Recorder):
+    """Downloads past the scheduler, so that the request waits in the gate; an exception expires meanwhile."""
+
+    name = "awaits-a-visit-time"
+
+    async def start(self) -> Any:
+        self.began = monotonic()
+        crawl_delay.time = lambda: 86_395 + monotonic() - self.began  # type: ignore[attr-defined]
+        yield Request("data:,x", callback=self.download)
+
+    async def download(self, response: Any) -> None:
+        arguments = self.requests[0]
+        call_later(1.5, self.expire)
+        engine: Any = self.crawler.engine
+        try:
+            download = engine.download_async(Request(**arguments)) if hasattr(engine, "download_async") else None
+            self.page(await (download or maybe_deferred_to_future(engine.download(Request(**arguments)))))
+        except ForbiddenByRobots as error:
+            self.crawler.stats.set_value("download/error", str(error))
+
+    def expire(self) -> None:
+        policy.time = lambda: time() + 60 * 86_400  # type: ignore[attr-defined]

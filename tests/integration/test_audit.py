@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from scrapy_rep.policy.audit_log import AuditLog, read_events
-from tests.integration.test_policy import day, exception
 from tests.support.crawl import LOOPS, crawl, crawl_until
-from tests.support.site import Answer, Site, robots
+from tests.support.exceptions import day, exception
+from tests.support.site import Answer, Site, redirect, robots
 
 RULES = "User-agent: *\nAllow: /open\nDisallow: /private\nDisallow: /api/\n"
 
@@ -35,11 +35,11 @@ def test_ours_an_outsider_reads_who_asked_what_was_said_and_what_was_done(loop: 
         paths = ["open/1", "open/2", "other", "private", "api/1"]
         result = crawl(*[f"{site.origin}/{path}" for path in paths], settings=settings, loop=loop)
     assert [event["event"] for event in events(path)] == ["start", "robots", "decision", "decision", "sums", "end"]
-    assert [problem for _, _, problem in read_events(path)] == [None] * 6
+    assert [line.flaw for line in read_events(path)] == [None] * 6
     (start,), (seen,), decisions, (sums,), (end,) = (
         events(path, kind) for kind in ("start", "robots", "decision", "sums", "end")
     )
-    assert (start["spider"], start["agents"], start["user_agent"], start["obey"]) == (
+    assert (start["spider"], start["agents"], start["user_agent"], start["mode"]) == (
         "recorder", ["my"], "my/1", "obey",
     )  # fmt: skip
     assert start["exceptions"][0] == {
@@ -75,7 +75,7 @@ def test_ours_with_obeying_off_the_log_says_so(tmp_path: Path) -> None:
     with Site() as site:
         result = crawl(f"{site.origin}/page", settings={"REP_AUDIT": str(path), "ROBOTSTXT_OBEY": False})
         assert site.paths() == ["/page"]
-    assert events(path, "start")[0]["obey"] == "off"
+    assert events(path, "start")[0]["mode"] == "off"
     assert events(path, "end")[0]["counts"] == {"off": 1}
     assert result.pages[0].stamp is not None
     assert (result.pages[0].stamp["mode"], result.pages[0].flags) == ("off", [])
@@ -112,12 +112,41 @@ def test_ours_the_path_may_name_spider_time_and_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("%(spider)s.jsonl", "it takes %(name)s, %(time)s, %(pid)s"), ("/proc/no/audit", "it cannot be written")],
-)
+    [
+        ("%(spider)s.jsonl", "it takes %(name)s, %(time)s, %(pid)s"), ("/proc/no/audit", "it cannot be written"),
+        ("nul\0.jsonl", "it cannot be written"), ("", "REP_AUDIT_REQUIRED is set without REP_AUDIT"),
+    ],
+)  # fmt: skip
 def test_ours_a_path_that_cannot_be_used_stops_the_crawl_at_start_up(path: str, message: str) -> None:
-    result = crawl("http://127.0.0.1:9/", settings={"REP_AUDIT": path}, apart=True)
+    settings = {"REP_AUDIT": path, "REP_AUDIT_REQUIRED": True}
+    result = crawl("http://127.0.0.1:9/", settings=settings, apart=True)
     assert result.exit_code == 1
-    assert message in result.stderr
+    assert message in result.lines("CRITICAL", "scrapy_rep")[0]
+
+
+def test_ours_a_folder_of_bodies_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings = {"REP_AUDIT": str(tmp_path / "a"), "REP_AUDIT_BODIES": str(tmp_path / "file" / "bodies")}
+    result = crawl("http://127.0.0.1:9/", settings=settings, apart=True)
+    assert "REP_AUDIT_BODIES = " in result.lines("CRITICAL", "scrapy_rep")[0]
+
+
+def test_ours_a_crawl_that_fails_at_start_up_writes_nothing_and_leaves_no_thread(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    result = crawl("http://127.0.0.1:9/", settings={"REP_AUDIT": str(path), "SCHEDULER": "no.such.Thing"})
+    assert result.exit_code == 1
+    assert path.read_bytes() == b""
+
+
+def test_ours_a_password_in_a_redirect_of_robots_txt_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    with Site() as site:
+        url = site.origin.replace("//", "//user:secret@") + "/else"
+        site.answer("/robots.txt", redirect(url))
+        crawl(f"{site.origin}/page", settings={"REP_AUDIT": str(path), "REP_RETRY_TIMES": 0})
+    (seen,) = events(path, "robots")
+    assert seen["hops"] == [f"{site.origin}/else"]
+    assert "secret@" not in json.dumps([seen["url"], seen["hops"]])
 
 
 def test_ours_a_killed_crawl_leaves_whole_lines_and_the_next_one_goes_on(tmp_path: Path) -> None:
@@ -126,10 +155,10 @@ def test_ours_a_killed_crawl_leaves_whole_lines_and_the_next_one_goes_on(tmp_pat
     with Site() as site:
         urls = [f"{site.origin}/{number}" for number in range(3_000)]
         crawl_until(lambda: path.exists() and path.stat().st_size > 20_000, *urls, settings=settings)
-        before = [problem for _, _, problem in read_events(path)]
+        before = [line.flaw for line in read_events(path)]
         assert set(before[:-1]) == {None}
         crawl(f"{site.origin}/page", settings=settings)
-    after = [problem for _, _, problem in read_events(path)]
+    after = [line.flaw for line in read_events(path)]
     assert set(after) <= {None, "torn"}
     assert len(after) > len(before)
 
@@ -142,7 +171,7 @@ def test_ours_two_crawls_at_once_write_a_file_each(tmp_path: Path) -> None:
         result = crawl(f"{site.origin}/page", settings={"REP_AUDIT": str(path)})
     other.close()
     assert events(tmp_path / f"audit-{os.getpid()}.jsonl", "end")
-    assert "Another process writes to the audit log" in result.lines("WARNING")[0]
+    assert "Another crawl writes to the audit log" in result.lines("WARNING")[0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.integration.test_audit import events
-from tests.integration.test_policy import exception
 from tests.support.crawl import Crawl, crawl
+from tests.support.exceptions import exception
 from tests.support.site import Answer, Site, hang, robots
 
 HTML = Answer(body=b"<!DOCTYPE html><html><h1>Oops</h1></html>", headers=[("Content-Type", "text/html")])

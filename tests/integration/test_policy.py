@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,11 @@ import pytest
 from scrapy import exceptions
 
 from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.exceptions import day, exception
 from tests.support.site import Answer, Arrival, Site, redirect, reset, robots
 
-CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseFailed"
+CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseNeverReceived"
 RULES = "User-agent: *\nDisallow: /api/\nDisallow: /private\n"
-
-
-def day(days: int = 30) -> str:
-    return (datetime.now(timezone.utc).date() + timedelta(days=days)).isoformat()
-
-
-def exception(url: str, **more: Any) -> dict[str, Any]:
-    return {"url": url, "reason": "ticket 47", "until": day(), **more}
 
 
 def verdicts(result: Crawl) -> dict[str, Any]:
@@ -54,6 +47,11 @@ def test_ours_each_mode_does_what_it_says_on_its_site(loop: str) -> None:
         "obey": 2, "report": 2, "ignore": 2, "off": 2,
     }  # fmt: skip
     assert result.stats["rep/reported_count"] == 1
+    assert any(
+        line == "1 request was sent although robots.txt forbids it (mode report), most by"
+        f" {reported} (line 3, Disallow: /private) 1"
+        for line in result.lines("INFO")
+    )
 
 
 def test_ours_a_site_that_is_ignored_is_not_asked_where_no_delay_counts() -> None:
@@ -86,6 +84,7 @@ def test_ours_where_nothing_is_stopped_an_unreachable_origin_holds_nothing_up(mo
     expected = ("reported", "unreachable") if mode == "report" else ("ignored", None)
     assert (page.stamp["verdict"], page.stamp["reason"]) == expected
     assert page.time < 5
+    assert any("its pages are requested all the same" in line for line in result.lines("WARNING"))
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -162,6 +161,16 @@ def test_ours_an_exception_for_visit_time_lets_requests_pass_at_any_hour() -> No
     assert [failure.reason for failure in result.failures] == ["visit-time"]
 
 
+def test_ours_a_request_that_waits_in_the_gate_while_its_exception_expires_is_not_sent() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\nVisit-time: 0000-0600\n"))
+        settings = {"REP_RATE_AND_VISIT_TIME": True, "REP_EXCEPTIONS": [exception(f"{site.origin}/api/")]}
+        spider = "tests.integration.spiders:AwaitsAVisitTime"
+        result = crawl(f"{site.origin}/api/1", settings=settings, spider=spider)
+        assert site.paths() == ["/robots.txt"]
+    assert "line 2, Disallow: /api/" in result.stats["download/error"]
+
+
 def test_ours_an_exception_for_one_rule_lapses_when_another_one_decides() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/stores\n"))
@@ -203,9 +212,9 @@ def test_ours_expired_ending_and_unused_exceptions_are_said() -> None:
         ),
         ({"REP_EXCEPTIONS": [exception("https://e.org/*")]}, 'add "whole_site": True'),
         ({"REP_EXCEPTIONS": "none"}, "expected a list of dicts"),
-        ({"REP_EXCEPTIONS_FILE": "missing.toml"}, "REP_EXCEPTIONS_FILE: missing.toml"),
+        ({"REP_EXCEPTIONS_FILE": "missing.toml"}, "REP_EXCEPTIONS_FILE = 'missing.toml'"),
         ({"REP_MODES": {"e.org": "never"}}, "the mode of 'e.org' is 'never': write obey, report or ignore"),
-        ({"REP_MODES": {"e.org:8080": "obey"}}, "give a port as in https://example.com:8443"),
+        ({"REP_MODES": {"e.org:8080": "obey"}}, "an origin such as https://example.com:8443"),
     ],
 )
 def test_ours_a_bad_entry_stops_the_crawl_at_start_up_with_what_to_write(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
+import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from time import monotonic, sleep
 
 import pytest
 
+from scrapy_rep.policy import audit_log
 from scrapy_rep.policy.audit_log import AuditLog, read_events
 
 
@@ -25,7 +29,7 @@ def write(path: Path, *events: str) -> Path:
 
 
 def problems(path: Path) -> list[tuple[int, str]]:
-    return [(number, problem) for number, _, problem in read_events(path) if problem]
+    return [(line.number, line.flaw) for line in read_events(path) if line.flaw]
 
 
 def test_ours_each_event_is_a_line_of_json_in_a_chain(tmp_path: Path) -> None:
@@ -93,8 +97,118 @@ def test_ours_two_processes_with_one_path_write_a_file_each(
     first.close()
     second.close()
     assert second.path.name == f"audit-{os.getpid()}.jsonl"
-    assert "Another process writes to the audit log" in caplog.text
+    assert "Another crawl writes to the audit log" in caplog.text
     assert problems(first.path) == problems(second.path) == []
+
+
+def test_ours_any_number_of_crawls_with_one_path_write_a_file_each(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    logs = [AuditLog(tmp_path / "audit.jsonl") for _ in range(5)]
+    for log in logs:
+        log.add("start")
+        log.close()
+    assert len({log.path for log in logs}) == 5
+    assert [problems(log.path) for log in logs] == [[]] * 5
+
+
+def test_ours_a_file_system_without_locks_takes_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert write(tmp_path / "audit.jsonl", "start").name == "audit.jsonl"
+
+
+def test_ours_crawls_of_one_process_may_keep_the_same_body_at_once(tmp_path: Path) -> None:
+    for _ in range(20):
+        logs = [AuditLog(tmp_path / f"{n}.jsonl", bodies=tmp_path / "bodies") for n in range(4)]
+        name = f"{random.getrandbits(256):064x}"
+        for log in logs:
+            log.add_body(name, b"x" * 1_000_000)
+        for log in logs:
+            log.close()
+        assert [log.error for log in logs] == [None] * 4
+
+
+def test_ours_what_was_decided_before_a_body_failed_is_written(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl", bodies=tmp_path / "bodies")
+    (tmp_path / "bodies").rmdir()
+    for event in ("start", "decision"):
+        log.add(event)
+    log.add_body("ab" * 32, b"")
+    log.close()
+    assert isinstance(log.error, OSError)
+    assert [line.event["event"] for line in read_events(log.path) if line.event] == ["start", "decision"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted there")
+def test_ours_a_log_that_is_deleted_has_failed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.add("start")
+    end = monotonic() + 10
+    while not log.path.stat().st_size and monotonic() < end:
+        sleep(0.01)
+    log.path.unlink()
+    log.add("decision")
+    log.close()
+    assert isinstance(log.error, FileNotFoundError)
+    assert "cannot be written (it was deleted): it ends here" in caplog.text
+
+
+def test_ours_a_disk_that_hangs_does_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = Event()
+    monkeypatch.setattr(audit_log, "_MAX_WAITING", 100)
+    monkeypatch.setattr(audit_log, "_line", lambda event: disk.wait(20) and str(event["event"]).encode())
+    log = AuditLog(tmp_path / "audit.jsonl")
+    for number in range(1_000):
+        log.add(str(number))
+    assert isinstance(log.error, OSError)
+    disk.set()
+    log.close()
+    assert caplog.text.count("cannot be written (100 events wait for the disk)") == 1
+    assert 100 <= len(log.path.read_bytes().splitlines()) <= 300
+
+
+def test_ours_a_line_holds_no_character_that_steers_a_terminal_or_ends_a_line(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    text = "a\nb\u2028c\x85d\x9b2Je\u202ef\udc80g\x00é"
+    log.add("decision", referer=text)
+    log.add("décision")
+    log.close()
+    lines = log.path.read_text("utf-8").splitlines()
+    assert all(map(str.isprintable, lines))
+    assert json.loads(lines[0])["referer"] == text
+    assert "décision" in lines[1]
+    assert problems(log.path) == []
+
+
+def test_ours_a_value_that_is_not_json_does_not_end_the_log(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.add("start", user_agent=b"bot")
+    log.close()
+    assert log.error is None
+    assert json.loads(log.path.read_text())["user_agent"] == "b'bot'"
+
+
+def test_ours_a_file_that_may_not_grow_tears_one_line(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    log = AuditLog(tmp_path / "audit.jsonl")
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+        for number in range(1_000):
+            log.add("decision", number=number)
+        log.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert isinstance(log.error, OSError)
+    assert {problem for _, problem in problems(log.path)} <= {"torn"}
+    write(log.path, "start", "end")
+    assert [problem for _, problem in problems(log.path)] in ([], ["torn"])
 
 
 def test_ours_a_body_is_kept_once_under_its_sha256(tmp_path: Path) -> None:

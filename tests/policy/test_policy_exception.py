@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pytest
 
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.policy.exception_index import ExceptionIndex
+from scrapy_rep.policy.policy import exceptions_of
 from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
 from scrapy_rep.protocol import Reason
+from scrapy_rep.settings import RepSettings
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone.utc).timestamp()
 DAY = 86_400.0
@@ -102,6 +105,13 @@ def test_ours_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None
     assert index.find(url, Reason.RULE, None, NOW) is None
 
 
+def test_ours_a_rule_that_an_exception_names_is_nothing_to_an_unreachable_origin() -> None:
+    (exception,) = read({**GOOD, "for": ["rule", "unreachable"], "rule": "Disallow: /api/"})
+    index, url = ExceptionIndex([exception]), "https://shop.example/api/stores"
+    assert index.find(url, Reason.UNREACHABLE, None, NOW) is exception
+    assert index.find(url, Reason.RULE, "Disallow: /", NOW) is None
+
+
 def test_ours_exceptions_come_from_a_toml_file(tmp_path: Path) -> None:
     pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
@@ -115,8 +125,8 @@ def test_ours_a_toml_file_that_says_something_else_is_refused(tmp_path: Path, te
     pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
     path.write_text(text)
-    with pytest.raises(ValueError, match=str(path)):
-        read_exceptions_file(path)
+    with pytest.raises(InvalidSettingError, match=str(path)):
+        exceptions_of(RepSettings(exceptions_file=str(path)))
 
 
 def test_ours_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
@@ -135,3 +145,68 @@ def test_ours_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
     assert sum(exception is not None for exception in found) > 10
     assert built - began < 20
     assert perf_counter() - built < 20
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/../private", "/api/..", "/api/..?x", "/api/%2e%2E/private", "/api/.%2e/private", "/api/..%2Fprivate",
+     "/api\\..\\private", "/api/x/../../private"],
+)  # fmt: skip
+def test_ours_a_path_that_leads_out_of_the_pattern_is_not_covered(path: str) -> None:
+    index = ExceptionIndex(read({**GOOD, "url": "https://shop.example/api"}))
+    assert index.find(f"https://shop.example{path}", Reason.RULE, None, NOW) is None
+
+
+@pytest.mark.parametrize("path", ["/api/..x/", "/api/x..", "/api/...", "/api/.", "/api?next=/../x"])
+def test_ours_dots_that_lead_nowhere_are_covered(path: str) -> None:
+    index = ExceptionIndex(read({**GOOD, "url": "https://shop.example/api"}))
+    assert index.find(f"https://shop.example{path}", Reason.RULE, None, NOW) is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"url": "https://*.shop.example/api/"}, "'*.shop.example' is not a host"),
+        ({"url": r"https://shop\.example/api/"}, "is not a host"),
+        ({"url": "https://user:secret@shop.example/api/"}, "leave out the user name and the password"),
+        ({"url": f"https://shop.example/{'a' * 4_000}"}, "longer than 4,000 characters"),
+        ({"until": datetime(2027, 3, 31, 0, 30, tzinfo=timezone(timedelta(hours=2)))}, "write the last day"),
+        ({"until": datetime(2027, 3, 31, tzinfo=timezone.utc)}, "write the last day"),
+        ({"until": "20270331"}, "write the last day"),
+        ({"until": "2027-W13-3"}, "write the last day"),
+        ({"for": ["unreachable"], "rule": "Disallow: /"}, "leave out rule = 'Disallow: /'"),
+        ({"for": None}, "for = None: write a list of rule"),
+        ({"for": 5}, "for = 5: write a list of rule"),
+        ({"for": [["rule"]]}, "write a list of rule"),
+    ],
+)
+def test_ours_what_would_never_apply_or_apply_too_long_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=r"exception 1: ") as caught:
+        read({**GOOD, **change})
+    assert message in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_ours_a_rule_may_be_copied_with_its_comment() -> None:
+    (exception,) = read({**GOOD, "rule": "Disallow: /api/  # ours"})
+    assert exception.rule == "Disallow: /api/"
+
+
+def test_ours_an_exception_may_last_as_long_as_the_setting_says() -> None:
+    (exception,) = read_exceptions([{**GOOD, "until": "9999-12-31"}], max_days=10**12, now=NOW)
+    assert ExceptionIndex([exception]).find("https://shop.example/api/", Reason.RULE, None, NOW) is exception
+
+
+def test_ours_a_toml_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
+    pytest.importorskip("tomllib")
+    path = tmp_path / "robots-exceptions.toml"
+    path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n', encoding="utf-8-sig")
+    assert read_exceptions_file(path) == [{"url": "https://shop.example/api/*"}]
+
+
+def test_ours_an_error_in_the_file_names_the_file(tmp_path: Path) -> None:
+    pytest.importorskip("tomllib")
+    path = tmp_path / "robots-exceptions.toml"
+    path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
+    with pytest.raises(InvalidSettingError, match=rf"{path}.*exception 1: .*reason is missing"):
+        exceptions_of(RepSettings(exceptions_file=str(path)))

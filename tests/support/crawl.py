@@ -36,9 +36,9 @@ RECORDER = "tests.support.run_crawl:Recorder"
 _ROOT = Path(__file__).parents[2]
 
 # Forked from one process that has imported Scrapy and done nothing else: that halves what a crawl takes.
-_PROCESSES: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-if hasattr(_PROCESSES, "set_forkserver_preload"):
-    _PROCESSES.set_forkserver_preload(["tests.support.run_crawl", *run_crawl.PRELOADED])
+PROCESSES: Any = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
+if hasattr(PROCESSES, "set_forkserver_preload"):
+    PROCESSES.set_forkserver_preload(["tests.support.run_crawl", *run_crawl.PRELOADED])
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Page:
     length: int
     tag: Any
     time: float
-    stamp: dict[str, Any] | None
-    flags: list[str]
+    stamp: dict[str, Any] | None = None
+    flags: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _job(
 @contextmanager
 def _running(job: dict[str, Any], report: Path, stderr: Path) -> Iterator[BaseProcess]:
     stderr.touch()
-    process = _PROCESSES.Process(target=run_crawl.main, args=(job, report, stderr, dict(os.environ), _ROOT))
+    process = PROCESSES.Process(target=run_crawl.main, args=(job, report, stderr, dict(os.environ), _ROOT))
     process.start()
     try:
         yield process

@@ -64,5 +64,8 @@ def commands(block: str) -> Iterator[tuple[list[str], str]]:
 def run_robots(name: str, arguments: list[str]) -> tuple[int, str]:
     """The exit code of ``scrapy robots NAME ARGUMENTS``, run in this process, and what it printed."""
     command, parser, out = import_module(f"scrapy_rep.tools.commands.{name}"), ArgumentParser(), io.StringIO()
+    parser.add_argument("-s", dest="set", action="append", default=[])
     command.add_arguments(parser)
-    return command.run(parser.parse_intermixed_args(arguments), Settings(), out), out.getvalue()
+    parsed = parser.parse_intermixed_args(arguments)
+    settings = Settings(dict(pair.split("=", 1) for pair in parsed.set))
+    return command.run(parsed, settings, out), out.getvalue()

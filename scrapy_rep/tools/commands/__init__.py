@@ -23,9 +23,12 @@ OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
 
 _SUB_COMMANDS: Final = {
+    "audit": "sum up audit logs, and verify that they are intact",
     "cache": "list, show or purge the robots.txt files in the store",
     "diff": "show the URLs whose verdict differs between two robots.txt files",
+    "exceptions": "list the exceptions from robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
+    "forecast": "show how long a crawl of the sitemaps of sites takes",
     "lint": "check a robots.txt for errors and possible improvements",
     "survey": "measure the robots.txt of many sites, and write a report",
 }
@@ -49,7 +52,7 @@ class Command(ScrapyCommand):
         return "Explain, lint, compare and survey robots.txt files"
 
     def long_desc(self) -> str:
-        lines = [f"  {name:<9}{what}" for name, what in _SUB_COMMANDS.items()]
+        lines = [f"  {name:<12}{what}" for name, what in _SUB_COMMANDS.items()]
         return "\n".join(
             [f"{self.short_desc()}.", "", *lines, "", "scrapy robots SUB-COMMAND --help describes each."]
         )

@@ -16,6 +16,7 @@ from scrapy_rep.protocol.other_records import request_rate
 from .terminal import paint
 
 if TYPE_CHECKING:
+    from .crawl_policy import Applied, CrawlPolicy
     from .fetching import Fetched
 
 _SITEMAPS_SHOWN: Final = 5
@@ -77,18 +78,19 @@ class CrawlerRules:
         return Explanation(self.verdict(url), ())
 
 
-def as_line(url: str, verdict: Verdict, out: IO[str]) -> str:
-    """Return one line: the verdict, the line that decided or the reason, the URL, the rule."""
+def as_line(url: str, verdict: Verdict, applied: Applied, out: IO[str]) -> str:
+    """Return one line: the verdict, the line that decided or the reason, the URL, the rule, what else applies."""
     reason = f"line {verdict.line}" if verdict.rule else verdict.reason.value
     rule = f"  {verdict.rule!s}" if verdict.rule else ""
-    return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}"
+    return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note()}"
 
 
-def as_text(url: str, rules: CrawlerRules, out: IO[str]) -> str:
+def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy, out: IO[str]) -> str:
     """Return the whole explanation, on several lines."""
     explanation = rules.explain(url)
+    applied = policy.apply(url, explanation.verdict)
     lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
-    for label, texts in _sections(rules, explanation, out):
+    for label, texts in _sections(rules, explanation, applied, out):
         for text in texts:
             lines.append(f"{paint(f'{label:<{_LABEL_WIDTH}}', 'faint', out)}{text}")
             label = ""  # noqa: PLW2901
@@ -100,7 +102,9 @@ def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
     return paint(f"{text:<{width}}", style, out)
 
 
-def _sections(rules: CrawlerRules, explanation: Explanation, out: IO[str]) -> Iterator[tuple[str, list[str]]]:
+def _sections(
+    rules: CrawlerRules, explanation: Explanation, applied: Applied, out: IO[str]
+) -> Iterator[tuple[str, list[str]]]:
     yield "crawler", [shown(rules.token) or "any crawler without a name"]
     if rules.fetched:
         yield "origin", [str(rules.fetched.origin)]
@@ -111,10 +115,12 @@ def _sections(rules: CrawlerRules, explanation: Explanation, out: IO[str]) -> It
     if not rules.has_rules or explanation.verdict.reason is Reason.ROBOTS_TXT:
         yield "why", [_why_without_rule(explanation.verdict)]
     if not rules.has_rules:
+        yield from applied.as_sections(has_delay=False)
         return
     explainer = rules.explainer
     yield "group", [*map(_record, explainer.agents), _why_group(rules)]
     yield "rules", _matches(explanation, out) or ["none matches, so it is allowed"]
+    yield from applied.as_sections(has_delay=explainer.delay is not None)
     if explainer.delay:
         yield "delay", [f"line {explainer.delay.line:<6}{shown(explainer.delay.text)} s between two requests"]
     yield "extensions", [*map(_extension, explainer.extensions)]
@@ -181,12 +187,14 @@ def _extension(record: Record) -> str:
     return _record(record) + meaning
 
 
-def as_facts(url: str, rules: CrawlerRules, *, full: bool) -> dict[str, Any]:
-    """Return the explanation as data for JSON; the verdict alone when not *full*."""
+def as_facts(url: str, rules: CrawlerRules, policy: CrawlPolicy, *, full: bool) -> dict[str, Any]:
+    """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     if not full:
-        return _verdict_facts(url, rules, rules.verdict(url))
+        verdict = rules.verdict(url)
+        return {**_verdict_facts(url, rules, verdict), **policy.apply(url, verdict).as_facts()}
     explanation = rules.explain(url)
     facts = _verdict_facts(url, rules, explanation.verdict)
+    facts |= policy.apply(url, explanation.verdict).as_facts()
     facts["robots_txt"] = _source_facts(rules)
     if not rules.has_rules:
         return facts

@@ -6,7 +6,8 @@
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
 line each; --full explains all of them, --json prints one object per line. With several --agent each URL is
 answered for each of them. Without --file the robots.txt of each origin is fetched, or taken from the store, as in
-a crawl of the project. Exits with 0 when all URLs are allowed, 1 when one is disallowed, 2 when a verdict is
+a crawl of the project. The mode of the site and the exception that would apply are those of the settings; they do
+not change the verdict. Exits with 0 when all URLs are allowed, 1 when one is disallowed, 2 when a verdict is
 unknown.
 """
 
@@ -27,6 +28,7 @@ from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
 
 from . import FOUND, OK
+from .crawl_policy import CrawlPolicy
 from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
 from .inputs import InputError, origin_of, read_file, read_lines, token_of, with_scheme
 from .terminal import Progress, print_error
@@ -60,7 +62,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         crawlers = _crawlers(arguments.agent, settings)
         has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
         is_full = arguments.full or (has_one_url and len(crawlers) == 1)
-        printer = _Printer(out, crawlers, as_json=arguments.json, full=is_full)
+        printer = _Printer(out, crawlers, CrawlPolicy(settings), as_json=arguments.json, full=is_full)
         if arguments.file:
             return _explain_by_file(arguments, RepSettings.from_settings(settings), printer)
         return _explain_by_origin(_urls(arguments.urls), settings, printer)
@@ -88,10 +90,13 @@ def _urls(given: Sequence[str]) -> Iterator[str]:
 class _Printer:
     """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
-    def __init__(self, out: IO[str], crawlers: list[tuple[str, ...]], *, as_json: bool, full: bool) -> None:
+    def __init__(
+        self, out: IO[str], crawlers: list[tuple[str, ...]], policy: CrawlPolicy, *, as_json: bool, full: bool
+    ) -> None:
         self.crawlers = crawlers
         self.exit_code = OK
         self._out = out
+        self._policy = policy
         self._as_json = as_json
         self._full = full
         self._is_terminal = out.isatty()  # where the answers themselves show the progress
@@ -118,16 +123,17 @@ class _Printer:
     def _print_answer(self, url: str, rules: CrawlerRules) -> bool:
         """Print the answer; return whether *url* is allowed."""
         if self._as_json:
-            facts = as_facts(url, rules, full=self._full)
+            facts = as_facts(url, rules, self._policy, full=self._full)
             self._out.write(json.dumps(facts) + "\n")
             return bool(facts["allowed"])
         verdict = rules.verdict(url)
         if self._full:
             gap = "\n" if self._allowed or self._disallowed else ""
-            self._out.write(f"{gap}{as_text(url, rules, self._out)}\n")
+            self._out.write(f"{gap}{as_text(url, rules, self._policy, self._out)}\n")
         else:
             crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
-            self._out.write(f"{as_line(url, verdict, self._out)}{crawler}\n")
+            line = as_line(url, verdict, self._policy.apply(url, verdict), self._out)
+            self._out.write(f"{line}{crawler}\n")
         return verdict.allowed
 
     def show_fetching(self, origins: int) -> None:

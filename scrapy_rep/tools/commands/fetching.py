@@ -7,7 +7,7 @@ those of every crawl. Knows nothing of what the rules say.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Final
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.gate.robots import Robots
+    from scrapy_rep.policy.policy import Policy
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
 
@@ -85,6 +86,11 @@ class Fetcher:
         self._began = time()
 
     @property
+    def policy(self) -> Policy:
+        """The modes and exceptions of the crawl."""
+        return self._extension.policy
+
+    @property
     def is_closing(self) -> bool:
         """Whether the crawl is ending early, after Ctrl-C."""
         return Engine(self._crawler).is_closing
@@ -95,20 +101,28 @@ class Fetcher:
         return Fetched(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
 
     async def fetch_each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:
-        """Hand the robots.txt of each of *origins* to *found* as it arrives, ``CONCURRENT_REQUESTS`` at a time.
+        """Hand the robots.txt of each of *origins* to *found* as it arrives, as `for_each` does."""
 
-        Reads *origins* only as fast as it fetches, and stops once the crawl closes. Raises what *found* raises.
+        async def fetch(origin: Origin) -> None:
+            found(await self.fetch(origin))
+
+        await self.for_each(origins, fetch)
+
+    async def for_each(self, origins: Iterable[Origin], work: Callable[[Origin], Awaitable[None]]) -> None:
+        """Await *work* for each of *origins*, ``CONCURRENT_REQUESTS`` at a time.
+
+        Reads *origins* only as fast as it works, and stops once the crawl closes. Raises what *work* raises.
         """
         left = iter(origins)
 
-        async def work() -> None:
+        async def work_off() -> None:
             for origin in left:
-                found(await self.fetch(origin))
+                await work(origin)
                 if self.is_closing:
                     break
 
         number = self._crawler.settings.getint("CONCURRENT_REQUESTS")
-        workers = [deferred_from_coro(work()) for _ in range(max(number, 1))]
+        workers = [deferred_from_coro(work_off()) for _ in range(max(number, 1))]
         try:
             await maybe_deferred_to_future(DeferredList(workers, fireOnOneErrback=True, consumeErrors=True))
         except FirstError as error:
@@ -138,26 +152,45 @@ class Fetcher:
 
         *failed* gets a message for each sitemap that cannot be read, and for those beyond `MOST_SITEMAPS`.
         """
-        left = dict.fromkeys(urls)
+
+        async def all_of(_: str, __: int) -> bool:
+            return True
+
+        async for pages in self.sitemaps(urls, all_of, failed):
+            for url in pages:
+                found(url)
+
+    async def sitemaps(
+        self, urls: Iterable[str], wanted: Callable[[str, int], Awaitable[bool]], failed: Callable[[str], object]
+    ) -> AsyncIterator[Iterable[str]]:
+        """Yield the pages in each of the sitemaps at *urls*, and in those that they list, one sitemap at a time.
+
+        *wanted* says whether to fetch a sitemap; it gets the URL and the level, which is 1 for *urls*. *failed* as
+        for `walk_sitemaps`.
+        """
+        left = dict.fromkeys(urls, 1)
         seen: set[str] = set()
         while left and not self.is_closing:
             url = next(iter(left))
-            del left[url]
+            level = left.pop(url)
             seen.add(url)
             if len(seen) > MOST_SITEMAPS:
                 failed(f"there are more than {MOST_SITEMAPS:,} sitemaps: the rest was skipped")
                 return
+            if not await wanted(url, level):
+                continue
             try:
                 sitemap = await self.fetch_sitemap(url)
             except Exception as error:  # noqa: BLE001  # of any download or parser; the next sitemap may work
                 failed(f"{url}: {error or type(error).__name__}")
                 continue
-            is_index = sitemap.type == "sitemapindex"
-            for target in _targets(url, sitemap, failed):
-                if not is_index:
-                    found(target)
-                elif target not in seen:
-                    left[target] = None
+            targets = _targets(url, sitemap, failed)
+            if sitemap.type == "sitemapindex":
+                for target in targets:
+                    if target not in seen:
+                        left.setdefault(target, level + 1)
+            else:
+                yield targets
 
 
 def _targets(url: str, sitemap: Sitemap, failed: Callable[[str], object]) -> Iterable[str]:

@@ -29,6 +29,9 @@ _BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
 _OVERSIZE_FACTOR: Final = 4  # a body is fetched up to this multiple of the limit, to report its real size
 
 
+WITHOUT_JINJA2: Final = "Jinja2, which renders the report, is not installed: pip install 'scrapy_rep[report]'"
+
+
 class InputError(Exception):
     """Something on the command line that cannot be used; the message names it."""
 

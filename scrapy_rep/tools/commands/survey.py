@@ -31,7 +31,7 @@ from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
 from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
 from . import FAILED, OK
-from .inputs import InputError, origin_of, read_lines
+from .inputs import WITHOUT_JINJA2, InputError, origin_of, read_lines
 from .terminal import Progress, print_error
 
 try:
@@ -68,9 +68,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
         if report is None:
-            raise InputError(
-                "Jinja2, which renders the report, is not installed: pip install 'scrapy_rep[report]'"
-            )
+            raise InputError(WITHOUT_JINJA2)
         parsed = RepSettings.from_settings(settings)
         if not arguments.files:
             return _survey_sites(arguments, settings, parsed, out)

@@ -6,19 +6,11 @@ its charts; this module only computes.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from statistics import median
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
-
 from scrapy_rep.protocol import CODES
-from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.page.charts import Part, histogram, page_template
 
 from . import totals as kinds
 from .measure import AI_CRAWLERS, AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
@@ -29,7 +21,6 @@ _LINES: Final = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000)
 _RULES: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _DELAYS: Final = (0.5, 1, 2, 5, 10, 20, 30, 60)  # seconds
 _SITEMAPS: Final = (0, 1, 2, 5, 10, 50)
-_MORE: Final = "more"
 
 _KIND_COLOURS: Final = {
     kinds.WITH_RULES: "green", kinds.WITHOUT_RULES: "teal", kinds.EMPTY: "violet", kinds.HTML_PAGE: "amber",
@@ -41,75 +32,9 @@ _SEVERITY_COLOURS: Final = {"error": "red", "warning": "amber", "optimise": "blu
 _AGENTS_IN_CHART, _AGENTS_IN_TABLE, _FINDINGS_IN_CHART, _SHARED_FILES = 20, 200, 18, 30
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A bar, or a part of one: ``extra`` is a second count, drawn behind the first in another colour."""
-
-    name: str
-    count: int
-    colour: str
-    extra: int = 0
-
-    @property
-    def total(self) -> int:
-        """Both counts."""
-        return self.count + self.extra
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """How values are distributed: ``buckets`` of an upper limit and a count, the median, the largest value."""
-
-    buckets: list[tuple[str, int]]
-    median: float
-    largest: float
-
-
 def report(totals: Totals, when: datetime, *, expected: int) -> str:
     """Return the page about *totals*, which says so when they cover fewer than the *expected* sites."""
-    return _template().render(figures(totals, when, expected=expected))
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader(__package__, ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
-    environment.filters.update(percent=percent, size=_size, with_noun=number_of)
-    environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
-    return environment.get_template("report.html")
-
-
-def _printable(value: object) -> object:
-    """*value* without characters that could reorder or break the text around them."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def percent(part: float, whole: float) -> str:
-    """Return the share of *part* in *whole*, with a decimal where it is small; 0% of nothing."""
-    share = 100.0 * part / whole if whole else 0.0
-    if 0.0 < share < 0.1:
-        return "<0.1%"
-    return f"{share:.1f}%" if 0.0 < share < 9.95 else f"{share:.0f}%"
-
-
-def _size(octets: float) -> str:
-    return f"{octets / 1_000:,.1f} kB" if octets >= 1_000 else f"{octets:,.0f} B"
-
-
-def _part_text(part: Part, whole: int) -> str:
-    return f"{part.name}: {percent(part.count, whole)}"
-
-
-def _bucket_text(bucket: tuple[str, int], unit: str) -> str:
-    label, count = bucket
-    return f"more: {count:,}" if label == _MORE else f"up to {label}{unit}: {count:,}"
+    return page_template(__package__).render(figures(totals, when, expected=expected))
 
 
 def figures(totals: Totals, when: datetime, *, expected: int) -> dict[str, Any]:
@@ -129,12 +54,12 @@ def figures(totals: Totals, when: datetime, *, expected: int) -> dict[str, Any]:
         "with_delay": len(totals.delays),
         "ai_crawlers": _ai_crawlers(totals),
         "agents": _agents(totals),
-        "sizes": _histogram(totals.sizes, _SIZES, unit=1_024),
-        "lines": _histogram(totals.lines, _LINES),
-        "rules": _histogram(totals.rules, _RULES),
-        "rules_per_agent": _histogram(totals.rules_per_agent, _RULES),
-        "delays": _histogram(totals.delays, _DELAYS),
-        "sitemaps": _histogram(totals.sitemaps, _SITEMAPS),
+        "sizes": histogram(totals.sizes, _SIZES, unit=1_024),
+        "lines": histogram(totals.lines, _LINES),
+        "rules": histogram(totals.rules, _RULES),
+        "rules_per_agent": histogram(totals.rules_per_agent, _RULES),
+        "delays": histogram(totals.delays, _DELAYS),
+        "sitemaps": histogram(totals.sitemaps, _SITEMAPS),
         "line_kinds": _line_kinds(totals),
         "findings": _findings(totals),
         "features": {
@@ -214,13 +139,3 @@ def _shared_files(totals: Totals) -> dict[str, Any]:
         "sites": sum(file.count for file in shared),
         "rows": [(file.count, file.octets, ", ".join(file.sites[:12])) for file in shared[:_SHARED_FILES]],
     }
-
-
-def _histogram(values: Sequence[float], limits: Sequence[float], *, unit: int = 1_000) -> Histogram:
-    """Count *values* up to each of *limits*, and beyond; from *unit* on a label counts in thousands, as ``4k``."""
-    counts = [0] * (len(limits) + 1)
-    for value in values:
-        counts[bisect_left(limits, value)] += 1
-    labels = [f"{limit / unit:g}k" if limit >= unit else f"{limit:g}" for limit in limits]
-    buckets = list(zip([*labels, _MORE], counts, strict=True))
-    return Histogram(buckets, float(median(values)) if values else 0.0, max(values, default=0))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
+from scrapy_rep.policy import policy
 from scrapy_rep.protocol import parse
 from scrapy_rep.tools.commands import explain
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
@@ -145,6 +146,68 @@ def test_the_dialect_and_the_size_are_those_of_the_settings(file: str) -> None:
     assert explained("/robots.txt", "--agent", "GPTBot", "--file", file)[0] == 0
     assert explained("/robots.txt", "--agent", "GPTBot", "--file", file, REP_DIALECT="google-exact")[0] == 1
     assert explained("/x", "--agent", "GPTBot", "--file", file, REP_MAX_SIZE=20)[0] == 0
+
+
+SHOP = b"User-agent: *\nDisallow: /api/\nDisallow: /api/new/\nCrawl-delay: 9\n"
+EXCEPTION = {"url": "https://shop.example/api/*", "reason": "ticket 47", "until": "2027-03-31"}
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(policy, "time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
+    (tmp_path / "shop.txt").write_bytes(SHOP)
+    return str(tmp_path / "shop.txt")
+
+
+def test_ours_the_exception_that_would_apply_is_named_and_changes_no_verdict(shop: str) -> None:
+    code, out = explained("https://shop.example/api/1", "--file", shop, REP_EXCEPTIONS=[EXCEPTION])
+    assert code == 1
+    assert "exception    excepted until 2027-03-31: ticket 47\n             https://shop.example/api/*\n" in out
+    several = explained("https://shop.example/api/1", "/x", "--file", shop, REP_EXCEPTIONS=[EXCEPTION])[1]
+    assert [line.partition("Disallow: /api/")[2] for line in several.splitlines()] == [
+        "  (excepted until 2027-03-31: ticket 47)", ""
+    ]  # fmt: skip
+    code, out = explained("https://shop.example/api/1", "--file", shop, "--json", REP_EXCEPTIONS=[EXCEPTION])
+    facts = json.loads(out)
+    assert (code, facts["allowed"], facts["mode"]) == (1, False, "obey")
+    assert facts["exception"] == {**EXCEPTION, "for": ["rule"]}
+    assert (facts["lapsed_exception"], facts["delay_exception"]) == (None, None)
+
+
+def test_ours_an_exception_for_another_rule_is_said_not_to_apply(shop: str) -> None:
+    pinned = {**EXCEPTION, "rule": "Disallow: /api/"}
+    _, out = explained("https://shop.example/api/new/1", "--file", shop, REP_EXCEPTIONS=[pinned])
+    assert "exception    does not apply: it is for Disallow: /api/, and another rule decides\n" in out
+    _, out = explained("https://shop.example/api/new/1", "--file", shop, "--json", REP_EXCEPTIONS=[pinned])
+    facts = json.loads(out)
+    assert (facts["exception"], facts["lapsed_exception"]["rule"]) == (None, "Disallow: /api/")
+
+
+def test_ours_an_exception_from_the_delay_is_named_where_there_is_a_delay(shop: str, file: str) -> None:
+    lifted = [{**EXCEPTION, "for": "crawl-delay"}]
+    asked = ("https://shop.example/api/1", "--agent", "x")
+    assert (
+        "no delay     excepted until 2027-03-31: ticket 47\n"
+        in explained(*asked, "--file", shop, REP_EXCEPTIONS=lifted)[1]
+    )
+    assert "no delay" not in explained(*asked, "--file", file, REP_EXCEPTIONS=lifted)[1]
+
+
+def test_ours_a_mode_other_than_obey_is_named(shop: str) -> None:
+    modes = {"shop.example": "report", "b.example": "ignore"}
+    urls = [f"https://{host}/api/1" for host in ("shop.example", "b.example", "c.example")]
+    code, out = explained(*urls, "--file", shop, REP_MODES=modes)
+    assert (code, [line.partition("/api/  ")[2] for line in out.splitlines()]) == (
+        1, ["(mode report)", "(mode ignore)", ""]
+    )  # fmt: skip
+    full = explained(*urls, "--full", "--file", shop, REP_MODES=modes, ROBOTSTXT_OBEY=False)[1]
+    assert [line for line in full.splitlines() if line.startswith("mode ")] == [
+        "mode         report: what robots.txt disallows is requested and reported",
+        "mode         ignore: the rules are not asked",
+        "mode         off: ROBOTSTXT_OBEY is False, so the rules are not asked",
+    ]
+    facts = [*map(json.loads, explained(*urls, "/x", "--file", shop, "--json", REP_MODES=modes)[1].splitlines())]
+    assert [fact["mode"] for fact in facts] == ["report", "ignore", "obey", None]
 
 
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")

@@ -1,0 +1,205 @@
+"""Which URL a request fetches from: its own, or the one that it asks a rendering service or a scraping API for.
+
+``REP_TARGET_URL`` says how to find it for a service; requests of scrapy-splash are recognised. The URL of a
+service holds the key of its customer, so it must never be shown: log lines, errors and the audit log take theirs
+from here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.utils.httpobj import urlparse_cached
+from w3lib.url import safe_url_string
+
+from scrapy_rep.exceptions import TargetUrlError
+from scrapy_rep.protocol import Origin
+from scrapy_rep.settings import RepSettings
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from scrapy_rep.settings import TargetUrl
+
+_PROCESSED: Final = "_splash_processed"  # meta key: scrapy-splash made this request of another one
+_SPLASH_URL: Final = "http://127.0.0.1:8050"  # the default of scrapy-splash
+
+
+class Targets:
+    """The targets of the requests of one crawl. A target that is the request's own URL is that very object.
+
+    ``is_plain`` is whether every request fetches from its own URL. Such a crawl pays nothing for the question.
+    """
+
+    def __init__(
+        self, setting: TargetUrl | None = None, splash_url: str | None = None, *, has_splash: bool = True
+    ) -> None:
+        """*setting* is ``REP_TARGET_URL``, *splash_url* is ``SPLASH_URL``."""
+        self._parameters = setting if isinstance(setting, Mapping) else {}
+        self._find: Callable[[Request], str | None] | None = None
+        if setting is not None:
+            self._find = self._parameter if isinstance(setting, Mapping) else _asking(setting)
+        self._splash_url = splash_url or _SPLASH_URL
+        self._known: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        self.is_plain = setting is None and not has_splash
+        self.of: Callable[[Request], str] = attrgetter("url") if self.is_plain else self._of
+        """The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL."""
+
+    @classmethod
+    def for_crawler(cls, crawler: Crawler) -> Targets:
+        """The one object of *crawler*, so that a callable in ``REP_TARGET_URL`` is called once per request."""
+        targets = _targets.get(crawler)
+        if targets is None:
+            setting, splash_url = RepSettings.from_crawler(crawler).target_url, crawler.settings.get("SPLASH_URL")
+            targets = _targets[crawler] = cls(setting, splash_url, has_splash=_has_splash(crawler))
+        return targets
+
+    def _of(self, request: Request) -> str:
+        if _PROCESSED in request.meta:
+            return _target_of_splash(request)
+        return request.url if self._find is None else self._found(request)
+
+    def via(self, request: Request) -> str | None:
+        """The host of the service that fetches for *request*; None if Scrapy fetches from the target itself."""
+        splash = request.meta.get("splash")
+        if isinstance(splash, Mapping) and (_PROCESSED not in request.meta or is_for_splash(request)):
+            return urlsplit(splash.get("splash_url") or self._splash_url).hostname
+        return urlparse_cached(request).hostname if self.of(request) is not request.url else None
+
+    def url(self, request: Request) -> str:
+        """The URL of *request* to show: its target, or that of a service without its query. Never raises."""
+        try:
+            target = self.of(request)
+        except ValueError:
+            return _without_query(request.url)
+        return _without_query(target) if target is request.url and self._is_service(request) else target
+
+    def name(self, request: Request) -> str:
+        """*request* for a log line. Never raises."""
+        url = self.url(request)
+        try:
+            via = self.via(request)
+        except ValueError:
+            via = None
+        if via is None:
+            return str(request) if url is request.url else f"<{request.method} {url}>"
+        return f"<{request.method} {url}> via {via}"
+
+    def shown(self, url: str) -> str:
+        """*url* as a log line may show it, whatever request it is that of. Never raises."""
+        if self._find is None:
+            return url
+        try:
+            return self.url(Request(url))
+        except ValueError:
+            return _without_query(url)
+
+    def _is_service(self, request: Request) -> bool:
+        return bool(self._parameters) and urlparse_cached(request).hostname in self._parameters
+
+    def _found(self, request: Request) -> str:
+        target = self._known.get(request)
+        if target is None:
+            found = self._find(request) if self._find else None
+            target = self._known[request] = request.url if found is None else found
+        return target
+
+    def _parameter(self, request: Request) -> str | None:
+        """The value of the query parameter; None without one, as in the URL of the service's own account page."""
+        url = urlparse_cached(request)
+        name = self._parameters.get(url.hostname or "")
+        if name is None:
+            return None
+        values = [value for key, value in parse_qsl(url.query, keep_blank_values=True) if key == name]
+        if not values:
+            return None
+        what = f"the query parameter {name!r} of a request to {url.hostname}"
+        if len(values) > 1:
+            raise TargetUrlError(f"{what} occurs {len(values)} times: only the service knows which one counts")
+        return _checked(values[0], f"{what} is not an absolute URL")
+
+    def __repr__(self) -> str:
+        return f"<Targets {'of services' if self._find else 'of requests'}>"
+
+
+_targets: WeakKeyDictionary[Crawler, Targets] = WeakKeyDictionary()
+
+
+def _has_splash(crawler: Crawler) -> bool:
+    """Whether scrapy-splash may be among the middlewares, which are not built yet."""
+    names = crawler.settings.getdict("DOWNLOADER_MIDDLEWARES")
+    return bool(
+        "scrapy_splash" in sys.modules
+        or crawler.settings.get("SPLASH_URL")
+        or any("splash" in str(name).lower() for name in names)
+    )
+
+
+def is_for_splash(request: Request) -> bool:
+    """Whether scrapy-splash made *request*, a POST to Splash.
+
+    The mark in its meta alone does not say so: spiders copy the meta of a response into new requests.
+    """
+    meta = request.meta
+    if _PROCESSED not in meta:
+        return False
+    splash: Any = meta.get("splash")
+    is_made = bool(meta[_PROCESSED]) and request.method == "POST" and isinstance(splash, Mapping)
+    return is_made and request.url.endswith(str(splash.get("endpoint") or "/"))
+
+
+def user_agent_for_splash(request: Request) -> bytes | None:
+    """The User-Agent header that Splash sends for *request*; None if it is not known or not one for Splash."""
+    if not is_for_splash(request):
+        return None
+    headers = request.meta["splash"].get("args", {}).get("headers") or {}
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    found = next((value for name, value in pairs if str(name).lower() == "user-agent"), None)
+    return None if found is None else str(found).encode("utf-8", "surrogateescape")
+
+
+def _asking(find: Callable[[Request], str | None]) -> Callable[[Request], str | None]:
+    """*find*, a callable of the project, with its answers checked."""
+
+    def ask(request: Request) -> str | None:
+        host = urlparse_cached(request).hostname
+        try:
+            found = find(request)
+        except Exception as error:
+            raise TargetUrlError(
+                f"REP_TARGET_URL raised {type(error).__name__} for a request to {host}"
+            ) from error
+        problem = f"REP_TARGET_URL returned no absolute URL for a request to {host}"
+        return None if found is None else _checked(found, problem)
+
+    return ask
+
+
+def _target_of_splash(request: Request) -> str:
+    if not is_for_splash(request):
+        return request.url
+    target = request.meta["splash"].get("args", {}).get("url")
+    if not isinstance(target, str) or not urlsplit(target).scheme:
+        raise TargetUrlError("the argument 'url' of a request for Splash is not an absolute URL")
+    return target
+
+
+def _checked(target: Any, problem: str) -> str:
+    """*target* as Scrapy spells URLs. The message does not show it: a wrong parameter may hold a key."""
+    try:
+        url = safe_url_string(target)
+        Origin.from_url(url)
+    except (ValueError, TypeError, AttributeError):
+        raise TargetUrlError(f"{problem}: robots.txt cannot be asked about it") from None
+    return url
+
+
+def _without_query(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

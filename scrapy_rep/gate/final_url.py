@@ -1,0 +1,116 @@
+"""Responses from another URL than the one judged: a browser, an API or a download handler followed a redirect.
+
+Redirects that Scrapy follows become requests, which the gate judges one by one.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from scrapy import Request, signals
+
+from scrapy_rep.crawl.origin_log import OriginLog
+from scrapy_rep.crawl.robots_request import is_robots_txt
+from scrapy_rep.exceptions import ForbiddenByRobots
+from scrapy_rep.protocol import SCHEMES, Origin
+
+from .account import is_exempt
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_rep.policy.policy import Decision
+
+    from .browser import BrowserGate
+    from .extension import RepExtension
+    from .robots import Robots
+
+logger = logging.getLogger(__name__)
+
+FLAG: Final = "robots:forbidden-url"
+"""The flag of a response whose final URL robots.txt forbids."""
+
+_INHERITED: Final = ("proxy", "_auth_proxy", "_scheme_proxy", "bindaddress")  # for the request for robots.txt
+
+
+class FinalUrl:
+    """Judges the URLs that responses come from, in one crawl."""
+
+    def __init__(self, crawler: Crawler, extension: RepExtension, browser: BrowserGate | None) -> None:
+        self._stats = crawler.stats
+        self._extension = extension
+        self._browser = browser
+        self._targets = extension.targets
+        self._drops = extension.settings.forbidden_response == "drop"
+        what = "dropped" if self._drops else "kept"
+        self._log = OriginLog(logger, logging.WARNING, f"%d more responses from forbidden URLs were {what}")
+        crawler.signals.connect(self._log.close, signal=signals.spider_closed)
+
+    def request_for(self, request: Request, response: Response) -> Request | None:
+        """A request for the final URL of *response*; None if there is nothing to judge.
+
+        That is so if the URL is the one that was judged, and if no rules are asked about it.
+        """
+        if is_exempt(request) or is_robots_txt(request) or response.url == self._targets.of(request):
+            return None
+        try:
+            final = self._targets.of(Request(self._url(request, response)))
+            if _parts(final) == _parts(self._targets.of(request)):
+                return None
+        except ValueError:  # nothing was fetched from such a URL
+            return None
+        # The meta of the request is for its own URL: its download slot, what a service is asked for.
+        meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
+        asked = Request(final, headers=request.headers, meta=meta)
+        return asked if self._extension.judges(asked) else None
+
+    def _url(self, request: Request, response: Response) -> str:
+        """The URL of *response*, or the one that the browser shows an error page for."""
+        is_dead_end = self._browser is not None and response.url.startswith("chrome-error:")
+        return (is_dead_end and self._browser and self._browser.dead_end(request.url)) or response.url
+
+    async def judge(self, request: Request, response: Response, final: Request) -> Response:
+        """Judge *final*, the request for the final URL of *response*.
+
+        Raises `ForbiddenByRobots` if it is forbidden and ``REP_FORBIDDEN_RESPONSE`` is ``"drop"``.
+        """
+        extension = self._extension
+        robots = extension.cached_robots(final.url) or await extension.robots(final)
+        decision = extension.decide(robots, final)
+        is_dropped = self._drops and decision.is_forbidden
+        if not is_dropped:
+            decision = decision.tolerated()
+        extension.account.answered(request, final, robots, decision, extension.agent(robots, final))
+        if decision.is_against_rules:
+            self._stats.inc_value("rep/response/forbidden_count")
+            response.flags.append(FLAG)
+            self._report(request, robots, decision, final)
+        if is_dropped:
+            raise ForbiddenByRobots(robots.entry.origin, decision.verdict)
+        return response
+
+    def _report(self, request: Request, robots: Robots, decision: Decision, final: Request) -> None:
+        verdict = decision.verdict
+        self._log.add(
+            "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
+            self._targets.name(request), self._targets.url(final), robots.entry.origin,
+            f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value,
+            "dropped" if decision.is_forbidden else "kept",
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<FinalUrl {'drops' if self._drops else 'reports'}>"
+
+
+def _parts(url: str) -> Any:
+    """What a robots.txt is chosen by and what its rules see: origin, path and query.
+
+    Raises ``ValueError`` for a URL that has no robots.txt.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in SCHEMES:
+        raise ValueError(parts.scheme)
+    return Origin.from_url(url), parts.path or "/", parts.query

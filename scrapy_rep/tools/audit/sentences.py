@@ -1,0 +1,129 @@
+"""What logs come down to, in sentences for a reader who answers to others and knows no robots.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Final
+
+from scrapy_rep.protocol.display import number_of, shown
+
+from .logs import Log
+from .runs import AGAINST, MOST_SITES, NOT_SENT, UNASKED, Run, Start
+
+LIMITS: Final = (
+    "The chain shows a line that was changed, removed, added or swapped. It cannot show lines that were removed or"
+    " added at the end, nor a log that was written anew as a whole: keep the last hash elsewhere, and compare it."
+)
+_NAMED: Final = 3
+
+
+class Summary:
+    """All runs of all *logs*: ``total`` has their sums."""
+
+    def __init__(self, logs: Sequence[Log]) -> None:
+        self.logs = logs
+        self.runs = [run for log in logs for run in log.runs]
+        self.number_of_runs = len(self.runs) + sum(log.runs_left_out for log in logs)
+        self.total = Run(Start())
+        for run in self.runs:
+            self.total.merge(run)
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether nothing shows that a log was changed."""
+        return all(log.is_intact for log in self.logs)
+
+    def names(self, field: str) -> list[str]:
+        """The values of the *field* of the starts of the runs, each once."""
+        return [name for name in dict.fromkeys(getattr(run.start, field) for run in self.runs) if name]
+
+    def agents(self) -> list[str]:
+        """The product tokens of the runs, each once."""
+        return list(dict.fromkeys(agent for run in self.runs for agent in run.start.agents))
+
+    def sentences(self) -> tuple[str, str, str]:
+        """Who crawled what, when and under which name; requests, and on whose word; whether the log is intact."""
+        return self._who(), self._what(), self._whether()
+
+    def _who(self) -> str:
+        if not self.runs:
+            return "The log holds no run of a spider."
+        spiders, agents = self.names("spider"), self.agents()
+        who = f"The spider {_listed(spiders)}" if len(spiders) == 1 else f"The spiders {_listed(spiders)}"
+        in_runs = f" in {self.number_of_runs:,} runs" if self.number_of_runs > 1 else ""
+        more = "more than " if len(self.total.sites) >= MOST_SITES else ""
+        sites = more + number_of(len(self.total.sites), "site", "sites")
+        name = f" under the {'name' if len(agents) == 1 else 'names'} {_listed(agents)}" if agents else ""
+        return f"{who} requested pages of {sites}{in_runs} {self._when()}{name}."
+
+    def _when(self) -> str:
+        times = sorted(filter(None, (time for run in self.runs for time in (run.start.time, run.last_time))))
+        if not times:
+            return "at an unknown time"
+        first, last = day_and_time(times[0]), day_and_time(times[-1])
+        if first == last:
+            return f"on {first[0]}, {first[1]} UTC,"
+        if first[0] == last[0]:
+            return f"on {first[0]}, {first[1]} to {last[1]} UTC,"
+        return f"from {first[0]}, {first[1]}, to {last[0]}, {last[1]} UTC,"
+
+    def _what(self) -> str:
+        total = self.total
+        at_least = "At least " if any(run.end is None for run in self.runs) else ""
+        sentences = [f"{at_least}{number_of(total.sent, 'request was', 'requests were')} sent"]
+        if against := total.counted(AGAINST):
+            sentences.append(f"{against:,} of them went against robots.txt: {self._on_whose_word(AGAINST)}")
+        else:
+            sentences.append("None of them went against robots.txt")
+        if unasked := total.counted(UNASKED):
+            sentences.append(f"For {unasked:,} the rules were not asked: {self._on_whose_word(UNASKED)}")
+        if held_back := total.counted(NOT_SENT):
+            further = number_of(held_back, "further request was", "further requests were")
+            sentences.append(f"{further} not sent, because robots.txt forbids that or could not be fetched")
+        return ". ".join([*sentences, ""]).rstrip()
+
+    def _on_whose_word(self, verdicts: Sequence[str]) -> str:
+        words = self.total.words.ranked()
+        ranked = [(word, tally.count) for (verdict, word), tally in words if verdict in verdicts]
+        named = [f"{count:,} by {word}" for word, count in ranked[:_NAMED]]
+        if others := self.total.counted(verdicts) - sum(count for _, count in ranked[:_NAMED]):
+            named.append(f"{others:,} for other reasons")
+        return "; ".join(named)
+
+    def _whether(self) -> str:
+        lines = sum(log.lines for log in self.logs)
+        if not self.is_intact:
+            broken = [log for log in self.logs if not log.is_intact]
+            return f"The log is NOT intact: {'; '.join(map(_first_problem, broken[:_NAMED]))}."
+        what = "log is" if len(self.logs) == 1 else f"{len(self.logs):,} logs are"
+        checked = [log.bodies.checked for log in self.logs if log.bodies]
+        bodies = (
+            f"the {number_of(sum(checked), 'robots.txt that it names is', 'robots.txt files that it names are')}"
+            " there, unchanged" if checked else "the robots.txt files that it names were not checked"
+        )  # fmt: skip
+        return (
+            f"The {what} intact as far as the chain of hashes shows: each of {lines:,} lines follows from the one"
+            f" before it, and {bodies}."
+        )
+
+
+def _first_problem(log: Log) -> str:
+    first, more = log.problems.first[0], log.problems.number - 1
+    others = f", and {number_of(more, 'more problem', 'more problems')}" if more else ""
+    return f"{shown(str(log.path))}, line {first.line:,}: {first.text}{others}"
+
+
+def day_and_time(time: str) -> tuple[str, str]:
+    """The day, such as ``22 November 2026``, and the time of day of an ISO 8601 *time*."""
+    try:
+        when = datetime.strptime(time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+    except ValueError:  # the 31st of February
+        return time[:10], time[11:16]
+    return f"{when.day} {when:%B %Y}", f"{when:%H:%M}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    named = ", ".join(names[:_NAMED]) or "without a name"
+    return f"{named} and {more:,} more" if more > 0 else named

@@ -1,0 +1,211 @@
+"""Sum up audit logs (REP_AUDIT), and verify that they are intact.
+
+    scrapy robots audit FILE… [--bodies DIR] [--html OUT] [--json]
+
+Says who crawled what, which requests went against robots.txt and on whose word, which exceptions were used, and
+which robots.txt files were seen. Each line of a log refers to the line before by its SHA-256; --bodies also checks
+that DIR (REP_AUDIT_BODIES) holds each robots.txt that a log names, unchanged. --html writes a page for people to
+OUT; it needs Jinja2: pip install 'scrapy_rep[report]'.
+Exits with 0 when all logs are intact, 1 when one is not or a robots.txt is missing or changed, 2 when a file
+cannot be read. The chain cannot show that lines are missing at the end: compare the last hash with a copy.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.audit.logs import Log, Remark
+from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Exempted, Group, Run
+from scrapy_rep.tools.audit.sentences import LIMITS, Summary
+from scrapy_rep.tools.audit.tallies import Tallies, Tally
+
+from . import FOUND, OK
+from .inputs import WITHOUT_JINJA2, InputError
+from .terminal import paint, print_error
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_SHOWN: Final = 20  # groups of a run
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command to *parser*."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an audit log")
+    parser.add_argument("--bodies", metavar="DIR", help="check the robots.txt files in this folder, too")
+    parser.add_argument("--html", metavar="OUT", help="write a page for people to this file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per log")
+
+
+def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # noqa: ARG001
+    """Run the command; return the exit code."""
+    try:
+        page = _page() if arguments.html else None
+    except InputError as error:
+        return print_error("audit", error)
+    logs, code = _read_all(arguments.files, Path(arguments.bodies) if arguments.bodies else None)
+    summary = Summary(logs)
+    if page and logs:
+        try:
+            Path(arguments.html).write_text(page(summary), encoding="utf-8")
+        except OSError as error:
+            return print_error("audit", f"{arguments.html}: {error.strerror or error}")
+    if arguments.json:
+        out.writelines(f"{json.dumps(_log_facts(log))}\n" for log in logs)
+    elif logs:
+        out.writelines(f"{line}\n" for line in _text(summary, out))
+    return code or (OK if summary.is_intact else FOUND)
+
+
+def _page() -> Callable[[Summary], str]:
+    """What renders the page. Raises `InputError` without Jinja2."""
+    try:
+        from scrapy_rep.tools.audit.report import report  # noqa: PLC0415  # Jinja2 is an extra
+    except ModuleNotFoundError as error:
+        if error.name != "jinja2":
+            raise
+        raise InputError(WITHOUT_JINJA2) from None
+    return report
+
+
+def _read_all(names: Iterable[str], bodies: Path | None) -> tuple[list[Log], int]:
+    """The logs that can be read, and the exit code for those that cannot."""
+    logs, code = [], OK
+    if bodies and not bodies.is_dir():
+        return [], print_error("audit", f"{bodies}: not a folder")
+    for name in dict.fromkeys(names):
+        try:
+            logs.append(Log(Path(name), bodies))
+        except (OSError, ValueError) as error:  # noqa: PERF203
+            code = print_error("audit", f"{name}: {getattr(error, 'strerror', None) or error}")
+    return logs, code
+
+
+def _text(summary: Summary, out: IO[str]) -> Iterator[str]:
+    yield from summary.sentences()
+    for log in summary.logs:
+        yield ""
+        yield from _log_lines(log, out)
+        for run in log.runs:
+            yield ""
+            yield from _run_lines(run, out)
+        if log.runs_left_out:
+            yield f"{'':<13}with the sums of {number_of(log.runs_left_out, 'more run', 'more runs')}"
+    yield ""
+    yield LIMITS
+
+
+def _log_lines(log: Log, out: IO[str]) -> Iterator[str]:
+    state = paint("intact", "good", out) if log.is_intact else paint("NOT INTACT", "bad", out)
+    name = shown(str(log.path))
+    yield f"{paint(name, 'strong', out)}: {number_of(log.lines, 'line', 'lines')}, {state}"
+    for remark in log.problems.first:
+        yield _remark(name, remark)
+    if log.problems.number > len(log.problems.first):
+        yield f"  and {log.problems.number - len(log.problems.first):,} more problems"
+    for remark in log.notes.first:
+        yield _remark(name, remark)
+    if log.bodies:
+        yield f"  {number_of(log.bodies.checked, 'robots.txt is', 'robots.txt files are')} there, unchanged"
+    yield f"  last hash  {log.last_hash}"
+
+
+def _remark(name: str, remark: Remark) -> str:
+    return f"  {name}:{remark.line}: {remark.text}"
+
+
+def _run_lines(run: Run, out: IO[str]) -> Iterator[str]:
+    for label, texts in _sections(run):
+        for text in texts:
+            yield f"{paint(f'{label:<13}', 'faint', out)}{text}"
+            label = ""  # noqa: PLW2901
+
+
+def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
+    start, counts = run.start, run.counts
+    ended = f"{run.last_time or 'unknown'}, {run.end or 'without an end'}"
+    yield "spider", [f"{start.spider or 'unknown'} of the project {start.project or 'unknown'}"]
+    yield "time", [f"{start.time or 'unknown'} to {ended}"]
+    yield "asked as", [f"{', '.join(start.agents)}  (User-Agent: {start.user_agent or 'of each request'})"]
+    yield "versions", [f"scrapy_rep {start.scrapy_rep or 'unknown'}, Scrapy {start.scrapy or 'unknown'}"]
+    yield "modes", [", ".join([start.mode or "unknown", *(f"{mode} for {site}" for site, mode in start.modes)])]
+    yield "requests", [", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "none"]
+    yield "against", _groups(run.groups, AGAINST)
+    yield "not asked", _groups(run.groups, UNASKED)
+    yield "forbidden", _groups(run.groups, NOT_SENT)
+    yield "exceptions", [*_exceptions(run)]
+    yield "robots.txt", [*_robots(run)]
+    yield "stale", [f"{tally.count:,}  {site}" for site, tally in run.stale.ranked()[:_SHOWN]]
+
+
+def _groups(groups: Tallies[Group], verdicts: Iterable[str]) -> list[str]:
+    """What was requested of which site against which rule, each with an example."""
+    ranked = [(group, tally) for group, tally in groups.ranked() if group.verdict in verdicts]
+    lines = [line for group, tally in ranked[:_SHOWN] for line in _group(group, tally)]
+    more = sum(tally.count for _, tally in ranked[_SHOWN:])
+    return [*lines, f"{number_of(more, 'more request', 'more requests')}"] if more else lines
+
+
+def _group(group: Group, tally: Tally) -> Iterator[str]:
+    yield "  ".join(filter(None, [f"{tally.count:,}", group.verdict, group.origin, group.rule]))
+    if group.word:
+        yield f"  by {group.word}"
+    yield from (f"  {url}" for url in tally.examples[:1])
+
+
+def _exceptions(run: Run) -> Iterator[str]:
+    for exception, tally in run.exceptions.ranked()[:_SHOWN]:
+        requests = number_of(tally.count, "request", "requests")
+        yield f"{requests} by {exception.url} (until {exception.until}: {exception.reason})"
+    for exception, _ in run.unused.ranked()[:_SHOWN]:
+        yield f"unused: {exception.url} (until {exception.until}: {exception.reason})"
+
+
+def _robots(run: Run) -> Iterator[str]:
+    if run.robots:
+        yield ", ".join(f"{count:,} {access or 'unknown'}" for access, count in run.robots.items())
+    for (origin, error), tally in run.unreachable.ranked()[:_SHOWN]:
+        yield f"unreachable: {origin}  {error}  ({number_of(tally.count, 'time', 'times')})"
+
+
+def _log_facts(log: Log) -> dict[str, Any]:
+    return {
+        "file": str(log.path), "lines": log.lines, "intact": log.is_intact, "last_hash": log.last_hash,
+        "problems": [{"line": remark.line, "text": remark.text} for remark in log.problems.first],
+        "problem_count": log.problems.number,
+        "notes": [{"line": remark.line, "text": remark.text} for remark in log.notes.first],
+        "bodies_checked": log.bodies.checked if log.bodies else None,
+        "runs": [_run_facts(run) for run in log.runs], "runs_left_out": log.runs_left_out,
+    }  # fmt: skip
+
+
+def _run_facts(run: Run) -> dict[str, Any]:
+    start = run.start
+    groups = [
+        {**group._asdict(), "count": tally.count, "examples": tally.examples}
+        for group, tally in run.groups.ranked()
+    ]
+    return {
+        "line": start.line, "run": start.run, "project": start.project, "spider": start.spider,
+        "start": start.time, "end": run.last_time, "end_reason": run.end, "scrapy_rep": start.scrapy_rep,
+        "scrapy": start.scrapy, "agents": list(start.agents), "user_agent": start.user_agent, "mode": start.mode,
+        "modes": dict(start.modes), "counts": run.counts, "sites": len(run.sites), "groups": groups,
+        "groups_left_out": run.groups.more,
+        "exceptions_used": [{**_exception(one), "count": tally.count} for one, tally in run.exceptions.ranked()],
+        "exceptions_unused": [_exception(one) for one, _ in run.unused.ranked()],
+        "robots": {access or "unknown": count for access, count in run.robots.items()},
+        "unreachable": [
+            {"origin": origin, "error": error, "count": tally.count}
+            for (origin, error), tally in run.unreachable.ranked()
+        ],
+        "stale": {site: tally.count for site, tally in run.stale.ranked()},
+    }  # fmt: skip
+
+
+def _exception(exception: Exempted) -> dict[str, str]:
+    return exception._asdict()

@@ -1,0 +1,230 @@
+"""Show how long a crawl of the sitemaps of sites takes, at the delays that their robots.txt files ask for.
+
+    scrapy robots forecast SITE… [--within DURATION] [--workers N] [--json]
+
+SITE is an origin, any URL of it, or a bare host. Its robots.txt and the sitemaps that it names are fetched as in a
+crawl of the project, and the pages that the project's product tokens may request are counted, once for each time
+that a sitemap lists them. Origins are crawled side by side, so the slowest one decides. --within says how much
+fits in 90m, 24h or 2d. --json prints one object per origin, and one for all of them, whose origin is null.
+Exits with 0, with 1 when not everything fits, with 2 when something could not be counted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import time
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy_rep.crawl.product_tokens import tokens_of
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.stores.sqlite import path_of_store
+from scrapy_rep.tools.forecast import Forecast, OriginForecast, seconds_of, side_by_side
+
+from . import FAILED, FOUND, OK
+from .inputs import InputError, origin_of
+from .terminal import Progress, paint, print_error
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from .fetching import Fetcher
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command to *parser*."""
+    parser.add_argument("sites", nargs="+", metavar="SITE", help="an origin, a URL of it, or a host")
+    parser.add_argument(
+        "--within", metavar="DURATION", type=_duration, help="the time for the crawl, such as 90m, 24h or 2d"
+    )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=_number,
+        default=1,
+        help="processes that crawl together (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per origin, and one for all")
+
+
+def _duration(text: str) -> float:
+    try:
+        return seconds_of(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is not a number of processes: write one such as 4")
+    return int(text)
+
+
+def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
+    """Run the command; return the exit code."""
+    problems: list[int] = []
+    try:
+        parsed = RepSettings.from_settings(settings)
+        forecast = _forecast(
+            arguments, settings, lambda problem: problems.append(print_error("forecast", problem))
+        )
+    except (InputError, InvalidSettingError) as error:
+        return print_error("forecast", error)
+    if forecast is None:
+        return FAILED
+    within: float | None = arguments.within
+    fleet = Fleet.of(arguments.workers, parsed)
+    out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
+    is_short = within is not None and forecast.fitting(within) < forecast.pages
+    return FAILED if problems else FOUND if is_short else OK
+
+
+def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[str], object]) -> Forecast | None:
+    """Count and add up; None when Ctrl-C ended the crawl. Raises `InputError` and `InvalidSettingError`."""
+    from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which --help does not need
+    from .page_count import DelayReader, PageCount  # noqa: PLC0415
+
+    origins = list(dict.fromkeys(map(origin_of, arguments.sites)))
+    delays = DelayReader(settings, RepSettings.from_settings(settings), arguments.workers)
+    tokens, progress = tokens_of(settings), Progress(sys.stderr)
+    counts: list[PageCount] = []
+
+    def report(problem: str) -> None:
+        progress.clear()
+        failed(problem)
+
+    async def work(fetcher: Fetcher) -> None:
+        count = PageCount(fetcher, delays, tokens, report, progress)
+        await count.count(origins)
+        if not fetcher.is_closing:
+            counts.append(count)
+
+    crawl(settings, work)
+    return side_by_side(counts[0].origins()) if counts else None
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The ``workers`` of a crawl, and whether they keep one delay together: through ``redis``, or a ``file``."""
+
+    workers: int
+    redis: bool = False
+    file: str = ""
+
+    @classmethod
+    def of(cls, workers: int, settings: RepSettings) -> Fleet:
+        """The fleet that *settings* describe."""
+        path = path_of_store(settings) if settings.store == "sqlite" else None
+        return cls(workers, bool(settings.redis_url), str(path or ""))
+
+    @property
+    def note(self) -> str:
+        """What more workers gain where robots.txt asks for the delay."""
+        if self.redis:
+            return "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
+        alone = "each keeps the delay by its own clock, and the site gets more requests than it asks for"
+        if self.file:
+            return (
+                "no gain where robots.txt asks for the delay: on one machine they keep one delay together."
+                f" On several machines without REP_REDIS_URL {alone}"
+            )
+        return f"one delay is assumed for all of them, but without REP_REDIS_URL or a store file {alone}"
+
+
+def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str]) -> Iterator[str]:
+    for each in forecast.origins:
+        yield paint(shown(each.origin), "strong", out) + "\n"
+        yield _row("pages", _pages(each))
+        yield _row("delay", _delay(each, fleet))
+        if each.visit_share < 1:
+            yield _row(
+                "visit-time", f"{_percent(each.visit_share)} of the day; what is left when it closes is forbidden"
+            )
+        yield from _durations(each, within)
+    if len(forecast.origins) > 1:
+        yield paint(f"all {len(forecast.origins)} origins, side by side", "strong", out) + "\n"
+        yield _row("pages", f"{forecast.pages:,}")
+        yield from _durations(forecast, within)
+    if fleet.workers > 1 and any(each.pace.origin for each in forecast.origins):
+        yield _row(f"{fleet.workers} workers", fleet.note)
+
+
+def _row(name: str, text: str) -> str:
+    return f"{name:<13}{text}\n"
+
+
+def _pages(origin: OriginForecast) -> str:
+    text = f"{origin.pages:,}, in {number_of(origin.sitemaps, 'sitemap', 'sitemaps')}"
+    more = [f"{origin.disallowed:,} more are disallowed"] if origin.disallowed else []
+    more += [f"{number_of(origin.unread, 'sitemap', 'sitemaps')} not followed"] if origin.unread else []
+    return "; ".join([text, *more])
+
+
+def _delay(origin: OriginForecast, fleet: Fleet) -> str:
+    pace = origin.pace
+    if not pace.seconds:
+        return "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
+    source = f"{pace.source}, line {pace.line}" if pace.line else pace.source
+    if pace.origin not in {"", origin.origin}:
+        source += f" of {pace.origin}"
+    if not pace.origin and fleet.workers > 1:
+        source += f", {pace.asked:g} s in each of {fleet.workers} workers"
+    elif pace.asked > pace.seconds:
+        source += f", asks for {pace.asked:g} s; REP_CRAWL_DELAY_MAX cuts it"
+    if pace.is_partial:
+        source += ", at some hours only; at others the crawl is faster"
+    return f"{pace.seconds:g} s between two requests: {source}"
+
+
+def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Iterator[str]:
+    seconds = forecast.seconds
+    if seconds is None:
+        yield _row("duration", "unknown")
+        return
+    end = iso_time(time() + seconds)
+    yield _row("duration", f"{duration(seconds)}, until {end[:10]} {end[11:16]} UTC if it starts now")
+    if within is not None:
+        fitting, pages = forecast.fitting(within), forecast.pages
+        part = "all pages" if fitting == pages else f"{fitting:,} of {pages:,} pages, {_percent(fitting / pages)}"
+        yield _row("within", f"{duration(within)}: {part}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%" if 0.01 <= share < 0.995 else "less than 1%" if share < 0.5 else "over 99%"
+
+
+def _as_json(forecast: Forecast, within: float | None, fleet: Fleet) -> Iterator[str]:
+    for each in forecast.origins:
+        pace = each.pace
+        facts = {
+            "origin": each.origin, **_facts(each, within),
+            "disallowed": each.disallowed, "sitemaps": each.sitemaps, "sitemaps_not_followed": each.unread,
+            "delay": pace.seconds or None, "delay_asked": pace.asked or None, "delay_source": pace.source or None,
+            "delay_line": pace.line or None, "delay_origin": pace.origin or None, "visit_share": each.visit_share,
+        }  # fmt: skip
+        yield json.dumps(facts) + "\n"
+    shared_by = "redis" if fleet.redis else "file" if fleet.file else None
+    everything = {
+        "origin": None,
+        **_facts(forecast, within),
+        "workers": fleet.workers,
+        "delay_shared_by": shared_by,
+    }
+    yield json.dumps(everything) + "\n"
+
+
+def _facts(forecast: Forecast | OriginForecast, within: float | None) -> dict[str, Any]:
+    seconds = forecast.seconds
+    fitting = None if within is None or seconds is None else forecast.fitting(within)
+    return {
+        "pages": forecast.pages,
+        "seconds": None if seconds is None else round(seconds, 3),
+        "ends_at": None if seconds is None else iso_time(time() + seconds),
+        "within": within,
+        "fitting": fitting,
+    }

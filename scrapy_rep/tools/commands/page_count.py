@@ -1,0 +1,220 @@
+"""Counts the pages in the sitemaps of sites, by origin, and finds the delay of each origin.
+
+Holds robots.txt files and counts, never the URLs of pages. Knows nothing of durations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.politeness.requested_delays import Delay, RequestedDelays, requested_delays
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.display import number_of
+from scrapy_rep.sitemaps.feed import MAX_NESTING
+from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from scrapy_rep.settings import RepSettings
+
+    from .fetching import Fetched, Fetcher
+    from .terminal import Progress
+
+_MOST_OTHERS: Final = 20
+"""Origins that only sitemaps name: the robots.txt of each is fetched while the others wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedPace:
+    """What a robots.txt asks of the timing of a crawl; ``forbidden`` says why no page may be requested at all."""
+
+    pace: Pace
+    visit_share: float = 1.0
+    forbidden: str = ""
+
+
+@dataclass(slots=True)
+class _Count:
+    """What sitemaps list of one origin; the rules count where the mode ``obeys`` them."""
+
+    fetched: Fetched
+    requested: RequestedPace
+    obeys: bool
+    pages: int = 0
+    disallowed: int = 0
+    sitemaps: int = 0
+    unread: int = 0
+
+
+class PageCount:
+    """The counts of one forecast; *failed* gets a message for everything that cannot be counted."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        delays: DelayReader,
+        tokens: tuple[str, ...],
+        failed: Callable[[str], object],
+        progress: Progress,
+    ) -> None:
+        self._fetcher = fetcher
+        self._delays = delays
+        self._tokens = tokens
+        self._failed = failed
+        self._progress = progress
+        self._counts: dict[Origin, _Count] = {}
+        self._named: set[Origin] = set()
+        self._seen: set[str] = set()
+        self._left_out = 0
+
+    async def count(self, origins: Iterable[Origin]) -> None:
+        """Count the pages that the sitemaps of *origins* list, wherever these are."""
+        self._named = set(origins)
+        await self._fetcher.for_each(origins, self._count_site)
+        self._progress.clear()
+        if self._left_out:
+            pages = number_of(self._left_out, "URL", "URLs")
+            self._failed(f"sitemaps name more than {_MOST_OTHERS} other origins: {pages} not counted")
+
+    async def _count_site(self, origin: Origin) -> None:
+        site = await self._add(origin)
+        urls = sitemaps_of(site.fetched.robots).urls
+        if not urls and site.fetched.robots.access is not Access.UNREACHABLE:
+            self._failed(f"robots.txt of {origin} names no sitemap: its pages cannot be counted")
+        async for pages in self._fetcher.sitemaps(urls, self._is_followed, self._failed):
+            for url in pages:
+                count = self._known(url) or await self._count_of(url)
+                if count is None:
+                    continue
+                if self._allows(count, url):
+                    count.pages += 1
+                else:
+                    count.disallowed += 1
+            self._show()
+
+    async def _is_followed(self, url: str, level: int) -> bool:
+        """Whether a crawl requests the sitemap at *url*; counts it."""
+        count = None if url in self._seen else await self._count_of(url)
+        self._seen.add(url)
+        if count is None:
+            return False
+        is_followed = level <= MAX_NESTING and self._allows(count, url)
+        count.sitemaps += is_followed
+        count.unread += not is_followed
+        return is_followed
+
+    def _known(self, url: str) -> _Count | None:
+        try:
+            return self._counts.get(Origin.from_url(url))
+        except ValueError:
+            return None
+
+    async def _count_of(self, url: str) -> _Count | None:
+        """The count of the origin of *url*; None for one too many, and for what is not crawled."""
+        try:
+            origin = Origin.from_url(url)
+        except ValueError:
+            return None
+        is_known = origin in self._counts or origin in self._named
+        if not is_known and len(self._counts.keys() - self._named) >= _MOST_OTHERS:
+            self._left_out += 1
+            return None
+        return await self._add(origin)
+
+    async def _add(self, origin: Origin) -> _Count:
+        if origin not in self._counts:
+            fetched = await self._fetcher.fetch(origin)
+            if origin not in self._counts:  # another site may have led here meanwhile
+                mode = self._fetcher.policy.modes.of(origin)
+                requested = self._delays.read(fetched, self._tokens)
+                self._counts[origin] = _Count(fetched, requested, mode in {None, Mode.OBEY})
+                self._report(fetched, requested.forbidden)
+        return self._counts[origin]
+
+    def _report(self, fetched: Fetched, forbidden: str) -> None:
+        if fetched.robots.access is Access.UNREACHABLE:
+            self._failed(f"{fetched.origin} is unreachable: {fetched.problem}")
+        elif forbidden:
+            self._failed(f"{fetched.origin}: {forbidden}")
+
+    def _allows(self, count: _Count, url: str) -> bool:
+        if count.requested.forbidden:
+            return False
+        verdict = count.fetched.robots.verdict(self._tokens, url)
+        return verdict.allowed or not count.obeys or self._fetcher.policy.exception(url, verdict) is not None
+
+    def _show(self) -> None:
+        pages = sum(count.pages for count in self._counts.values())
+        sitemaps = sum(count.sitemaps for count in self._counts.values())
+        self._progress.show(f"{number_of(pages, 'page', 'pages')} in {number_of(sitemaps, 'sitemap', 'sitemaps')}")
+
+    def origins(self) -> Iterator[OriginForecast]:
+        """The origins that were named, and those that sitemaps led to."""
+        for origin, count in self._counts.items():
+            yield OriginForecast(
+                str(origin), origin.host, count.pages, count.disallowed, count.sitemaps, count.unread,
+                self._delays.with_own(origin, count.requested.pace), count.requested.visit_share,
+            )  # fmt: skip
+
+
+class DelayReader:
+    """Finds the delays that apply to origins: those of robots.txt as the settings obey them, and the project's."""
+
+    def __init__(self, settings: BaseSettings, parsed: RepSettings, workers: int) -> None:
+        self._parsed = parsed
+        self._workers = workers
+        self._delay = settings.getfloat("DOWNLOAD_DELAY")
+        self._slots = settings.getdict("DOWNLOAD_SLOTS")
+
+    def read(self, fetched: Fetched, tokens: tuple[str, ...]) -> RequestedPace:
+        """What the robots.txt asks of a crawler that goes by *tokens*."""
+        parsed = self._parsed
+        requested = requested_delays(
+            fetched.robots.parser, tokens, crawl_delay=parsed.crawl_delay, times=parsed.rate_and_visit_time
+        )
+        windows = [(visit.window.begin, visit.window.length) for visit in requested.visit_times]
+        visit_share = share_of_day(windows) if windows else 1.0
+        delay, source = max(_delays(requested), key=lambda each: each[0].seconds, default=(Delay(0.0), ""))
+        if not delay.seconds:
+            return RequestedPace(Pace(), visit_share)
+        longest = parsed.crawl_delay_max if parsed.crawl_delay_over_max == "cap" else inf
+        origin, seconds = fetched.origin, min(delay.seconds, longest)
+        pace = Pace(seconds, source, delay.line, str(origin), delay.seconds, delay.window is not None)
+        return RequestedPace(pace, visit_share, self._why_skipped(origin, pace))
+
+    def _why_skipped(self, origin: Origin, pace: Pace) -> str:
+        parsed = self._parsed
+        is_over = parsed.crawl_delay_over_max == "skip" and pace.asked > parsed.crawl_delay_max
+        if not is_over or self._slot_delay(origin) is not None:
+            return ""
+        return (
+            f'REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: {pace.source}, line {pace.line}, asks for'
+            f" {pace.asked:g} s, and REP_CRAWL_DELAY_MAX is {parsed.crawl_delay_max:g} s"
+        )
+
+    def with_own(self, origin: Origin, pace: Pace) -> Pace:
+        """The *pace* that robots.txt asks of *origin*, or the one that the project's settings put in its stead."""
+        own = self._slot_delay(origin)
+        if own is not None:
+            return Pace().or_own(own, "DOWNLOAD_SLOTS", self._workers)
+        return pace.or_own(self._delay, "DOWNLOAD_DELAY", self._workers)
+
+    def _slot_delay(self, origin: Origin) -> float | None:
+        delay = self._slots.get(origin.host, {}).get("delay")
+        return None if delay is None else float(delay)
+
+
+def _delays(requested: RequestedDelays) -> Iterator[tuple[Delay, str]]:
+    """The delays that apply at some time of the day: a rate without a window hides those after it."""
+    if requested.crawl_delay:
+        yield requested.crawl_delay, "Crawl-delay"
+    for rate in requested.rates:
+        yield rate, "Request-rate"
+        if rate.window is None:
+            return

@@ -1,0 +1,142 @@
+"""How long a crawl takes: the requests of each origin times the delay between two of them.
+
+The arithmetic alone. Knows nothing of Scrapy, of robots.txt files or of where the counts come from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+_DURATION: Final = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*([smhd]?)", re.IGNORECASE)
+_UNIT_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_DAY: Final = 86_400.0
+_FOREVER: Final = 1e15  # seconds: a product must not become infinite, which JSON cannot say
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds in *text*, such as ``24h``, ``90m``, ``2d`` or ``3600``. Raises ``ValueError``."""
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found[1]) * _UNIT_SECONDS[found[2].lower()] if found else 0.0
+    if not seconds:
+        raise ValueError(f"{text!r} is not a duration: write one such as 90s, 90m, 24h or 2d")
+    return seconds
+
+
+def share_of_day(windows: Iterable[tuple[float, float]]) -> float:
+    """The share of a day that *windows* cover together: each is a begin and a length, in seconds."""
+    covered, end = 0.0, 0.0
+    for begin, length in sorted(_within_one_day(windows)):
+        covered += max(begin + length - max(begin, end), 0.0)
+        end = max(end, begin + length)
+    return min(covered / _DAY, 1.0)
+
+
+def _within_one_day(windows: Iterable[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """The *windows*, those that span midnight in two parts."""
+    for begin, length in windows:
+        start = begin % _DAY
+        yield start, min(length, _DAY - start)
+        if start + length > _DAY:
+            yield 0.0, start + length - _DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The ``seconds`` between two requests of an origin, 0 for none, and what asks for them.
+
+    ``source`` is a record of the robots.txt of ``origin``, in ``line``, or the name of a setting. ``asked`` is the
+    delay in that line or setting; it differs from ``seconds`` when it is cut, or divided among workers. It
+    ``is_partial`` when it holds at some hours of the day only.
+    """
+
+    seconds: float = 0.0
+    source: str = ""
+    line: int = 0
+    origin: str = ""
+    asked: float = 0.0
+    is_partial: bool = False
+
+    def or_own(self, delay: float, source: str, workers: int) -> Pace:
+        """Return this pace, or that of the *delay* in the setting *source* if that is slower.
+
+        Of several *workers* each keeps such a delay for itself, so that together they make more requests.
+        """
+        own = Pace(delay / workers, source, asked=delay)
+        return own if own.seconds > self.seconds else self
+
+
+@dataclass(frozen=True, slots=True)
+class OriginForecast:
+    """What a crawl requests from one origin, and how long that takes.
+
+    ``unread`` sitemaps are not requested: they are disallowed, or nested too deep. ``slot`` is the download slot:
+    origins that share it share its delay. ``visit_share`` is the share of the day in which Visit-time lets a
+    crawler in.
+    """
+
+    origin: str
+    slot: str
+    pages: int
+    disallowed: int
+    sitemaps: int
+    unread: int
+    pace: Pace
+    visit_share: float = 1.0
+    slot_requests: int = 0
+    """Requests of all origins in the download slot."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds until the last of its requests; None where nothing asks for a delay.
+
+        Origins in one download slot end together: their requests alternate.
+        """
+        if not self.pace.seconds:
+            return None
+        requests = max(self.slot_requests, self.pages + self.sitemaps)
+        return min(requests * self.pace.seconds / self.visit_share, _FOREVER)
+
+    def fitting(self, within: float) -> int:
+        """The number of pages that fit in *within* seconds; all of them without a delay."""
+        seconds = self.seconds
+        return self.pages if not seconds or seconds <= within else int(self.pages * within / seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The forecast of a crawl of all ``origins``, side by side; see `side_by_side`."""
+
+    origins: Sequence[OriginForecast]
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of the slowest origin; None where nothing asks for a delay."""
+        return max((each.seconds for each in self.origins if each.seconds is not None), default=None)
+
+    @property
+    def pages(self) -> int:
+        """The number of pages of all origins."""
+        return sum(each.pages for each in self.origins)
+
+    def fitting(self, within: float) -> int:
+        """The number of pages that fit in *within* seconds."""
+        return sum(each.fitting(within) for each in self.origins)
+
+
+def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
+    """Return the forecast for *origins*. Those in one download slot get the longest delay of them all."""
+    slots: defaultdict[str, list[OriginForecast]] = defaultdict(list)
+    for origin in origins:
+        slots[origin.slot].append(origin)
+    return Forecast([each for sharing in slots.values() for each in _sharing(sharing)])
+
+
+def _sharing(origins: list[OriginForecast]) -> Iterator[OriginForecast]:
+    pace = max((each.pace for each in origins), key=lambda pace: pace.seconds)
+    visit_share = min(each.visit_share for each in origins)
+    requests = sum(each.pages + each.sitemaps for each in origins)
+    return (replace(each, pace=pace, visit_share=visit_share, slot_requests=requests) for each in origins)

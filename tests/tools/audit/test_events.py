@@ -1,0 +1,59 @@
+"""``docs/reference/audit.md`` lists the events and the fields that a crawl writes, and no others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.crawl import crawl
+from tests.support.exceptions import day
+from tests.support.markdown import PAGES, names, section
+from tests.support.site import Site, robots
+
+PAGE = PAGES["docs/reference/audit.md"]
+EVERYWHERE = {"event", "time", "prev"}
+EVENTS = ["start", "robots", "decision", "sums", "end"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The log of a crawl that writes each event."""
+    log = tmp_path_factory.mktemp("audit") / "audit.jsonl"
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\n"))
+        exception = {
+            "url": f"{site.origin}/api/1",
+            "reason": "r",
+            "until": day(),
+            "rule": "Disallow: /api/",
+        }
+        crawl(
+            f"{site.origin}/api/1", f"{site.origin}/api/2",
+            settings={"ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log), "REP_EXCEPTIONS": [exception]}, apart=True,
+        )  # fmt: skip
+    return [json.loads(line) for line in Path(log).read_text("utf-8").splitlines()]
+
+
+def test_ours_every_event_has_its_section(written: list[dict[str, Any]]) -> None:
+    assert list(dict.fromkeys(event["event"] for event in written)) == EVENTS
+    assert all(section(PAGE, f"## {name}") for name in EVENTS)
+    assert set(names(section(PAGE, "## Every event"))) == EVERYWHERE
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_ours_every_field_of_an_event_has_its_row(written: list[dict[str, Any]], name: str) -> None:
+    for event in written:
+        if event["event"] == name:
+            assert set(event) >= EVERYWHERE
+            assert set(event) - EVERYWHERE == set(names(section(PAGE, f"## {name}")))
+
+
+def test_ours_the_fields_of_counts_and_exceptions_are_named(written: list[dict[str, Any]]) -> None:
+    by_name = {event["event"]: event for event in written}
+    nested = [by_name["sums"]["counts"][0], by_name["start"]["exceptions"][0]]
+    nested += [event["exception"] for event in written if event.get("exception")]
+    assert len(nested) == 3
+    assert all(f"`{field}`" in PAGE for found in nested for field in found)

@@ -1,0 +1,127 @@
+"""The page about logs: its sentences, that it shows text and loads nothing, that a real browser shows it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_rep.tools.audit.logs import Log
+from scrapy_rep.tools.audit.report import report
+from scrapy_rep.tools.audit.sentences import Summary
+
+from .sample import EXCEPTED, RUN, SHOP, START, decision, write
+
+
+def summary_of(folder: Path, *events: Any) -> Summary:
+    return Summary([Log(write(folder / "a.jsonl", *events))])
+
+
+def test_ours_it_opens_with_who_what_and_whether(tmp_path: Path) -> None:
+    summary = summary_of(tmp_path, *RUN)
+    assert summary.sentences() == (
+        "The spider shop requested pages of 1 site on 22 November 2026, 09:12 to 09:40 UTC, under the name"
+        " ExampleBot.",
+        "98 requests were sent. 3 of them went against robots.txt: 2 by an exception until 2027-03-31: written"
+        " permission of the shop; 1 by the setting REP_MODES (report). For 4 the rules were not asked: 3 by the"
+        " setting ROBOTSTXT_OBEY (False); 1 by the spider (dont_obey_robotstxt): our own pictures. 1 further"
+        " request was not sent, because robots.txt forbids that or could not be fetched.",
+        "The log is intact as far as the chain of hashes shows: each of 9 lines follows from the one before it,"
+        " and the robots.txt files that it names were not checked.",
+    )
+    page = report(summary)
+    lead = page[page.index("<h1>") : page.index('<ul class="tiles">')]
+    assert re.findall(r"<p>(.*)</p>", lead) == list(summary.sentences())
+
+
+def test_ours_a_run_without_an_end_is_counted_with_at_least(tmp_path: Path) -> None:
+    assert (
+        summary_of(tmp_path, START, EXCEPTED).sentences()[1].startswith("At least 1 request was sent. 1 of them")
+    )
+
+
+def test_ours_a_broken_log_is_said_first(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", *RUN)
+    path.write_bytes(path.read_bytes().replace(b"/api/1", b"/api/2", 1))
+    page = report(Summary([Log(path)]))
+    assert page.index("The log is NOT intact: ") < page.index('<ul class="tiles">')
+    assert "line 3: this line does not follow line 2" in page
+
+
+def test_ours_several_runs_name_their_spiders_and_days(tmp_path: Path) -> None:
+    other = {**START, "spider": "news", "time": "2026-11-20T23:59:01Z", "agents": ["NewsBot"]}
+    who = summary_of(tmp_path, *RUN, other, *RUN[1:]).sentences()[0]
+    assert who == (
+        "The spiders shop, news requested pages of 1 site in 2 runs from 20 November 2026, 23:59, to"
+        " 22 November 2026, 09:40 UTC, under the names ExampleBot, NewsBot."
+    )
+
+
+def test_ours_more_words_than_fit_are_summed_up(tmp_path: Path) -> None:
+    events = [
+        decision("excepted", exception={"url": SHOP, "reason": f"reason {number}", "until": "2027-01-01"})
+        for number in range(5)
+    ]
+    assert summary_of(tmp_path, START, *events).sentences()[1].endswith("reason 2; 2 for other reasons.")
+
+
+EVIL = '"><script>alert(1)</script><img src=//h onerror=x>\u202e{{ 7*7 }}'
+
+
+def test_ours_what_a_hostile_log_says_is_text(tmp_path: Path) -> None:
+    evil = {name: EVIL for name in START if name not in {"event", "time", "v"}}
+    page = report(
+        summary_of(
+            tmp_path,
+            {**START, **evil, "agents": [EVIL], "modes": {EVIL: EVIL}},
+            decision(
+                "excepted", rule=EVIL, origin=EVIL, url=EVIL, exception=dict.fromkeys(["url", "reason"], EVIL)
+            ),
+            {"event": "robots", "access": "unreachable", "origin": EVIL, "error": EVIL},
+            {"event": "end", "reason": EVIL, "counts": {}, "unused": [{"url": EVIL + "2", "until": EVIL}]},
+        )
+    )
+    assert not re.search(r"<script|<img|\u202e", page)
+    assert page.count("&lt;script&gt;") >= 12
+    assert "{{ 7*7 }}" in page
+
+
+def test_ours_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
+    page = report(summary_of(tmp_path, *RUN))
+    assert not re.findall(
+        r"(?i)<(?:script|link|img|iframe|object|base|form)|url\(|@import|\son\w+=|(?:src|href)=", page
+    )
+    assert "default-src 'none'" in page
+
+
+def test_ours_each_cell_of_a_narrow_page_has_its_label(tmp_path: Path) -> None:
+    page = report(summary_of(tmp_path, *RUN))
+    assert page.count("<td") == page.count("data-label=") >= 20
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="there is no chromium on PATH")
+def test_ours_a_real_browser_shows_it(tmp_path: Path) -> None:
+    page = tmp_path / "audit.html"
+    html = report(summary_of(tmp_path, *RUN))
+    page.write_text(html, encoding="utf-8")
+    assert CHROMIUM
+    command = [
+        CHROMIUM,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    shot = [f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400", "--dump-dom"]
+    dom = subprocess.run(
+        [*command, *shot, page.as_uri()], capture_output=True, timeout=60, check=True, cwd=tmp_path
+    )
+    assert dom.stdout.decode().count('<table class="grid">') == html.count('<table class="grid">') >= 5
+    assert (tmp_path / "page.png").stat().st_size > 30_000

@@ -1,0 +1,175 @@
+"""``scrapy robots audit``: the log of a real crawl, verified, summed up, and broken by one octet."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_rep.tools.commands import audit
+from tests.support.crawl import LOOPS, crawl
+from tests.support.site import Site, robots
+from tests.tools.audit.sample import EXCEPTION, RUN, SHOP, START, write
+
+
+def audited(*arguments: object) -> tuple[int, str]:
+    """The exit code and what is printed, in this process."""
+    parser, out = ArgumentParser(), io.StringIO()
+    audit.add_arguments(parser)
+    return audit.run(parser.parse_args([*map(str, arguments)]), Settings(), out), out.getvalue()
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ours_the_log_of_a_crawl_is_verified_until_one_octet_of_it_changes(tmp_path: Path, loop: str) -> None:
+    log, bodies = tmp_path / "audit.jsonl", tmp_path / "bodies"
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\n"))
+        owned, reported = site.origins
+        result = crawl(
+            f"{owned}/page", f"{owned}/api/1", f"{owned}/api/2", f"{owned}/api/not", f"{reported}/api/1",
+            {"url": f"{owned}/api/not?", "meta": {"dont_obey_robotstxt": True, "rep_reason": "we own it"}},
+            settings={
+                "ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log), "REP_AUDIT_BODIES": str(bodies),
+                "REP_MODES": {reported: "report"},
+                "REP_EXCEPTIONS": [{**EXCEPTION, "url": f"{owned}/api/{number}"} for number in (1, 2, 3)],
+            },
+            loop=loop,
+        )  # fmt: skip
+        assert (len(result.pages), len(result.failures), result.reason) == (5, 1, "finished")
+    code, out = audited(log, "--bodies", bodies, "--json")
+    facts = json.loads(out)
+    (run,) = facts["runs"]
+    assert (code, facts["intact"], facts["problems"], facts["notes"], facts["bodies_checked"]) == (
+        0,
+        True,
+        [],
+        [],
+        1,
+    )
+    assert run["counts"] == {"allowed": 1, "excepted": 2, "reported": 1, "ignored": 1, "forbidden": 1}
+    assert (run["spider"], run["end_reason"], run["agents"], run["mode"]) == (
+        "recorder", "finished", ["Scrapy"], "obey"
+    )  # fmt: skip
+    assert {(group["origin"], group["rule"], group["word"]) for group in run["groups"]} == {
+        (owned, "Disallow: /api/", "an exception until 2027-03-31: written permission of the shop"),
+        (owned, "Disallow: /api/", ""),
+        (owned, "", "the spider (dont_obey_robotstxt): we own it"),
+        (reported, "Disallow: /api/", "the setting REP_MODES (report)"),
+    }
+    assert [one["count"] for one in run["exceptions_used"]] == [1, 1]
+    assert [one["url"] for one in run["exceptions_unused"]] == [f"{owned}/api/3"]
+    assert run["robots"] == {"successful": 2}
+
+    lines = log.read_bytes().splitlines()
+    number = next(index for index, line in enumerate(lines, start=1) if b"/api/1" in line and index > 1)
+    lines[number - 1] = lines[number - 1].replace(b"/api/1", b"/api/7")
+    log.write_bytes(b"\n".join(lines) + b"\n")
+    code, out = audited(log)
+    assert (code, "The log is NOT intact" in out) == (1, True)
+    assert f"{log}:{number + 1}: this line does not follow line {number}: line {number} was changed, or" in out
+
+
+def test_ours_what_a_site_or_a_spider_makes_up_does_not_stop_the_log_and_is_short(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{'*' * 10_000}\n"))
+        request = {"url": f"{site.origin}/page", "headers": {"Referer": "http://[x"}}
+        result = crawl(request, settings={"ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log)})
+    assert [failure.type for failure in result.failures] == ["ForbiddenByRobots"]
+    (decided,) = (json.loads(line) for line in log.read_text("utf-8").splitlines() if '"decision"' in line)
+    assert (len(decided["rule"]), decided["referer"]) == (1_001, None)
+    assert max(map(len, log.read_bytes().splitlines())) < 3_000
+    assert audited(log)[0] == 0
+
+
+def test_ours_a_body_that_was_changed_ends_it_with_1(tmp_path: Path) -> None:
+    seen = {"event": "robots", "origin": SHOP, "access": "successful", "sha256": "ab" * 32}
+    log = write(tmp_path / "a.jsonl", START, seen)
+    code, out = audited(log, "--bodies", tmp_path)
+    assert (code, f"{log}:2: the robots.txt {tmp_path / ('ab' * 32)}.txt is missing" in out) == (1, True)
+    assert audited(log)[0] == 0
+
+
+def test_ours_text_names_every_run_and_what_it_did(tmp_path: Path) -> None:
+    code, out = audited(write(tmp_path / "a.jsonl", *RUN, *RUN))
+    assert (code, out.count("\nspider       shop of the project stores\n")) == (0, 2)
+    assert (
+        """\
+time         2026-11-22T09:12:44Z to 2026-11-22T09:40:02Z, finished
+asked as     ExampleBot  (User-Agent: ExampleBot/2.1)
+versions     scrapy_rep 0.2.0, Scrapy 2.19.0
+modes        obey, report for b.example
+requests     91 allowed, 2 excepted, 1 reported, 1 ignored, 3 off, 1 forbidden
+against      2  excepted  https://shop.example.com  Disallow: /api/
+               by an exception until 2027-03-31: written permission of the shop
+               https://shop.example.com/api/1
+             1  reported  https://shop.example.com  unreachable
+               by the setting REP_MODES (report)
+               https://shop.example.com/b
+"""
+        in out
+    )
+    assert "unused: https://old.example/x (until 2026-12-01: a trial)\n" in out
+
+
+def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
+    code, out = audited(write(tmp_path / "a.jsonl", *RUN, b'{"event":"sta', end=b""))
+    assert (code, ":10: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
+
+
+def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:
+    evil = {**START, "spider": "\x1b[31m\u202e", "modes": {"\x07": "\x9b"}, "user_agent": "\r\n"}
+    for arguments in ([], ["--json"]):
+        _, out = audited(write(tmp_path / "a.jsonl", evil), *arguments)
+        assert not set("\x1b\u202e\x07\x9b\r") & set(out)
+
+
+def test_ours_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = write(tmp_path / "a.jsonl", *RUN)
+    code, out = audited(tmp_path / "none", log, tmp_path)
+    assert (code, f"{log}: 9 lines, intact" in out) == (2, True)
+    assert capsys.readouterr().err.splitlines() == [
+        f"scrapy robots audit: {tmp_path / 'none'}: No such file or directory",
+        f"scrapy robots audit: {tmp_path}: Is a directory",
+    ]
+    assert audited(log, "--bodies", tmp_path / "none") == (2, "")
+    assert audited(log, "--html", tmp_path) == (2, "")
+
+
+def test_ours_html_is_written_next_to_the_text(tmp_path: Path) -> None:
+    code, _ = audited(write(tmp_path / "a.jsonl", *RUN), "--html", tmp_path / "audit.html")
+    assert (code, "<h1>Audit of 1 crawl</h1>" in (tmp_path / "audit.html").read_text("utf-8")) == (0, True)
+
+
+WITHOUT_JINJA2 = """
+import sys
+sys.modules["jinja2"] = None
+from scrapy.cmdline import execute
+execute(["scrapy", "robots", "audit", *sys.argv[1:]])
+"""
+
+
+def without_jinja2(*arguments: object) -> tuple[int, Any, Any]:
+    command = [sys.executable, "-c", WITHOUT_JINJA2, *map(str, arguments)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return process.returncode, process.stdout, process.stderr
+
+
+def test_ours_only_the_page_needs_jinja2(tmp_path: Path) -> None:
+    log = write(tmp_path / "a.jsonl", *RUN)
+    assert without_jinja2(log, "--json")[0] == 0
+    assert without_jinja2(log, "--html", tmp_path / "audit.html") == (
+        2,
+        "",
+        "scrapy robots audit: Jinja2, which renders the report, is not installed: pip install"
+        " 'scrapy_rep[report]'\n",
+    )

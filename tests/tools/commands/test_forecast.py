@@ -1,0 +1,485 @@
+"""``scrapy robots forecast``: how long a crawl takes, and how much of it fits."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_rep.protocol.display import duration
+from scrapy_rep.tools.commands import forecast
+from scrapy_rep.tools.forecast import OriginForecast, Pace, seconds_of, share_of_day, side_by_side
+from tests.support.command import robots_command
+from tests.support.exceptions import day
+from tests.support.markdown import PAGES, blocks
+from tests.support.site import Answer, Site, robots, sitemap, sitemap_index
+
+SLOW = "User-agent: *\nCrawl-delay: 10\nDisallow: /private\nSitemap: /sitemap.xml\n"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site(("127.0.0.1", "127.0.0.2")) as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def pages(origin: str, number: int, folder: str = "") -> list[str]:
+    return [f"{origin}/{folder}{page}" for page in range(number)]
+
+
+def forecast_of(folder: Path, *arguments: str, code: int = 0, **settings: Any) -> list[str]:
+    """The lines that are printed."""
+    given = [argument for name, value in settings.items() for argument in ("-s", f"{name}={value}")]
+    exit_code, out, err = robots_command(folder, "forecast", *arguments, *given)
+    assert exit_code == code, out + err
+    return out.splitlines()
+
+
+def facts_of(folder: Path, *arguments: str, code: int = 0, **settings: Any) -> list[dict[str, Any]]:
+    """The objects that are printed; the last one is about all origins."""
+    found = list(map(json.loads, forecast_of(folder, *arguments, "--json", code=code, **settings)))
+    assert [one["origin"] is None for one in found] == [False] * (len(found) - 1) + [True]
+    return found
+
+
+def problems_of(folder: Path, *arguments: str, **settings: Any) -> list[str]:
+    """The lines on standard error of a forecast that could not be completed, without those on progress."""
+    given = [argument for name, value in settings.items() for argument in ("-s", f"{name}={value}")]
+    code, _, err = robots_command(folder, "forecast", *arguments, *given)
+    assert code == 2
+    begin = "scrapy robots forecast: "
+    return [line.removeprefix(begin) for line in err.splitlines() if line.startswith(begin)]
+
+
+def without_end(lines: list[str]) -> list[str]:
+    return [re.sub(r", until .* if it starts now$", "", line) for line in lines]
+
+
+def test_pages_of_all_sitemaps_take_their_number_times_the_delay(site: Site, folder: Path) -> None:
+    origin = site.origin
+    site.answer("/robots.txt", robots(SLOW + "Sitemap: /index.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(origin, 40), *pages(origin, 5, "private/")))
+    site.answer("/index.xml", sitemap_index(f"{origin}/2.xml.gz", f"{origin}/3.xml", f"{origin}/sitemap.xml"))
+    site.answer("/2.xml.gz", sitemap(*pages(origin, 100, "b"), compressed=True))
+    site.answer("/3.xml", sitemap(*pages(origin, 216, "c")))
+    lines = forecast_of(folder, origin, "--within", "30m", code=1)
+    assert without_end(lines) == [
+        origin,
+        "pages        356, in 4 sitemaps; 5 more are disallowed",
+        "delay        10 s between two requests: Crawl-delay, line 2",
+        "duration     1 h",
+        "within       30 min: 178 of 356 pages, 50%",
+    ]
+    assert re.search(r"until 20\d\d-\d\d-\d\d \d\d:\d\d UTC if", lines[3])
+    assert sorted(site.paths()) == ["/2.xml.gz", "/3.xml", "/index.xml", "/robots.txt", "/sitemap.xml"]
+
+
+def test_everything_that_fits_exits_with_0(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 5)))
+    assert forecast_of(folder, site.origin, "--within", "60")[-1] == "within       1 min: all pages"
+    assert forecast_of(folder, site.origin, "--within", "59", code=1)[-1] == "within       59 s: 4 of 5 pages, 80%"
+
+
+def test_origins_run_side_by_side_so_the_slowest_one_decides(site: Site, folder: Path) -> None:
+    slow, fast = site.origins
+    site.answer("/robots.txt", robots(SLOW))
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\nSitemap: /sitemap.xml\n"), fast)
+    site.answer("/sitemap.xml", sitemap(*pages(slow, 59)), slow)
+    site.answer("/sitemap.xml", sitemap(*pages(fast, 99)), fast)
+    lines = without_end(forecast_of(folder, slow, fast, "--within", "5m", code=1))
+    assert lines[lines.index("all 2 origins, side by side") :] == [
+        "all 2 origins, side by side",
+        "pages        158",
+        "duration     10 min",
+        "within       5 min: 128 of 158 pages, 81%",
+    ]
+    found = facts_of(folder, slow, fast)
+    assert sorted((one["pages"], one["seconds"]) for one in found) == [(59, 600), (99, 100), (158, 600)]
+
+
+def test_two_origins_of_one_host_share_its_delay(folder: Path) -> None:
+    with Site(["127.0.0.1"], ports=2) as site:
+        first, second = site.origins
+        site.answer("/robots.txt", robots(SLOW), first)
+        site.answer("/sitemap.xml", sitemap(*pages(first, 4), *pages(second, 5)), first)
+        lines = without_end(forecast_of(folder, first))
+        by_origin = {one["origin"]: one for one in facts_of(folder, first)}
+    assert lines[lines.index(second) :][1:4] == [
+        "pages        5, in 0 sitemaps",
+        f"delay        10 s between two requests: Crawl-delay, line 2 of {first}",
+        "duration     1 min 40 s",
+    ]
+    assert [by_origin[origin]["seconds"] for origin in (first, second, None)] == [100, 100, 100]
+
+
+def test_pages_on_an_origin_that_only_sitemaps_name_are_counted_by_its_own_robots_txt(
+    site: Site, folder: Path
+) -> None:
+    named, other = site.origins
+    site.answer("/robots.txt", robots(SLOW))
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 2\nDisallow: /1\n"), other)
+    site.answer("/sitemap.xml", sitemap(*pages(other, 3), *pages(named, 1)))
+    by_origin = {one["origin"]: one for one in facts_of(folder, named)}
+    assert (by_origin[named]["pages"], by_origin[named]["sitemaps"], by_origin[named]["seconds"]) == (1, 1, 20)
+    assert (by_origin[other]["pages"], by_origin[other]["disallowed"], by_origin[other]["seconds"]) == (2, 1, 4)
+
+
+def test_so_many_other_origins_are_asked_and_the_rest_is_said(folder: Path) -> None:
+    with Site([f"127.0.7.{number}" for number in range(1, 25)]) as site:
+        site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
+        site.answer("/sitemap.xml", sitemap(*(f"{origin}/page" for origin in site.origins)))
+        problems = problems_of(folder, site.origin)
+        assert len({arrival.origin for arrival in site.log}) == 21
+    assert problems == ["sitemaps name more than 20 other origins: 3 URLs not counted"]
+
+
+def test_the_rules_for_the_projects_product_token_count(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW + "User-agent: ExampleBot\nCrawl-delay: 2\nDisallow: /1\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 12)))
+    found = facts_of(folder, site.origin, ROBOTSTXT_USER_AGENT="ExampleBot")[0]
+    assert (found["pages"], found["disallowed"], found["delay"], found["delay_line"]) == (9, 3, 2, 6)
+
+
+def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2), *pages(site.origin, 3, "private/")))
+    exception = {"url": f"{site.origin}/private/1", "reason": "asked", "until": day()}
+    excepted = facts_of(folder, site.origin, REP_EXCEPTIONS=json.dumps([exception]))
+    assert (excepted[0]["pages"], excepted[0]["disallowed"]) == (3, 2)
+    ignored = facts_of(folder, site.origin, REP_MODES=json.dumps({"127.0.0.1": "ignore"}))
+    assert (ignored[0]["pages"], ignored[0]["disallowed"], ignored[0]["delay"]) == (5, 0, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "delay"),
+    [
+        ("Crawl-delay: 10", {"DOWNLOAD_DELAY": 0.5}, "10 s between two requests: Crawl-delay, line 2"),
+        ("Crawl-delay: 0.1", {"DOWNLOAD_DELAY": 0.5}, "0.5 s between two requests: DOWNLOAD_DELAY"),
+        (
+            "Crawl-delay: 10",
+            {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'},
+            "0.5 s between two requests: DOWNLOAD_SLOTS",
+        ),
+        (
+            "Crawl-delay: 900",
+            {},
+            "300 s between two requests: Crawl-delay, line 2, asks for 900 s; REP_CRAWL_DELAY_MAX cuts it",
+        ),
+        (
+            "Crawl-delay: 900",
+            {"REP_CRAWL_DELAY_OVER_MAX": "obey"},
+            "900 s between two requests: Crawl-delay, line 2",
+        ),
+        (
+            "Crawl-delay: 10",
+            {"REP_CRAWL_DELAY": "ignore"},
+            "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN",
+        ),
+        (
+            "Request-rate: 1/30",
+            {},
+            "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN",
+        ),
+        (
+            "Crawl-delay: 10\nRequest-rate: 1/30",
+            {"REP_RATE_AND_VISIT_TIME": True},
+            "30 s between two requests: Request-rate, line 3",
+        ),
+        (
+            "Request-rate: 1/60\nRequest-rate: 1/30",
+            {"REP_RATE_AND_VISIT_TIME": True},
+            "30 s between two requests: Request-rate, line 3",
+        ),
+        (
+            "Request-rate: 1/30 0100-0200",
+            {"REP_RATE_AND_VISIT_TIME": True},
+            "30 s between two requests: Request-rate, line 2, at some hours only; at others the crawl is faster",
+        ),
+    ],
+)
+def test_what_asks_for_the_delay_is_named(
+    site: Site, folder: Path, text: str, settings: dict[str, Any], delay: str
+) -> None:
+    site.answer("/robots.txt", robots(f"User-agent: *\n{text}\nSitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2)))
+    assert forecast_of(folder, site.origin, **settings)[2] == f"delay        {delay}"
+
+
+def test_without_a_delay_the_duration_is_unknown_and_nothing_is_said_not_to_fit(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2)))
+    assert forecast_of(folder, site.origin, "--within", "1s")[3:] == ["duration     unknown"]
+    found = facts_of(folder, site.origin, "--within", "1s")
+    assert [(one["seconds"], one["ends_at"], one["fitting"]) for one in found] == [(None, None, None)] * 2
+
+
+def test_visit_time_divides_the_duration_by_its_share_of_the_day(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW + "User-agent: *\nVisit-time: 0600-1159\nVisit-time: 1000-1759\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 35)))
+    lines = without_end(forecast_of(folder, site.origin, REP_RATE_AND_VISIT_TIME=True))
+    assert lines[3:] == [
+        "visit-time   50% of the day; what is left when it closes is forbidden",
+        "duration     12 min",
+    ]
+    assert facts_of(folder, site.origin)[0]["visit_share"] == 1
+
+
+@pytest.fixture
+def project(folder: Path) -> Path:
+    """A project with the add-on, in which a crawl keeps its robots.txt files in a store."""
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = project_settings\n")
+    (folder / "project_settings.py").write_text('ADDONS = {"scrapy_rep.Addon": 300}\n')
+    return folder
+
+
+@pytest.fixture
+def few_pages(site: Site) -> Site:
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\nSitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 5)))
+    return site
+
+
+def gain_of_workers(site: Site, folder: Path, **settings: Any) -> tuple[str, str | None]:
+    """The note on four workers, and what they share; they take as long as one."""
+    *_, duration_line, note = without_end(forecast_of(folder, site.origin, "--workers", "4", **settings))
+    assert duration_line == "duration     0.6 s"
+    found = facts_of(folder, site.origin, "--workers", "4", **settings)[-1]
+    assert (found["workers"], found["seconds"]) == (4, pytest.approx(0.6))
+    return note, found["delay_shared_by"]
+
+
+def test_workers_on_one_machine_keep_one_delay_through_the_store_of_the_project(
+    few_pages: Site, project: Path
+) -> None:
+    assert gain_of_workers(few_pages, project) == (
+        "4 workers    no gain where robots.txt asks for the delay: on one machine they keep one delay together. On"
+        " several machines without REP_REDIS_URL each keeps the delay by its own clock, and the site gets more"
+        " requests than it asks for",
+        "file",
+    )
+
+
+@pytest.mark.parametrize("where", ["folder", "project"])
+def test_workers_that_share_nothing_are_said_to_send_more_than_the_site_asks_for(
+    few_pages: Site, where: str, request: pytest.FixtureRequest
+) -> None:
+    assert gain_of_workers(few_pages, request.getfixturevalue(where), REP_STORE="memory") == (
+        "4 workers    one delay is assumed for all of them, but without REP_REDIS_URL or a store file each keeps"
+        " the delay by its own clock, and the site gets more requests than it asks for",
+        None,
+    )
+
+
+def test_a_fleet_with_redis_is_said_to_share_the_delay() -> None:
+    assert forecast.Fleet(3, redis=True, file="robots.sqlite").note == (
+        "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
+    )
+
+
+def test_a_delay_of_the_projects_own_is_divided_among_workers_down_to_that_of_robots_txt(
+    site: Site, folder: Path
+) -> None:
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.2\nSitemap: /sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 9)))
+    two = forecast_of(folder, site.origin, "--workers", "2", DOWNLOAD_DELAY=1)
+    assert two[2] == "delay        0.5 s between two requests: DOWNLOAD_DELAY, 1 s in each of 2 workers"
+    assert not [line for line in two if line.startswith("2 workers")]
+    ten = forecast_of(folder, site.origin, "--workers", "10", DOWNLOAD_DELAY=1)
+    assert ten[2] == "delay        0.2 s between two requests: Crawl-delay, line 2"
+
+
+def test_a_sitemap_that_is_disallowed_or_too_deep_is_not_followed(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW + "Sitemap: /private/x.xml\n"))
+    site.answer("/private/x.xml", sitemap(*pages(site.origin, 3)))
+    chain = ["/sitemap.xml", *(f"/{level}.xml" for level in range(2, 7))]
+    for upper, lower in pairwise(chain):
+        site.answer(upper, sitemap_index(f"{site.origin}{lower}"))
+    site.answer(chain[-1], sitemap(*pages(site.origin, 3)))
+    lines = forecast_of(folder, site.origin)
+    assert lines[1] == "pages        0, in 5 sitemaps; 2 sitemaps not followed"
+    assert "/private/x.xml" not in site.paths()
+    assert "/6.xml" not in site.paths()
+
+
+def test_a_sitemap_that_two_sites_name_is_read_once(site: Site, folder: Path) -> None:
+    first, second = site.origins
+    site.answer("/robots.txt", robots(f"Sitemap: {first}/sitemap.xml\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(first, 3)))
+    assert facts_of(folder, first, second)[-1]["pages"] == 3
+    assert site.count("/sitemap.xml") == 1
+
+
+def test_in_a_project_with_the_add_on_sitemaps_are_fetched_as_robots_txt_says(site: Site, project: Path) -> None:
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.5\nSitemap: /1.xml\nSitemap: /2.xml\n"))
+    site.answer("/1.xml", sitemap(*pages(site.origin, 3)))
+    site.answer("/2.xml", sitemap(*pages(site.origin, 3)))
+    assert facts_of(project, site.origin)[0]["seconds"] == 4.0
+    times = [arrival.time for arrival in site.log]
+    assert times[-1] - times[0] > 0.9
+
+
+def test_what_cannot_be_counted_is_said_and_exits_with_2(site: Site, folder: Path) -> None:
+    good, bare = site.origins
+    site.answer("/robots.txt", robots(SLOW + "Sitemap: /gone.xml\nSitemap: /page.xml\n"), good)
+    site.answer("/robots.txt", robots(""), bare)
+    site.answer("/sitemap.xml", sitemap(*pages(good, 3), "http://[bad", "s3://bucket/page"))
+    site.answer("/gone.xml", Answer(404))
+    site.answer("/page.xml", Answer(body=b"<html></html>"))
+    assert sorted(problems_of(folder, good, bare)) == sorted(
+        [
+            f"{good}/sitemap.xml: http://[bad: Invalid IPv6 URL",
+            f"{good}/gone.xml: status 404",
+            f"{good}/page.xml: not a sitemap but <html>",
+            f"robots.txt of {bare} names no sitemap: its pages cannot be counted",
+        ]
+    )
+    assert facts_of(folder, good, code=2)[0]["pages"] == 3
+
+
+def test_a_site_that_is_unreachable_is_said_with_its_reason(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", Answer(503))
+    (problem,) = problems_of(folder, site.origin, REP_UNREACHABLE_WAIT=0)
+    assert problem == f"{site.origin} is unreachable: FetchError: HTTP status 503"
+
+
+def test_a_delay_over_the_maximum_that_is_skipped_forbids_all_pages(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW))
+    settings = {"REP_CRAWL_DELAY_MAX": 5, "REP_CRAWL_DELAY_OVER_MAX": "skip"}
+    assert problems_of(folder, site.origin, **settings) == [
+        f'{site.origin}: REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: Crawl-delay, line 2, asks for 10 s,'
+        " and REP_CRAWL_DELAY_MAX is 5 s"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["--within", "soon"],
+            "argument --within: 'soon' is not a duration: write one such as 90s, 90m, 24h or 2d",
+        ),
+        (["--within", "0"], "argument --within: '0' is not a duration: write one such as 90s, 90m, 24h or 2d"),
+        (["--within=-5h"], "argument --within: '-5h' is not a duration: write one such as 90s, 90m, 24h or 2d"),
+        (["--workers", "0"], "argument --workers: '0' is not a number of processes: write one such as 4"),
+        (["--workers", "few"], "argument --workers: 'few' is not a number of processes: write one such as 4"),
+    ],
+)
+def test_bad_values_are_a_usage_error(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    parser = ArgumentParser()
+    forecast.add_arguments(parser)
+    with pytest.raises(SystemExit) as exit_:
+        parser.parse_args(["https://example.com", *arguments])
+    assert exit_.value.code == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"error: {problem}")
+
+
+def test_a_site_that_cannot_be_one_ends_it_with_2(folder: Path) -> None:
+    (problem,) = problems_of(folder, "s3://bucket")
+    assert problem.startswith("s3://bucket: no robots.txt speaks for the scheme")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("3600", 3600),
+        ("90s", 90),
+        ("90m", 5400),
+        ("24h", 86_400),
+        ("2d", 172_800),
+        ("1.5h", 5400),
+        (" 2 D ", 172_800),
+    ],
+)
+def test_a_duration_has_a_unit_or_is_in_seconds(text: str, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "24 hours", "1h30m", "1e3", "0.0m", "-1", "nan", "inf"])
+def test_anything_else_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a duration"):
+        seconds_of(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"), (0.25, "0.25 s"), (59.4, "59.4 s"), (60, "1 min"), (90, "1 min 30 s"), (3_600, "1 h"),
+        (120_000, "33 h 20 min"), (172_800, "2 d"), (200_000, "2 d 8 h"), (1e9, "11,574 d 2 h"),
+    ],
+)  # fmt: skip
+def test_a_duration_is_shown_in_two_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_windows_that_overlap_or_span_midnight_count_once() -> None:
+    hour = 3_600.0
+    assert share_of_day([(6 * hour, 6 * hour), (8 * hour, 1 * hour), (11 * hour, 3 * hour)]) == 8 / 24
+    assert share_of_day([(23 * hour, 2 * hour), (0.0, 2 * hour)]) == 3 / 24
+    assert share_of_day([(5 * hour, 24 * hour)]) == 1
+
+
+def test_a_duration_never_becomes_infinite() -> None:
+    one = OriginForecast("https://example.com", "example.com", 10**9, 0, 0, 0, Pace(1e308, "Crawl-delay"))
+    (found,) = side_by_side([one]).origins
+    assert json.loads(json.dumps(found.seconds)) == 1e15
+    assert found.fitting(1e9) == 1000
+
+
+def test_the_how_to_shows_what_is_printed(site: Site, folder: Path) -> None:
+    block = blocks(PAGES["docs/howto/forecast.md"], "console")[0]
+    call, *shown = block.splitlines()
+    assert call == "$ scrapy robots forecast https://example.com --within 24h"
+    origin = site.origin
+    text = "User-agent: *\nCrawl-delay: 10\nDisallow: /private\n"
+    site.answer("/robots.txt", robots(text + "".join(f"Sitemap: /{number}.xml\n" for number in range(3))))
+    for number in range(3):
+        site.answer(f"/{number}.xml", sitemap(*pages(origin, 4_000, f"{number}/")))
+    site.answer("/2.xml", sitemap(*pages(origin, 4_000, "2/"), *pages(origin, 340, "private/")))
+    printed = forecast_of(folder, origin, "--within", "24h", code=1)
+    assert without_end(printed) == [line.replace("https://example.com", origin) for line in without_end(shown)]
+
+
+MEASURED = """
+import resource, sys
+from scrapy.cmdline import execute
+try:
+    execute(["scrapy", "robots", "forecast", "--json", *sys.argv[1:]])
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_urls_are_counted_and_not_held(site: Site, folder: Path) -> None:
+    few, many = site.origins
+    site.answer("/robots.txt", robots("".join(f"Sitemap: /{number}.xml\n" for number in range(3))))
+    for origin, number in ((few, 1), (many, 50_000)):
+        answer = sitemap(*pages(origin, number, "a-page-with-a-name-of-the-usual-length/"))
+        for each in range(3):
+            site.answer(f"/{each}.xml", answer, origin)
+    (pages_of_few, small), (pages_of_many, large) = measured(folder, few), measured(folder, many)
+    assert (pages_of_few, pages_of_many) == (3, 150_000)
+    assert large - small < 16  # MiB; a list of the URLs takes more
+
+
+def measured(folder: Path, origin: str) -> tuple[int, int]:
+    """The number of pages, and the memory that the process took in MiB."""
+    command = [sys.executable, "-c", MEASURED, origin]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=60)
+    *_, everything, memory = done.stdout.splitlines()
+    return json.loads(everything)["pages"], int(memory)
