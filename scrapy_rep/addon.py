@@ -15,6 +15,7 @@ from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.output.item_stamp import ItemStamp
 from scrapy_rep.output.link_filter import LinkFilter
+from scrapy_rep.pages.middleware import PageDirectivesMiddleware
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue
 from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
@@ -38,6 +39,9 @@ _NEXT_TO_SPIDER: Final = 950
 
 _NEXT_TO_ENGINE: Final = 10
 """After every spider middleware that may still drop or change what a callback yields."""
+
+_AFTER_HTTP_ERROR: Final = 600
+"""Between Scrapy's middleware for error pages, which drops them, and the one that sets the Referer."""
 
 _NEXT_TO_DOWNLOADER: Final = 10_000
 """After every middleware that may still answer a request or delay it."""
@@ -67,6 +71,9 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _AFTER_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEXT_TO_SPIDER)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", PageDirectivesMiddleware, _AFTER_HTTP_ERROR
+        )
         for component in (LinkFilter, ItemStamp):
             settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", component, _NEXT_TO_ENGINE)
         settings.setdefault_in_component_priority_dict(

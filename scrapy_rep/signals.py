@@ -18,3 +18,10 @@ link_filtered: Final = object()
 Handlers receive ``request`` (the `Request` that is not scheduled), ``verdict`` (`Verdict`) and ``response`` (the
 `Response` whose callback yielded it); they must not be coroutines.
 """
+
+page_directives: Final = object()
+"""Sent before the callback of each response that says something to this crawler (``REP_PAGE_DIRECTIVES``).
+
+Handlers receive ``response`` and ``directives``, what X-Robots-Tag and meta robots say together; they must not
+be coroutines.
+"""

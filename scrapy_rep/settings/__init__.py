@@ -27,6 +27,7 @@ from .kinds import (
     TARGET_URL,
     TEXT,
     TOKENS,
+    WORDS,
     Kind,
     RequestHook,
     TargetUrl,
@@ -202,6 +203,24 @@ class RepSettings:
 
     filter_links: str = _setting(one_of(_names("off", "known", "all")), "off")
     """Whether forbidden links are dropped before the scheduler: ``off``, for ``known`` origins, for ``all``."""
+
+    page_directives: str = _setting(one_of(_names("ignore", "report", "obey")), "report")
+    """What robots directives of pages (``X-Robots-Tag``, meta robots) mean: ``ignore``, ``report`` or ``obey``."""
+
+    noindex: str = _setting(one_of(_names("mark", "drop")), "mark")
+    """What becomes of the items of a page that says noindex, if that is obeyed: ``mark`` or ``drop``."""
+
+    nofollow: str = _setting(one_of(_names("links", "all")), "links")
+    """Which requests of a page that says nofollow are dropped, if obeyed: for its ``links``, or ``all``."""
+
+    rel_nofollow: str = _setting(one_of(_names("ignore", "report", "obey")), "ignore")
+    """What ``rel="nofollow"`` of single links means: ``ignore``, ``report`` or ``obey``."""
+
+    rel_words: tuple[str, ...] = _setting(WORDS, ("nofollow",))
+    """The words in ``rel`` that count for that."""
+
+    meta_robots: str = _setting(one_of(_names("anywhere", "head")), "anywhere")
+    """Where meta elements count: ``anywhere`` in the document, or in its ``head``."""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> RepSettings:

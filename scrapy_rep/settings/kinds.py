@@ -128,6 +128,13 @@ def _tokens(value: Any) -> tuple[str, ...]:
     return tokens
 
 
+def _words(value: Any) -> tuple[str, ...]:
+    words = [word.strip().lower() for word in (value.split(",") if isinstance(value, str) else value)]
+    if not all(words):
+        raise ValueError
+    return tuple(words)
+
+
 def _status_access(value: Any) -> Mapping[int, Access]:
     pairs = json.loads(value) if isinstance(value, str) else dict(value)
     statuses = {int(status): ACCESS[meaning] for status, meaning in pairs.items()}
@@ -206,6 +213,7 @@ POSITIVE_SECONDS: Final = Kind(_positive_seconds, "a number of seconds above 0")
 TOKENS: Final = Kind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
+WORDS: Final = Kind(_words, "a list of words")
 STATUS_ACCESS: Final = Kind(_status_access, "a dict that maps statuses from 200 to 599 to allow or disallow")
 STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
 PATH: Final = Kind(_path, "the path of a file")
