@@ -78,7 +78,7 @@ def test_ours_autothrottle_may_lengthen_the_delay() -> None:
         site.answer("*", Answer(delay=0.4))
         result = six_pages(site, settings=settings)
     assert result.starts[-1].delay >= 0.39
-    assert result.gaps()[-1] >= 0.39
+    assert min(result.gaps()) >= LEAST  # Scrapy's jitter may halve a delay that is twice ours
 
 
 def test_ours_a_longer_delay_of_the_user_is_kept() -> None:
