@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from scrapy_rep.settings import TargetUrl
 
-_PROCESSED: Final = "_splash_processed"  # meta key: scrapy-splash made this request of another one
+SPLASH_MARK: Final = "_splash_processed"
+"""Meta key of scrapy-splash: it made this request of another one."""
+
 _SPLASH_URL: Final = "http://127.0.0.1:8050"  # the default of scrapy-splash
 
 
@@ -61,14 +63,14 @@ class Targets:
         return targets
 
     def _of(self, request: Request) -> str:
-        if _PROCESSED in request.meta:
+        if SPLASH_MARK in request.meta:
             return _target_of_splash(request)
         return request.url if self._find is None else self._found(request)
 
     def via(self, request: Request) -> str | None:
         """The host of the service that fetches for *request*; None if Scrapy fetches from the target itself."""
         splash = request.meta.get("splash")
-        if isinstance(splash, Mapping) and (_PROCESSED not in request.meta or is_for_splash(request)):
+        if isinstance(splash, Mapping) and (SPLASH_MARK not in request.meta or is_for_splash(request)):
             return urlsplit(splash.get("splash_url") or self._splash_url).hostname
         return urlparse_cached(request).hostname if self.of(request) is not request.url else None
 
@@ -147,10 +149,10 @@ def is_for_splash(request: Request) -> bool:
     The mark in its meta alone does not say so: spiders copy the meta of a response into new requests.
     """
     meta = request.meta
-    if _PROCESSED not in meta:
+    if SPLASH_MARK not in meta:
         return False
     splash: Any = meta.get("splash")
-    is_made = bool(meta[_PROCESSED]) and request.method == "POST" and isinstance(splash, Mapping)
+    is_made = bool(meta[SPLASH_MARK]) and request.method == "POST" and isinstance(splash, Mapping)
     return is_made and request.url.endswith(str(splash.get("endpoint") or "/"))
 
 

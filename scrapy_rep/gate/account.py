@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.crawl.target import Targets, is_for_splash
+from scrapy_rep.crawl.target import SPLASH_MARK, Targets, is_for_splash
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from .robots import Robots
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
-"""Scrapy's meta key for a request that robots.txt does not apply to."""
+"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
 
-_NOT_ASKED: Final = DONT_OBEY  # the reason in the stamp of such a request
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
@@ -39,10 +38,10 @@ def is_exempt(request: Request) -> bool:
     meta = request.meta
     if not meta.get(DONT_OBEY):
         return False
-    if "_splash_processed" not in meta:
+    if SPLASH_MARK not in meta:
         return True
     stamp = meta.get(META_KEY)
-    return isinstance(stamp, dict) and stamp.get("reason") == _NOT_ASKED
+    return isinstance(stamp, dict) and stamp.get("reason") == DONT_OBEY
 
 
 class Account:
@@ -87,7 +86,7 @@ class Account:
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* asks no robots.txt."""
-        if request.meta.get(DONT_OBEY) and is_exempt(request):
+        if is_exempt(request):
             self._not_obeyed(request)
             return
         request.meta.pop(META_KEY, None)
@@ -104,7 +103,7 @@ class Account:
         if request.meta.get("is_robotstxt_request") or not is_wanted:
             return
         decision, why = self._policy.decide_unasked(Mode.IGNORE), request.meta.get(_REASON)
-        stamp = stamp_of(decision, {**BLANK, "origin": _origin(request.url), "reason": _NOT_ASKED})
+        stamp = stamp_of(decision, {**BLANK, "origin": _origin(request.url), "reason": DONT_OBEY})
         if why is not None:
             stamp["exception"] = {"url": None, "reason": str(why), "until": None}
         self._stats.inc_value("rep/dont_obey_count")

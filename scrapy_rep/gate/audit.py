@@ -28,7 +28,7 @@ from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.policy.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol.display import iso_time
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -74,11 +74,8 @@ class Audit:
     def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
         """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
         settings = RepSettings.from_crawler(crawler)
-        try:
+        with logging_invalid_settings(logger):
             log = _open(settings, crawler) if settings.audit or settings.audit_required else None
-        except InvalidSettingError as error:  # Scrapy would show it below a long traceback only
-            logger.critical("%s", error)
-            raise
         return cls(crawler, log, policy, exceptions) if log else None
 
     def robots(self, robots: Robots) -> None:

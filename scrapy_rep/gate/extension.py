@@ -19,8 +19,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.exception_report import ExceptionReport
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Decision, Policy
+from scrapy_rep.policy.modes import ASKING, SENT_ANYWAY, Mode
+from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
 from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.other_scheduler import OtherScheduler
@@ -31,7 +31,7 @@ from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
 
-from .account import DONT_OBEY, Account, is_exempt
+from .account import Account, is_exempt
 from .fetch import Fetcher
 from .refresh import Refresher
 from .report import Report
@@ -50,11 +50,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ASKING: Final = {Mode.OBEY, Mode.REPORT}
-_IMPATIENT: Final = {Mode.REPORT, Mode.IGNORE}
-"""Modes under which no request waits for further attempts: none of them would be stopped."""
-
-_DELAYED: Final = [Verdict(False, None, reason) for reason in (Reason.CRAWL_DELAY, Reason.VISIT_TIME)]
+_DELAYED: Final = [forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME)]
 _NO_EXCEPTIONS: Final[Mapping[Reason, PolicyException]] = {}
 _NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
 
@@ -111,16 +107,16 @@ class RepExtension(RobotsSource):
     def asks(self, request: Request) -> bool:
         """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
         must_fetch = request.meta.get("rep_fetch")
-        if request.meta.get(DONT_OBEY) and is_exempt(request) and not must_fetch:
+        if is_exempt(request) and not must_fetch:
             return False
         mode = self.mode(request)
         if mode is None or must_fetch:
             return mode is not None
-        return mode in _ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl_delay is not None)
+        return mode in ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl_delay is not None)
 
     def judges(self, request: Request) -> bool:
         """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
-        return not is_exempt(request) and self.mode(request) in _ASKING
+        return not is_exempt(request) and self.mode(request) in ASKING
 
     def cached_robots(self, url: str) -> Robots | None:
         """The robots.txt that applies to *url*, or None if it is not cached or has expired; never waits.
@@ -168,11 +164,11 @@ class RepExtension(RobotsSource):
 
     def decide(self, robots: Robots, request: Request) -> Decision:
         """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
-        if request.meta.get(DONT_OBEY) and is_exempt(request):
+        if is_exempt(request):
             return self.policy.decide_unasked(Mode.IGNORE)
         url = self.targets.of(request)
         mode = self.policy.mode(url)
-        if mode not in _ASKING:
+        if mode not in ASKING:
             return self.policy.decide_unasked(mode)
         return self.policy.decide(url, mode, self.verdict(robots, request))
 
@@ -296,7 +292,7 @@ class RepExtension(RobotsSource):
             cause,
             known.entry if known else None,
             forbids=lambda url: self._forbids_redirect(url, cause),
-            retries=self.mode(cause) not in _IMPATIENT,
+            retries=self.mode(cause) not in SENT_ANYWAY,
         )
         robots = self._builder.build(refreshed, known)
         if refreshed.result is not None:

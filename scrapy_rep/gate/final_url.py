@@ -93,12 +93,10 @@ class FinalUrl:
         return response
 
     def _report(self, request: Request, robots: Robots, decision: Decision, final: Request) -> None:
-        verdict = decision.verdict
         self._log.add(
             "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
             self._targets.name(request), self._targets.url(final), robots.entry.origin,
-            f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value,
-            "dropped" if decision.is_forbidden else "kept",
+            decision.why, "dropped" if decision.is_forbidden else "kept",
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -80,7 +80,7 @@ class RepMiddleware(Gate):
             self._extension.record_unasked(request)
             return None
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
-        if request.meta.get(DONT_OBEY) and is_exempt(request):
+        if is_exempt(request):
             self._extension.record_unasked(request)
             return None
         decision = self._extension.decide(robots, request)
@@ -130,7 +130,7 @@ class RepMiddleware(Gate):
             self._forbid_unreachable(request, robots, decision)
         self._extension.record(request, robots, decision)
         self._crawler.stats.inc_value("robotstxt/forbidden")
-        self._log(request, f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value)
+        self._log(request, decision.why)
         raise ForbiddenByRobots(origin, verdict)
 
     def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:

@@ -11,7 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.origin_log import OriginLog, describe
 from scrapy_rep.crawl.target import Targets
-from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.modes import SENT_ANYWAY
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import number_of, shown
@@ -44,7 +44,6 @@ _UNREACHABLE_PAGES: Final = {
     Unreachable.RETRY: "retried",
     Unreachable.RAISE: "retried",
 }
-_SENT_ANYWAY: Final = {Mode.REPORT, Mode.IGNORE}
 _IS_START: Final = "is_start_request"  # Scrapy's meta key
 
 
@@ -57,13 +56,11 @@ class _RuleCounts:
 
     def add(self, origin: Origin, decision: Decision) -> str:
         """Count a request to *origin* that *decision* forbids; return the rule and its line."""
-        where = f"line {decision.line}, " if decision.line else ""
-        by = f"{where}{decision.verdict.rule or decision.verdict.reason.value}"
         self.total += 1
-        self._counts[f"{origin} ({by})"] += 1
+        self._counts[f"{origin} ({decision.why})"] += 1
         if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
             self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
-        return by
+        return decision.why
 
     def most(self) -> str:
         """The rules that forbade most, with their counts."""
@@ -195,7 +192,7 @@ class Report:
         )  # fmt: skip
 
     def _unreachable_pages(self, origin: Origin) -> str:
-        if self._policy.mode(f"{origin}/") in _SENT_ANYWAY:
+        if self._policy.mode(f"{origin}/") in SENT_ANYWAY:
             return "requested all the same"
         return _UNREACHABLE_PAGES[RepSettings.from_crawler(self._crawler).unreachable]
 

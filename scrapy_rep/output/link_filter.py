@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_JUDGED: Final = {Mode.OBEY, Mode.REPORT}
-
 _STORE_TIMEOUT: Final = 1.0
 """Seconds that a link waits for the store."""
 
@@ -110,7 +108,7 @@ class LinkFilter:
         if link.dont_filter or link.meta.get("is_start_request") or has_errback(link, self._crawler.spider):
             return False
         extension = self._extension
-        return extension.origin_to_ask(link) is not None and extension.mode(link) in _JUDGED
+        return extension.origin_to_ask(link) is not None and extension.judges(link)
 
     def _passing(self, links: Iterable[Request], response: Response) -> Iterator[Request]:
         return (link for link in links if self._passes(link, response))

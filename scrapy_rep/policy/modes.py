@@ -31,6 +31,13 @@ class Mode(str, Enum):
     """``ROBOTSTXT_OBEY`` is False: robots.txt is not requested at all. Not a value of ``REP_MODES``."""
 
 
+ASKING: Final = frozenset({Mode.OBEY, Mode.REPORT})
+"""Modes under which the rules are asked."""
+
+SENT_ANYWAY: Final = frozenset({Mode.REPORT, Mode.IGNORE})
+"""Modes of ``REP_MODES`` under which robots.txt stops no request."""
+
+
 class Modes:
     """The mode of each site. An origin beats a host, a host beats ``*.domain``, the longest domain wins.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 from time import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin, Reason, Verdict
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
 from .exception_index import ExceptionIndex
 from .modes import Mode, Modes
@@ -28,6 +29,11 @@ logger = logging.getLogger(__name__)
 
 NOT_ASKED: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
 """Stands for the verdict where the rules are not asked."""
+
+
+def forbidden_for(reason: Reason) -> Verdict:
+    """The verdict that forbids for another *reason* than a rule."""
+    return Verdict(allowed=False, rule=None, reason=reason)
 
 
 class Outcome(str, Enum):
@@ -77,7 +83,7 @@ class Decision:
     @classmethod
     def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
         """Forbidden for another *reason* than a rule."""
-        return cls(mode, Outcome.FORBIDDEN, Verdict(allowed=False, rule=None, reason=reason), None, line)
+        return cls(mode, Outcome.FORBIDDEN, forbidden_for(reason), None, line)
 
     def retried(self) -> Decision:
         """The decision on a request that ends in an error, which Scrapy retries."""
@@ -87,11 +93,17 @@ class Decision:
         """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
         if self.exception is not None:
             return self
-        return Decision(self.mode, Outcome.EXCEPTED, Verdict(allowed=False, rule=None, reason=reason), exception)
+        return Decision(self.mode, Outcome.EXCEPTED, forbidden_for(reason), exception)
 
     def tolerated(self) -> Decision:
         """What is left of it for a response that was received and is kept: a report."""
         return replace(self, outcome=Outcome.REPORTED) if self.is_forbidden else self
+
+    @property
+    def why(self) -> str:
+        """The line and the rule that decided, or another reason."""
+        where = f"line {self.line}, " if self.line else ""
+        return f"{where}{self.verdict.rule or self.verdict.reason.value}"
 
     @property
     def is_forbidden(self) -> bool:
@@ -138,18 +150,17 @@ class Policy:
 
         *default* is the mode of other sites; *expired* is that of `ExceptionIndex`, *lapsed* that of this class.
         """
-        return cls(_modes(settings), ExceptionIndex(exceptions_of(settings), expired), default, lapsed)
+        with _naming("REP_MODES"):
+            modes = Modes(settings.modes)
+        return cls(modes, ExceptionIndex(exceptions_of(settings), expired), default, lapsed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
         """Read the settings of *crawler*; tell *report* of exceptions. Logs and raises `InvalidSettingError`."""
         settings = RepSettings.from_crawler(crawler)
         default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
-        try:
+        with logging_invalid_settings(logger):
             policy = cls.from_settings(settings, default, report.expired, report.lapsed)
-        except InvalidSettingError as error:
-            logger.critical("%s", error)
-            raise
         report.opened(policy.exceptions)
         return policy
 
@@ -193,24 +204,19 @@ class Policy:
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:
     """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
-    found = _exceptions("REP_EXCEPTIONS", settings, lambda: settings.exceptions)
+    max_days, now = settings.exception_max_days, time()
+    with _naming("REP_EXCEPTIONS"):
+        found = read_exceptions(settings.exceptions, max_days=max_days, now=now)
     if settings.exceptions_file:
-        name = f"REP_EXCEPTIONS_FILE = {settings.exceptions_file!r}"
-        found += _exceptions(name, settings, lambda: read_exceptions_file(settings.exceptions_file))
+        with _naming(f"REP_EXCEPTIONS_FILE = {settings.exceptions_file!r}"):
+            found += read_exceptions(read_exceptions_file(settings.exceptions_file), max_days=max_days, now=now)
     return found
 
 
-def _exceptions(
-    name: str, settings: RepSettings, entries: Callable[[], Iterable[Mapping[str, Any]]]
-) -> list[PolicyException]:
+@contextmanager
+def _naming(setting: str) -> Iterator[None]:
+    """Turn a ``ValueError`` of the ``with`` block into an `InvalidSettingError` that names *setting*."""
     try:
-        return read_exceptions(entries(), max_days=settings.exception_max_days, now=time())
+        yield
     except ValueError as error:
-        raise InvalidSettingError(f"{name}: {error}") from None
-
-
-def _modes(settings: RepSettings) -> Modes:
-    try:
-        return Modes(settings.modes)
-    except ValueError as error:
-        raise InvalidSettingError(f"REP_MODES: {error}") from None
+        raise InvalidSettingError(f"{setting}: {error}") from None

@@ -15,9 +15,6 @@ from .modes import origin_in_settings
 KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
 
-MAX_DAYS: Final = 366
-"""The default of ``REP_EXCEPTION_MAX_DAYS``."""
-
 _MAX_URL: Final = 4_000
 """Characters of a URL: a robots.txt cuts a longer line off, and a pattern cut off covers more."""
 

@@ -93,14 +93,14 @@ class CrawlDelay:
     def refusal(self, request: Request, parser: RobotParser, excepted: Collection[Reason] = ()) -> Refusal | None:
         """As `prepare`; return why *request* must not start, or not yet. *excepted* reasons do not apply."""
         requested = self._delays_for(request, parser)
-        if Reason.CRAWL_DELAY not in excepted:
+        keeps_delay = Reason.CRAWL_DELAY not in excepted
+        if keeps_delay:
             self._apply(request, requested)
         if requested is NO_DELAYS:
             return None
         now = time()
         delay, visit = requested.delay(now), requested.next_visit_time(now)
-        is_delayed = delay is not None and Reason.CRAWL_DELAY not in excepted
-        if delay and is_delayed and self._is_skipped(self._downloader.slot_key(request), delay):
+        if delay and keeps_delay and self._is_skipped(self._downloader.slot_key(request), delay):
             self.report.skipped(Origin.from_url(self._targets.of(request)), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         if visit and Reason.VISIT_TIME not in excepted:

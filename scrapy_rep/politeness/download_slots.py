@@ -35,8 +35,7 @@ def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> N
 
     A request for a service goes to another host than its target; every other request is left alone.
     """
-    if "redirect_urls" in request.meta:
-        drop_stale_slot(request, downloader, targets)
+    drop_stale_slot(request, downloader, targets)
     try:
         if _SLOT not in request.meta and targets.of(request) is not request.url:
             request.meta[_SLOT] = downloader.slot_key(Request(targets.of(request)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -48,6 +49,7 @@ __all__ = [
     "Unreachable",
     "asks_for_delays",
     "asks_robots",
+    "logging_invalid_settings",
 ]
 
 logger = logging.getLogger(__name__)
@@ -242,11 +244,8 @@ class RepSettings:
         """Read the settings of *crawler*, once; logs what `from_settings` raises."""
         parsed = _parsed.get(crawler)
         if parsed is None:
-            try:
+            with logging_invalid_settings(logger):
                 parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
-            except InvalidSettingError as error:  # Scrapy would show it below a long traceback only
-                logger.critical("%s", error)
-                raise
         return parsed
 
     @property
@@ -256,6 +255,16 @@ class RepSettings:
         Such an origin is usually a developer's own site, whose robots.txt changes by the minute.
         """
         return bool(self.store_path or self.redis_url)
+
+
+@contextmanager
+def logging_invalid_settings(logger: logging.Logger) -> Iterator[None]:
+    """Log an `InvalidSettingError` of the ``with`` block: Scrapy would show it below a long traceback only."""
+    try:
+        yield
+    except InvalidSettingError as error:
+        logger.critical("%s", error)
+        raise
 
 
 def asks_for_delays(settings: BaseSettings) -> bool:

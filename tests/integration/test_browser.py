@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,13 +14,13 @@ from scrapy.settings import Settings
 
 from scrapy_rep import Addon, abort_forbidden
 from scrapy_rep.gate.browser import BrowserGate
+from tests.support.chromium import CHROMIUM
 from tests.support.crawl import LOOPS, Crawl, crawl
 from tests.support.run_crawl import Recorder
 from tests.support.site import Answer, Site, redirect, reset, robots
 
 from .target_spiders import BrowserRequest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HANDLER = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
 ABORT = {"PLAYWRIGHT_ABORT_REQUEST": "scrapy_rep.abort_forbidden"}
 SPIDER = "tests.integration.target_spiders:Browses"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from scrapy_rep.protocol.html import without_viewer
+from tests.support.chromium import dump_dom, needs_chromium
 from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, robots
 
@@ -16,19 +15,15 @@ RULES = "User-agent: *\nDisallow: /a?x=<1>&y=2\nDisallow: /page\n"
 PAGE = Answer(body=b"<!DOCTYPE html><html><body>Welcome</body></html>", headers=[("Content-Type", "text/html")])
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.mark.skipif(not CHROMIUM, reason="there is no chromium on PATH")
+@needs_chromium
 @pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/json", None])
 def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Path, kind: str | None) -> None:
     text = RULES + "Disallow: /caf\u00e9/\u00a0&amp;\u0421\u0441\n"
-    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
     with Site() as site:
         headers = [("Content-Type", kind)] if kind else []
         site.answer("/robots.txt", Answer(body=text.encode(), headers=headers))
         url = f"{site.origin}/robots.txt"
-        view = subprocess.run([*command, "--dump-dom", url], capture_output=True, timeout=60, check=True).stdout
+        view = dump_dom(url, tmp_path)
     assert view.startswith(b"<html>")
     assert without_viewer(view).decode() == text
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Policy
+from scrapy_rep.policy.modes import ASKING, Mode
+from scrapy_rep.policy.policy import Policy, forbidden_for
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
@@ -22,7 +22,7 @@ _MEANINGS = {
     Mode.IGNORE: "ignore: the rules are not asked",
     Mode.OFF: "off: ROBOTSTXT_OBEY is False, so the rules are not asked",
 }
-_DELAYED = Verdict(allowed=False, rule=None, reason=Reason.CRAWL_DELAY)
+_DELAYED = forbidden_for(Reason.CRAWL_DELAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class CrawlPolicy:
             mode = policy.modes.of(Origin.from_url(url)) or policy.default
         except ValueError:  # a path alone
             return Applied()
-        if mode in {Mode.IGNORE, Mode.OFF}:
+        if mode not in ASKING:
             return Applied(mode)
         self._lapsed.clear()
         exception = None if verdict.allowed else policy.exception(url, verdict)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.report import report
 from scrapy_rep.tools.audit.sentences import Summary
+from tests.support.chromium import dump_dom, needs_chromium
 
 from .sample import EXCEPTED, RUN, SHOP, START, decision, write
 
@@ -103,25 +100,12 @@ def test_ours_each_cell_of_a_narrow_page_has_its_label(tmp_path: Path) -> None:
     assert page.count("<td") == page.count("data-label=") >= 20
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.mark.skipif(not CHROMIUM, reason="there is no chromium on PATH")
+@needs_chromium
 def test_ours_a_real_browser_shows_it(tmp_path: Path) -> None:
     page = tmp_path / "audit.html"
     html = report(summary_of(tmp_path, *RUN))
     page.write_text(html, encoding="utf-8")
-    assert CHROMIUM
-    command = [
-        CHROMIUM,
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path / 'profile'}",
-    ]
-    shot = [f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400", "--dump-dom"]
-    dom = subprocess.run(
-        [*command, *shot, page.as_uri()], capture_output=True, timeout=60, check=True, cwd=tmp_path
-    )
-    assert dom.stdout.decode().count('<table class="grid">') == html.count('<table class="grid">') >= 5
+    shot = [f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400"]
+    dom = dump_dom(page.as_uri(), tmp_path, *shot).decode()
+    assert dom.count('<table class="grid">') == html.count('<table class="grid">') >= 5
     assert (tmp_path / "page.png").stat().st_size > 30_000

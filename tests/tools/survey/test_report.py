@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
-import subprocess
 from collections import Counter
 from datetime import datetime, timezone
 from html.parser import HTMLParser
@@ -20,6 +18,7 @@ from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.survey.report import report
 from scrapy_rep.tools.survey.totals import Totals
 from tests.protocol.test_google_verdicts import FOLDER, bodies
+from tests.support.chromium import dump_dom, needs_chromium
 
 from .counting import count
 
@@ -166,25 +165,11 @@ def test_nothing_at_all_is_a_page_too() -> None:
     assert "The survey was interrupted: 2,999 sites are missing." in page
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.mark.skipif(not CHROMIUM, reason="there is no chromium on PATH")
+@needs_chromium
 def test_a_real_browser_shows_it(tmp_path: Path) -> None:
     (tmp_path / "survey.html").write_text(page_of(FILES), encoding="utf-8")
-    assert CHROMIUM
-    command = [
-        CHROMIUM,
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path / 'profile'}",
-    ]
-    page = subprocess.run(
-        [*command, f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400", "--dump-dom",
-         (tmp_path / "survey.html").as_uri()],
-        capture_output=True, timeout=60, check=True, cwd=tmp_path,
-    ).stdout.decode()  # fmt: skip
+    shot = [f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400"]
+    page = dump_dom((tmp_path / "survey.html").as_uri(), tmp_path, *shot).decode()
     assert tiles(page)["of the sites have a robots.txt"] == "100%"
     assert table(page, "Crawlers named most often") == {"*": 3, "GPTBot": 1}
     assert page.count("<svg") == page_of(FILES).count("<svg")
