@@ -36,8 +36,13 @@ class PageDirectives:
     unread: tuple[str, ...] = ()
     statements: tuple[Directive, ...] = ()
 
+    @property
+    def words(self) -> list[str]:
+        """What holds, rule by rule, such as ``noindex`` and ``max-snippet=5``."""
+        return [*self._words(), *sorted(self.marks)]
+
     def __str__(self) -> str:
-        return ", ".join([*self._words(), *sorted(self.marks)])
+        return ", ".join(self.words)
 
     def _words(self) -> Iterable[str]:
         if self.noindex:

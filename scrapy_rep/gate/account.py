@@ -109,6 +109,15 @@ class Account:
         self._stats.inc_value("rep/dont_obey_count")
         self._record(request, decision, stamp)
 
+    def stamp(self, request: Request) -> dict[str, Any]:
+        """The stamp of *request*; a new one, which says that nothing was asked, if it has none."""
+        values = request.meta.get(META_KEY)
+        if not is_stamp(values):
+            decision = self._policy.decide_unasked(Mode.OFF)
+            origin = _origin(self._targets.of(request))
+            values = request.meta[META_KEY] = stamp_of(decision, {**BLANK, "origin": origin})
+        return values
+
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
         if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:
             return  # the request that scrapy-splash replaced has its record

@@ -33,7 +33,9 @@ from scrapy_rep.settings import RepSettings, logging_invalid_settings
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
+    from scrapy_rep.directives.page import PageDirectives
     from scrapy_rep.policy.exception_report import ExceptionReport
     from scrapy_rep.policy.policy import Policy
 
@@ -51,6 +53,8 @@ _OF_STAMP: Final = (
 _MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
 _SUMS_EVERY: Final = 60.0  # seconds
 _LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
+
+_MAX_STATEMENTS: Final = 20  # of one page
 
 
 class Audit:
@@ -117,6 +121,18 @@ class Audit:
         if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
             more = {"final": _without_password(final)} if final else {}
             self.log.add(name, **self._decision(request, stamp), **more)
+
+    def page(self, request: Request, response: Response, said: PageDirectives) -> None:
+        """Record what *response* says about itself, if it restricts what a crawler does with it."""
+        if said.noindex or said.nofollow or self._settings.audit_all:
+            self.log.add(
+                "page", time=iso_time(time()), url=_without_password(self._targets.url(request)),
+                status=response.status, directives=said.words,
+                said=[
+                    {"text": _cut(one.text), "source": one.source.value, "agent": one.agent}
+                    for one in said.statements[:_MAX_STATEMENTS]
+                ],
+            )  # fmt: skip
 
     def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")

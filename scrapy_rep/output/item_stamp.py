@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SHORT: Final = ("verdict", "mode", "rule", "sha256", "fetched")
+SHORT: Final = ("verdict", "mode", "rule", "sha256", "fetched", "page", "ai")
 """The fields of a short stamp. ``verdict`` is the one to filter by: in every mode most pages are allowed."""
 
 

@@ -3,74 +3,73 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from dataclasses import dataclass, field
 from functools import cached_property
-from http import HTTPStatus
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.sitemap_lines import sitemap_callback
-from scrapy_rep.policy.stamp import META_KEY, is_stamp
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import page_directives
 
 from .links import links_of, marked_links, same
-from .reading import directives_of, is_html
+from .reading import directives_of, html_of, is_successful
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import HtmlResponse, Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
-FOLLOW = "rep_follow"
-"""Meta key: this request is made although the page says nofollow."""
+FOLLOW: Final = "rep_follow"
+"""Meta key: the request is made although the page says nofollow."""
 
 
-@dataclass
 class _Page:
-    """What one response says, and what was done about it so far."""
+    """What a response that has an effect says; its links are read when a request needs them."""
 
-    response: Response
-    said: PageDirectives
-    rel_words: tuple[str, ...]
-    done: Counter[str] = field(default_factory=Counter)
+    def __init__(self, said: PageDirectives, html: HtmlResponse | None, rel_words: Collection[str]) -> None:
+        self.said = said
+        self._html = html
+        self._rel_words = rel_words
 
     @cached_property
     def links(self) -> frozenset[str]:
-        return links_of(self.response) if is_html(self.response) else frozenset()
+        return links_of(self._html) if self._html is not None else frozenset()
 
     @cached_property
     def marked(self) -> frozenset[str]:
-        return marked_links(self.response, self.rel_words) if is_html(self.response) else frozenset()
+        return marked_links(self._html, self._rel_words) if self._html is not None else frozenset()
 
 
 class PageDirectivesMiddleware(BaseSpiderMiddleware):
     """Spider middleware for ``X-Robots-Tag``, ``Robots-Tag`` and meta robots; the add-on enables it.
 
-    With ``"report"`` what a page says is counted, stamped and signalled. With ``"obey"`` requests for the links of
-    a page that says nofollow are dropped, and items of one that says noindex are marked or dropped. Sitemaps and
-    error pages are read, and change nothing.
+    What a page says is counted, stamped, signalled and put into the audit log. If it is obeyed, requests for the
+    links of a page that says nofollow are dropped, and items of one that says noindex are marked or dropped.
+    Sitemaps are not read. Error pages are read, and have no effect.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` if both ``REP_PAGE_DIRECTIVES`` and ``REP_REL_NOFOLLOW`` are ``"ignore"``."""
         super().__init__(crawler)
         self._settings = settings = RepSettings.from_crawler(crawler)
-        if settings.page_directives == settings.rel_nofollow == "ignore":
+        extension = crawler.get_extension(RepExtension)
+        if extension is None or settings.page_directives == settings.rel_nofollow == "ignore":
             raise NotConfigured
+        self._extension = extension
         self._reads = settings.page_directives != "ignore"
         self._obeys = settings.page_directives == "obey"
+        self._marks_links = settings.rel_nofollow != "ignore"
         self._sitemap_callback = sitemap_callback(crawler.spider)
         self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
 
@@ -78,37 +77,32 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    @cached_property
-    def _extension(self) -> RepExtension | None:
-        return self.crawler.get_extension(RepExtension)
-
-    @cached_property
-    def _product_tokens(self) -> ProductTokens:
-        return self._extension.product_tokens if self._extension else ProductTokens(self.crawler)
-
     def process_spider_input(self, response: Response) -> None:
         """Read what *response* says, before its callback runs."""
         request = response.request
         if request is None or request.callback == self._sitemap_callback is not None:
             return
-        names = self._product_tokens.of(request)
-        head_only = self._settings.meta_robots == "head"
-        found = directives_of(response, names, head_only=head_only) if self._reads else []
-        said = combine(found, names, time())
-        if said.statements or self._settings.rel_nofollow != "ignore":
-            self._pages[response] = _Page(response, said, self._settings.rel_words)
+        said = self._said(response, request) if self._reads else _NOTHING
         if said.statements:
-            self._report(response, said)
+            self._report(response, request, said)
+        has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
+        if has_effect and is_successful(response):
+            self._pages[response] = _Page(said, html_of(response), self._settings.rel_words)
 
-    def _report(self, response: Response, said: PageDirectives) -> None:
-        """Count, stamp and signal what *response* says."""
-        stats = self.crawler.stats
+    def _said(self, response: Response, request: Request) -> PageDirectives:
+        names = self._extension.product_tokens.of(request)
+        found = directives_of(response, names, head_only=self._settings.meta_robots == "head")
+        return combine(found, names, time()) if found else _NOTHING
+
+    def _report(self, response: Response, request: Request, said: PageDirectives) -> None:
+        """Count, stamp, record and signal what *response* says."""
         for name in ("noindex", "nofollow", "unread"):
             if getattr(said, name):
-                stats.inc_value(f"rep/page/{name}_count")
-        stamp = response.meta.get(META_KEY)
-        if is_stamp(stamp):
-            stamp["page"] = str(said)
+                self._count(f"{name}_count")
+        account = self._extension.account
+        account.stamp(request)["page"] = said.words
+        if account.audit is not None:
+            account.audit.page(request, response, said)
         self.crawler.signals.send_catch_log(signal=page_directives, response=response, directives=said)
 
     # What callbacks yield.
@@ -116,42 +110,47 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None if it is for a link that is not to be followed."""
         page = self._pages.get(response) if response is not None else None
-        if page is None or request.method != "GET" or request.meta.get(FOLLOW) or not _counts(page.response):
+        if page is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
-        if page.said.nofollow and (self._settings.nofollow == "all" or same(request.url) in page.links):
-            return self._not_followed(request, page, "nofollow", is_obeyed=self._obeys)
-        choice = self._settings.rel_nofollow
-        if choice != "ignore" and same(request.url) in page.marked:
-            return self._not_followed(request, page, "rel_nofollow", is_obeyed=choice == "obey")
-        return request
-
-    def _not_followed(self, request: Request, page: _Page, why: str, *, is_obeyed: bool) -> Request | None:
-        page.done[why] += 1
-        done = "dropped" if is_obeyed else "reported"
-        self.crawler.stats.inc_value(f"rep/page/{why}_link_{done}_count")
-        if not is_obeyed:
+        if self._is_cut_off(request, page):
+            self._count("link_dropped_count")
+            self._log("Link not followed, its page says nofollow: %(what)s", self._extension.targets.name(request))
+            return None
+        if not (self._marks_links and same(request.url) in page.marked):
             return request
-        logger.debug(
-            "Link not followed, the page says %(why)s: %(request)s",
-            {"why": why.replace("_", "="), "request": request},
-            extra={"spider": self.crawler.spider},
-        )
+        if self._settings.rel_nofollow == "report":
+            self._count("rel_nofollow_count")
+            return request
+        self._count("link_dropped_count")
+        self._log("Link not followed, its rel says so: %(what)s", self._extension.targets.name(request))
         return None
+
+    def _is_cut_off(self, request: Request, page: _Page) -> bool:
+        """Whether *page* says nofollow, that is obeyed, and *request* is for one of its links."""
+        if not (self._obeys and page.said.nofollow):
+            return False
+        return self._settings.nofollow == "all" or same(request.url) in page.links
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, or None if its page says noindex and such items are dropped."""
         page = self._pages.get(response) if response is not None else None
-        if page is None or not (self._obeys and page.said.noindex and _counts(page.response)):
+        if page is None or not (self._obeys and page.said.noindex):
             return item
-        is_dropped = self._settings.noindex == "drop"
-        page.done["item"] += 1
-        self.crawler.stats.inc_value(f"rep/page/item_{'dropped' if is_dropped else 'marked'}_count")
-        return None if is_dropped else item
+        if self._settings.noindex == "mark":
+            self._count("item_marked_count")
+            return item
+        self._count("item_dropped_count")
+        self._log("Item dropped, its page says noindex: %(what)s", response.url if response is not None else "")
+        return None
+
+    def _log(self, message: str, what: str) -> None:
+        logger.debug(message, {"what": what}, extra={"spider": self.crawler.spider})
+
+    def _count(self, name: str) -> None:
+        self.crawler.stats.inc_value(f"rep/page/{name}")
 
     def __repr__(self) -> str:
         return f"<PageDirectivesMiddleware {self._settings.page_directives}>"
 
 
-def _counts(response: Response) -> bool:
-    """Whether what *response* says has an effect: an error page speaks for nothing."""
-    return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+_NOTHING: Final = PageDirectives()

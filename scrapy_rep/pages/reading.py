@@ -1,10 +1,14 @@
-"""What a response says about itself: its header fields and, in HTML, its meta elements and links."""
+"""What a response says about itself: its header fields and, in HTML, its meta elements.
+
+HTML is read by the parser of the response, which spiders use as well: a page is parsed once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
+from http import HTTPStatus
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeGuard
 
@@ -19,12 +23,18 @@ if TYPE_CHECKING:
 MAX_FIELDS: Final = 1_000
 """Header fields of one name, and meta elements, that are read."""
 
+MAX_BODY: Final = 2_097_152
+"""Octets of an HTML page that are parsed for its elements."""
+
 # What is inside these is no element of the page. libxml2 knows some of them, and makes elements of the rest.
 _NOT_INSIDE: Final = " or ".join(
     f"ancestor::{name}" for name in ("template", "textarea", "script", "style", "iframe")
 )
 _META: Final = f"//meta[@name and not({_NOT_INSIDE})]"
 _META_IN_HEAD: Final = f"/html/head//meta[@name and not({_NOT_INSIDE})]"
+
+_START: Final = 100  # octets in which an encoding of two or four octets shows
+_ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
 
 def header_fields(response: Response, name: str) -> Iterator[str]:
@@ -33,41 +43,56 @@ def header_fields(response: Response, name: str) -> Iterator[str]:
         yield value.decode("latin-1")
 
 
+def html_of(response: Response) -> HtmlResponse | None:
+    """The part of *response* whose elements are read: None if it is no HTML, its beginning if it is very long."""
+    if not is_html(response):
+        return None
+    return response if len(response.body) <= MAX_BODY else response.replace(body=response.body[:MAX_BODY])
+
+
 def is_html(response: Response) -> TypeGuard[HtmlResponse]:
     """Whether *response* has elements that can say something."""
     return isinstance(response, HtmlResponse)
 
 
-def meta_elements(response: HtmlResponse, *, head_only: bool = False) -> list[tuple[str, str]]:
-    """Name and content of the meta elements of an HTML *response*."""
-    found = response.xpath(_META_IN_HEAD if head_only else _META)
+def is_successful(response: Response) -> bool:
+    """Whether what *response* says has an effect: an error page speaks for nothing."""
+    return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def meta_elements(page: HtmlResponse, *, head_only: bool = False) -> list[tuple[str, str]]:
+    """Name and content of the meta elements of *page*."""
+    found = page.xpath(_META_IN_HEAD if head_only else _META)
     return [(one.attrib["name"], one.attrib.get("content", "")) for one in found[:MAX_FIELDS]]
 
 
-def _may_have_directives(response: HtmlResponse, names: Collection[str]) -> bool:
-    """Whether a meta element can address every crawler, or one of *names*: parsing every page would cost too much.
-
-    Names spelt with character references are found too, if a page spells any name so.
-    """
-    if not response.encoding.lower().startswith(("utf-8", "ascii", "iso-8859", "cp125", "windows-125", "latin")):
-        return True
-    return bool(_pattern(frozenset(names)).search(response.body))
-
-
-@lru_cache(maxsize=256)
-def _pattern(names: frozenset[str]) -> re.Pattern[bytes]:
-    words = [b"robots?", *(re.escape(name.encode()) for name in sorted(names)), b"&#"]
-    return re.compile(rb"name\s*=\s*[\"']?\s*(?:%b)" % b"|".join(words), re.IGNORECASE)
-
-
-def directives_of(response: Response, names: Iterable[str], *, head_only: bool = False) -> list[Directive]:
+def directives_of(response: Response, names: Collection[str], *, head_only: bool = False) -> list[Directive]:
     """The directives in header and meta elements of *response* that may address a crawler called *names*."""
     found = [one for field in header_fields(response, "X-Robots-Tag") for one in read_header(field)]
     found += [one for field in header_fields(response, "Robots-Tag") for one in read_robots_tag(field)]
-    own = {name.lower() for name in names}
-    if is_html(response) and _may_have_directives(response, own):
-        for name, content in meta_elements(response, head_only=head_only):
+    own = frozenset(name.lower() for name in names)
+    if may_name(response, own | {"robot"}):
+        page = html_of(response)
+        for name, content in meta_elements(page, head_only=head_only) if page is not None else ():
             agent = agent_of(name)
             if name.strip() and (agent is None or agent in own):
                 found += read_meta(name, content)
     return found
+
+
+def may_name(response: Response, names: frozenset[str]) -> bool:
+    """Whether an element of *response* may be called one of *names*, in lower case; parsing every page costs more.
+
+    A name that is spelt with character references counts if it is the value of an attribute.
+    """
+    if not is_html(response):
+        return False
+    if b"\0" in response.body[:_START]:  # UTF-16 or UTF-32
+        return True
+    body = response.body[:MAX_BODY].lower()
+    return any(name in body for name in _octets(names)) or (b"&#" in body and bool(_ESCAPED.search(body)))
+
+
+@lru_cache(maxsize=256)
+def _octets(names: frozenset[str]) -> list[bytes]:
+    return [name.encode() for name in sorted(names)]

@@ -30,6 +30,8 @@ class Stamp:
     ``ignored`` or ``off``. ``reason``, ``rule`` and its ``line`` say why; ``agent`` is the product token that was
     asked for, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is that of the
     body, ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or ``stale``.
+    ``page`` lists the directives of the page, such as ``noindex``; ``ai`` tells what the site says about the
+    purposes of the crawl (``REP_PURPOSES``). Both are None where nothing was read or said.
     """
 
     v: int
@@ -46,6 +48,8 @@ class Stamp:
     fetched: str | None = None
     source: str | None = None
     exception: dict[str, str | None] | None = None
+    page: list[str] | None = None
+    ai: dict[str, Any] | None = None
 
     @property
     def is_ordinary(self) -> bool:

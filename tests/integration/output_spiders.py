@@ -281,3 +281,34 @@ class SlowStore(NullStore):
     async def get(self, origin: Origin) -> None:
         if origin.host == "127.0.0.2":
             await sleep(3.0)
+
+
+class Scrapes(Recorder):
+    """Each page yields an item and a request for each of its links, the first one the ``extra`` requests too."""
+
+    name = "scrapes"
+    extra: list[dict[str, Any]] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.scraped, signal=signals.item_scraped)
+        crawler.signals.connect(spider.heard, signal=rep_signals.page_directives)
+        return spider
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        yield {"name": response.url}
+        if isinstance(response, scrapy.http.HtmlResponse):
+            for href in response.css("a::attr(href), area::attr(href)").getall():
+                yield response.follow(href, self.page)
+        while self.extra:
+            yield Request(callback=self.page, **self.extra.pop())
+
+    def scraped(self, item: Any) -> None:
+        self.facts["pages"].append(
+            {"url": f"item:{item['name']}", "status": 0, "length": 0, "tag": item.get("robots"), "time": 0.0}
+        )
+
+    def heard(self, response: Any, directives: Any) -> None:
+        self.crawler.stats.set_value(f"heard/{response.url}", str(directives))

@@ -39,7 +39,7 @@ def test_ours_an_item_carries_the_short_stamp_of_its_response(loop: str, spider:
         url = f"{site.origin}/open"
         result = scrape(url, spider=spider, loop=loop, attributes={"kinds": ["dict", "item", "data", "attrs"]})
     found = stamps(result, url)
-    assert [list(stamp) for stamp in found] == [["verdict", "mode", "rule", "sha256", "fetched"]] * 4
+    assert [list(stamp) for stamp in found] == [["verdict", "mode", "rule", "sha256", "fetched", "page", "ai"]] * 4
     assert all(stamp == found[0] for stamp in found)
     assert {name: found[0][name] for name in ("verdict", "mode", "rule")} == {
         "verdict": "allowed",

@@ -27,6 +27,7 @@ def test_ours_a_page_carries_what_robots_txt_said(loop: str) -> None:
         "v": 1, "mode": "obey", "verdict": "allowed", "reason": "rule", "rule": "Allow: /open", "line": 2,
         "agent": "my", "origin": site.origin, "robots": f"{site.origin}/robots.txt", "status": 200,
         "sha256": sha256(RULES.encode()).hexdigest(), "fetched": fetched, "source": "fetched", "exception": None,
+        "page": None, "ai": None,
     }  # fmt: skip
     assert {**stamps[f"{site.origin}/other"]} == {  # type: ignore[dict-item]
         **stamps[f"{site.origin}/open"], "reason": "no rule", "rule": None, "line": 0,  # type: ignore[dict-item]
