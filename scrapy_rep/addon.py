@@ -15,6 +15,7 @@ from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.output.item_stamp import ItemStamp
 from scrapy_rep.output.link_filter import LinkFilter
+from scrapy_rep.pages.ai_signals import AiSignalsMiddleware
 from scrapy_rep.pages.middleware import PageDirectivesMiddleware
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue
@@ -71,11 +72,10 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _AFTER_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEXT_TO_SPIDER)
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", PageDirectivesMiddleware, _AFTER_HTTP_ERROR
-        )
-        for component in (LinkFilter, ItemStamp):
-            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", component, _NEXT_TO_ENGINE)
+        for of_pages in (PageDirectivesMiddleware, AiSignalsMiddleware):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", of_pages, _AFTER_HTTP_ERROR)
+        for of_output in (LinkFilter, ItemStamp):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", of_output, _NEXT_TO_ENGINE)
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )

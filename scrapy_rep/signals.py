@@ -25,3 +25,10 @@ page_directives: Final = object()
 Handlers receive ``response`` and ``directives``, what X-Robots-Tag and meta robots say together; they must not
 be coroutines.
 """
+
+ai_signals: Final = object()
+"""Sent before the callback of each response about whose use by AI something was said (``REP_PURPOSES``).
+
+Handlers receive ``response``, ``answers`` (a dict from `Category` to `Answer`) and ``statements`` (a list of
+`Statement`); they must not be coroutines.
+"""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy_rep.policy.exception_report import ExceptionReport
     from scrapy_rep.policy.policy import Decision, Policy
 
+    from .ai_signals import AiSignals
     from .robots import Robots
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
@@ -47,8 +48,11 @@ def is_exempt(request: Request) -> bool:
 class Account:
     """The account of one crawl."""
 
-    def __init__(self, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> None:
+    def __init__(
+        self, crawler: Crawler, policy: Policy, exceptions: ExceptionReport, ai: AiSignals | None
+    ) -> None:
         """Raises `InvalidSettingError` if ``REP_AUDIT`` cannot be used."""
+        self._ai = ai
         self._stats = crawler.stats
         self._policy = policy
         self._exceptions = exceptions
@@ -58,14 +62,14 @@ class Account:
 
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
-        self._record(request, decision, self._count(decision, robots, agent))
+        self._record(request, decision, self._count(request, decision, robots, agent))
 
     def answered(self, request: Request, final: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
 
         The stamp is that of the URL which answered, as after redirects that Scrapy follows.
         """
-        stamp = self._count(decision, robots, agent)
+        stamp = self._count(final, decision, robots, agent)
         if not decision.is_forbidden:
             request.meta[META_KEY] = stamp
         if self.audit is not None:
@@ -73,16 +77,19 @@ class Account:
 
     def requested_by_browser(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* by *robots* on *request*, which a browser makes for a page."""
-        stamp = self._count(decision, robots, agent)
+        stamp = self._count(request, decision, robots, agent)
         if decision.is_against_rules:
             self._stats.inc_value("rep/browser/forbidden_count")
         if self.audit is not None:
             self.audit.event("browser", request, stamp)
 
-    def _count(self, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
+    def _count(self, request: Request, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
-        return stamp_of(decision, robots.stamp, agent)
+        stamp = stamp_of(decision, robots.stamp, agent)
+        if self._ai is not None and decision.is_asked and decision.verdict.allowed:
+            stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
+        return stamp
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* asks no robots.txt."""

@@ -134,6 +134,14 @@ class Audit:
                 ],
             )  # fmt: skip
 
+    def ai(self, request: Request, response: Response, values: Mapping[str, Any], *, is_reserved: bool) -> None:
+        """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
+        if is_reserved or self._settings.audit_all:
+            self.log.add(
+                "ai", time=iso_time(time()), url=_without_password(self._targets.url(request)),
+                status=response.status, reserved=is_reserved, purposes=list(self._settings.purposes), **values,
+            )  # fmt: skip
+
     def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
         return {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from time import time
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.crawl.target import Targets
+from scrapy_rep.directives.tdmrep_file import TdmRepFile
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import ASKING, SENT_ANYWAY, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
@@ -32,6 +34,7 @@ from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
 
 from .account import Account, is_exempt
+from .ai_signals import AiSignals
 from .fetch import Fetcher
 from .refresh import Refresher
 from .report import Report
@@ -77,7 +80,8 @@ class RepExtension(RobotsSource):
         self._builder = RobotsBuilder(crawler, self._refresher.freshness)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self._flights: dict[Origin, SingleFlight[Robots]] = {}
-        self.account = Account(crawler, self.policy, self._exceptions)
+        self._ai = AiSignals.of(self.settings)
+        self.account = Account(crawler, self.policy, self._exceptions, self._ai)
         self.report = Report(crawler, self.policy)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -170,7 +174,13 @@ class RepExtension(RobotsSource):
         mode = self.policy.mode(url)
         if mode not in ASKING:
             return self.policy.decide_unasked(mode)
-        return self.policy.decide(url, mode, self.verdict(robots, request))
+        verdict = self.verdict(robots, request)
+        refusal = None
+        if self._ai is not None and verdict.allowed:
+            refusal = self._ai.refusal(robots, self.agent(robots, request), url)
+        if refusal is None:
+            return self.policy.decide(url, mode, verdict)
+        return replace(self.policy.decide(url, mode, forbidden_for(Reason.AI_SIGNAL)), line=refusal.line)
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
@@ -299,6 +309,8 @@ class RepExtension(RobotsSource):
             if not refreshed.result.is_cached:
                 await self._start_delay(robots, cause)
             await self._refresher.save(refreshed)
+        if self._ai is not None and self._ai.reads_tdmrep:
+            robots = replace(robots, tdmrep=await self._tdmrep(robots, cause, known))
         self._cache.put(robots, robots.octets)
         self.report.refreshed(refreshed, robots, known)
         if self.account.audit is not None:
@@ -307,6 +319,25 @@ class RepExtension(RobotsSource):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)
         return robots
+
+    async def _tdmrep(self, robots: Robots, cause: Request, known: Robots | None) -> Entry | None:
+        """The current tdmrep.json of the origin of *robots*, if that allows to fetch it."""
+        file = TdmRepFile.of(robots.entry.origin)
+        if not robots.verdict(self.product_tokens.of(cause), file.robots_url).allowed:
+            return None
+        refreshed = await self._refresher.refresh(
+            file,
+            cause,
+            known.tdmrep if known else None,
+            forbids=lambda url: self._forbids_redirect(url, cause),
+            retries=False,
+        )
+        if refreshed.result is not None:
+            self._crawler.stats.inc_value("rep/ai/tdmrep_count")
+            if not refreshed.result.is_cached:
+                await self._start_delay(robots, cause)
+            await self._refresher.save(refreshed)
+        return refreshed.entry
 
     async def _start_delay(self, robots: Robots, cause: Request) -> None:
         """Count the delay from the answer just received, before other processes can read the entry."""

@@ -131,7 +131,7 @@ class RepMiddleware(Gate):
         self._extension.record(request, robots, decision)
         self._crawler.stats.inc_value("robotstxt/forbidden")
         self._log(request, decision.why)
-        raise ForbiddenByRobots(origin, verdict)
+        raise ForbiddenByRobots(origin, verdict, line=decision.line)
 
     def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
         choice, origin = self._extension.settings.unreachable, robots.entry.origin

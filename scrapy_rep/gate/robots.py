@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.stamp import BLANK
-from scrapy_rep.protocol import Access, Reason, Verdict
+from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import iso_time
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
 
@@ -48,10 +48,13 @@ class Robots:
     error: Exception | None = None
     source: str = "fetched"
     """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
+    tdmrep: Entry | None = None
+    """The tdmrep.json of the origin, if a declared purpose of the crawl needs it."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
     _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
+    _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         is_foreign = not isinstance(self.parser, RepRobotParser)
@@ -72,6 +75,15 @@ class Robots:
     def is_stale(self) -> bool:
         """Whether an expired copy is served because the origin is unreachable."""
         return self.entry.failures > 0 and self.access is not Access.UNREACHABLE
+
+    @property
+    def robotstxt(self) -> RobotsTxt:
+        """The parsed file, with any parser back-end."""
+        if isinstance(self.parser, RepRobotParser):
+            return self.parser.robotstxt
+        if self._robotstxt is None:
+            object.__setattr__(self, "_robotstxt", parse(self.entry.body, limit=None))
+        return cast("RobotsTxt", self._robotstxt)
 
     @property
     def stamp(self) -> Mapping[str, Any]:

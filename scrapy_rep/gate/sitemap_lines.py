@@ -14,8 +14,7 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
 
-from scrapy_rep.crawl.robot_parser import RepRobotParser
-from scrapy_rep.protocol import SCHEMES, Access, parse
+from scrapy_rep.protocol import SCHEMES, Access
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -44,8 +43,7 @@ def sitemaps_of(robots: Robots) -> Sitemaps:
     """
     if robots.access is not Access.SUCCESSFUL:
         return _NONE
-    ours = robots.parser if isinstance(robots.parser, RepRobotParser) else parse(robots.entry.body, limit=None)
-    values = ours.sitemaps
+    values = robots.robotstxt.sitemaps
     if not values:
         return _NONE
     origin = robots.entry.origin

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SHORT: Final = ("verdict", "mode", "rule", "sha256", "fetched", "page", "ai")
+SHORT: Final = ("verdict", "mode", "rule", "sha256", "fetched", "page")
 """The fields of a short stamp. ``verdict`` is the one to filter by: in every mode most pages are allowed."""
 
 
@@ -63,7 +63,10 @@ class ItemStamp(BaseSpiderMiddleware):
     def _stamp(self, stamp: Any) -> dict[str, Any] | None:
         if not isinstance(stamp, dict):
             return None
-        return {name: stamp.get(name) for name in SHORT} if self._is_short else deepcopy(stamp)
+        if not self._is_short:
+            return deepcopy(stamp)
+        ai = stamp.get("ai")
+        return {**{name: deepcopy(stamp.get(name)) for name in SHORT}, "ai": dict(ai["answers"]) if ai else None}
 
     def _warn(self, item_class: type, error: Exception) -> None:
         logger.warning(

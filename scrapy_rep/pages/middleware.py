@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
-from time import time
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.sitemap_lines import sitemap_callback
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import page_directives
 
 from .links import links_of, marked_links, same
-from .reading import directives_of, html_of, is_successful
+from .reading import NOTHING, html_of, is_successful, said_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -28,10 +26,18 @@ if TYPE_CHECKING:
     from scrapy.http import HtmlResponse, Response
     from typing_extensions import Self
 
+    from scrapy_rep.directives.page import PageDirectives
+
 logger = logging.getLogger(__name__)
 
 FOLLOW: Final = "rep_follow"
 """Meta key: the request is made although the page says nofollow."""
+
+_STATS: Final = {
+    "noindex": "rep/page/noindex_count",
+    "nofollow": "rep/page/nofollow_count",
+    "unread": "rep/page/unread_count",
+}
 
 
 class _Page:
@@ -82,7 +88,7 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
         request = response.request
         if request is None or request.callback == self._sitemap_callback is not None:
             return
-        said = self._said(response, request) if self._reads else _NOTHING
+        said = self._said(response, request) if self._reads else NOTHING
         if said.statements:
             self._report(response, request, said)
         has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
@@ -91,14 +97,13 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
 
     def _said(self, response: Response, request: Request) -> PageDirectives:
         names = self._extension.product_tokens.of(request)
-        found = directives_of(response, names, head_only=self._settings.meta_robots == "head")
-        return combine(found, names, time()) if found else _NOTHING
+        return said_by(response, names, head_only=self._settings.meta_robots == "head")
 
     def _report(self, response: Response, request: Request, said: PageDirectives) -> None:
         """Count, stamp, record and signal what *response* says."""
-        for name in ("noindex", "nofollow", "unread"):
+        for name, stat in _STATS.items():
             if getattr(said, name):
-                self._count(f"{name}_count")
+                self._count(stat)
         account = self._extension.account
         account.stamp(request)["page"] = said.words
         if account.audit is not None:
@@ -113,15 +118,15 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
         if page is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
         if self._is_cut_off(request, page):
-            self._count("link_dropped_count")
+            self._count("rep/page/link_dropped_count")
             self._log("Link not followed, its page says nofollow: %(what)s", self._extension.targets.name(request))
             return None
         if not (self._marks_links and same(request.url) in page.marked):
             return request
         if self._settings.rel_nofollow == "report":
-            self._count("rel_nofollow_count")
+            self._count("rep/page/rel_nofollow_count")
             return request
-        self._count("link_dropped_count")
+        self._count("rep/page/link_dropped_count")
         self._log("Link not followed, its rel says so: %(what)s", self._extension.targets.name(request))
         return None
 
@@ -137,20 +142,17 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
         if page is None or not (self._obeys and page.said.noindex):
             return item
         if self._settings.noindex == "mark":
-            self._count("item_marked_count")
+            self._count("rep/page/item_marked_count")
             return item
-        self._count("item_dropped_count")
+        self._count("rep/page/item_dropped_count")
         self._log("Item dropped, its page says noindex: %(what)s", response.url if response is not None else "")
         return None
 
     def _log(self, message: str, what: str) -> None:
         logger.debug(message, {"what": what}, extra={"spider": self.crawler.spider})
 
-    def _count(self, name: str) -> None:
-        self.crawler.stats.inc_value(f"rep/page/{name}")
+    def _count(self, stat: str) -> None:
+        self.crawler.stats.inc_value(stat)
 
     def __repr__(self) -> str:
         return f"<PageDirectivesMiddleware {self._settings.page_directives}>"
-
-
-_NOTHING: Final = PageDirectives()

@@ -10,15 +10,21 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from http import HTTPStatus
 from itertools import islice
+from time import time
 from typing import TYPE_CHECKING, Final, TypeGuard
+from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse
 
+from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+
+NOTHING: Final = PageDirectives()
+"""What a page says that says nothing."""
 
 MAX_FIELDS: Final = 1_000
 """Header fields of one name, and meta elements, that are read."""
@@ -64,6 +70,18 @@ def meta_elements(page: HtmlResponse, *, head_only: bool = False) -> list[tuple[
     """Name and content of the meta elements of *page*."""
     found = page.xpath(_META_IN_HEAD if head_only else _META)
     return [(one.attrib["name"], one.attrib.get("content", "")) for one in found[:MAX_FIELDS]]
+
+
+_said: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
+
+
+def said_by(response: Response, names: Collection[str], *, head_only: bool = False) -> PageDirectives:
+    """What *response* says to a crawler called *names*; the first to ask reads it."""
+    said = _said.get(response)
+    if said is None:
+        found = directives_of(response, names, head_only=head_only)
+        said = _said[response] = combine(found, names, time()) if found else NOTHING
+    return said
 
 
 def directives_of(response: Response, names: Collection[str], *, head_only: bool = False) -> list[Directive]:

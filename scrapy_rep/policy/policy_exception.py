@@ -12,7 +12,7 @@ from scrapy_rep.protocol import Origin, Reason
 
 from .modes import origin_in_settings
 
-KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME)
+KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME, Reason.AI_SIGNAL)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
 
 _MAX_URL: Final = 4_000

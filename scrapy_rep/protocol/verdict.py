@@ -25,6 +25,7 @@ class Reason(str, Enum):
     UNREACHABLE = "unreachable"
     CRAWL_DELAY = "crawl-delay"
     VISIT_TIME = "visit-time"
+    AI_SIGNAL = "ai-signal"
 
 
 class LineFinder(Protocol):

@@ -11,6 +11,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
+from scrapy_rep.directives.answers import Answer
+from scrapy_rep.directives.content_signal import ContentUse
+from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 
@@ -35,6 +38,7 @@ from .kinds import (
     Unreachable,
     number_of,
     one_of,
+    some_of,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +60,10 @@ logger = logging.getLogger(__name__)
 
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
 _CRAWL_DELAY: Final = {"obey": True, "ignore": False}
+
+
+def _levels() -> Mapping[str, ContentUse | None]:
+    return {"": None, **{level.value: level for level in ContentUse}}
 
 
 def _names(*names: str) -> Mapping[str, str]:
@@ -223,6 +231,22 @@ class RepSettings:
 
     meta_robots: str = _setting(one_of(_names("anywhere", "head")), "anywhere")
     """Where meta elements count: ``anywhere`` in the document, or in its ``head``."""
+
+    purposes: tuple[Category, ...] = _setting(some_of({category.value: category for category in Category}), ())
+    """What the crawl is for: ``search``, ``ai-input``, ``ai-train``, ``ai-index``. Signals of sites about the use
+    by AI are read for a declared purpose alone."""
+
+    ai_signals: str = _setting(one_of(_names("report", "obey")), "report")
+    """What becomes of a page that is reserved from a declared purpose: ``report`` or ``obey``."""
+
+    ai_unknown: Answer = _setting(one_of({"unknown": Answer.UNKNOWN, "no": Answer.NO}), Answer.UNKNOWN)
+    """What silence about a declared purpose means: ``unknown`` or ``no``."""
+
+    ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google")), ())
+    """Directives that are read as signals about AI too: ``bing`` (noarchive), ``google`` (nosnippet)."""
+
+    content_use: ContentUse | None = _setting(one_of(_levels()), None)
+    """How the crawl uses pages, in the levels of Content-Signal: ``immediate``, ``reference`` or ``full``."""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> RepSettings:

@@ -128,11 +128,19 @@ def _tokens(value: Any) -> tuple[str, ...]:
     return tokens
 
 
+def some_of(choices: Mapping[str, Any]) -> Kind:
+    """Return the kind of lists of names in *choices*, which stand for its values."""
+    return Kind(
+        lambda value: tuple(dict.fromkeys(choices[name] for name in _words(value))),
+        f"a list of {', '.join(choices)}",
+    )
+
+
 def _words(value: Any) -> tuple[str, ...]:
     words = [word.strip().lower() for word in (value.split(",") if isinstance(value, str) else value)]
-    if not all(words):
+    if not all(words) and words != [""]:
         raise ValueError
-    return tuple(words)
+    return tuple(filter(None, words))
 
 
 def _status_access(value: Any) -> Mapping[int, Access]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
+from scrapy_rep.directives.tdmrep_file import origin_of
 from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW
@@ -207,7 +208,7 @@ class RedisEntries:
 
     def _entry(self, key: bytes, value: bytes | None, body: bytes | None) -> Entry | None:
         try:
-            origin = Origin.from_url(key.decode().removeprefix(self._key("entry", "")))
+            origin = origin_of(key.decode().removeprefix(self._key("entry", "")))
         except ValueError:  # another program's key
             return None
         return _decode(origin, value, body) if value and body else None

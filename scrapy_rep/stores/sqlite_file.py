@@ -16,6 +16,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final
 
+from scrapy_rep.directives.tdmrep_file import origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
 
@@ -225,6 +226,6 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     facts = dict(zip(FACTS, values, strict=True))
     try:
         facts["hops"] = json.loads(facts["hops"])
-        return decode(Origin.from_url(origin), facts, body)
+        return decode(origin_of(origin), facts, body)
     except (ValueError, TypeError) as error:
         raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error

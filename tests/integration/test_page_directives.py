@@ -14,8 +14,8 @@ from tests.support.site import Answer, Site, redirect, sitemap
 
 SCRAPES = "tests.integration.output_spiders:Scrapes"
 HTML = ("Content-Type", "text/html; charset=utf-8")
-OBEY = {"REP_PAGE_DIRECTIVES": "obey"}
-DROP = {**OBEY, "REP_NOINDEX": "drop"}
+OBEY: dict[str, Any] = {"REP_PAGE_DIRECTIVES": "obey"}
+DROP: dict[str, Any] = {**OBEY, "REP_NOINDEX": "drop"}
 LINKS = '<a href="/a">a</a> <a href="/b">b</a>'
 
 

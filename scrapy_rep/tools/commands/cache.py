@@ -4,7 +4,7 @@
     scrapy robots cache show ORIGIN [--json]
     scrapy robots cache purge [ORIGIN]
 
-ORIGIN may be any URL of the origin.
+ORIGIN may be any URL of the origin; that of its tdmrep.json stands for this file, which is purged with the origin.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from io import StringIO
 from time import time
 from typing import IO, TYPE_CHECKING, Any
 
+from scrapy_rep.directives.tdmrep_file import TdmRepFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
@@ -48,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
-        origin = Origin.from_url(with_scheme(arguments.origin)) if arguments.origin is not None else None
+        origin = origin_of(with_scheme(arguments.origin)) if arguments.origin is not None else None
         with _store(RepSettings.from_settings(settings)) as store:
             return _ACTIONS[arguments.action](store, origin, arguments.json, out)
     except (ValueError, InputError, RedisAwayError) as error:
@@ -107,6 +108,8 @@ def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
 
 def _purge(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     purged = store.purge(origin)
+    if origin is not None:
+        purged += store.purge(TdmRepFile.of(origin))
     out.write(f'{{"gone": {purged}}}\n' if as_json else f"{number_of(purged, 'entry', 'entries')} purged\n")
     return OK if purged or origin is None else FOUND
 

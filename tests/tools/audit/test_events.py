@@ -11,11 +11,11 @@ import pytest
 from tests.support.crawl import crawl
 from tests.support.exceptions import day
 from tests.support.markdown import PAGES, names, section
-from tests.support.site import Site, robots
+from tests.support.site import Answer, Site, robots
 
 PAGE = PAGES["docs/reference/audit.md"]
 EVERYWHERE = {"event", "time", "prev"}
-EVENTS = ["start", "robots", "decision", "sums", "end"]
+EVENTS = ["start", "robots", "decision", "page", "ai", "sums", "end"]
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     log = tmp_path_factory.mktemp("audit") / "audit.jsonl"
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\n"))
+        site.answer("/api/1", Answer(headers=[("X-Robots-Tag", "noindex, noai")]))
         exception = {
             "url": f"{site.origin}/api/1",
             "reason": "r",
@@ -31,8 +32,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             "rule": "Disallow: /api/",
         }
         crawl(
-            f"{site.origin}/api/1", f"{site.origin}/api/2",
-            settings={"ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log), "REP_EXCEPTIONS": [exception]}, apart=True,
+            f"{site.origin}/api/1", f"{site.origin}/api/2", apart=True, settings={
+                "ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log), "REP_EXCEPTIONS": [exception],
+                "REP_PURPOSES": ["ai-train"],
+            },
         )  # fmt: skip
     return [json.loads(line) for line in Path(log).read_text("utf-8").splitlines()]
 
@@ -54,6 +57,7 @@ def test_ours_every_field_of_an_event_has_its_row(written: list[dict[str, Any]],
 def test_ours_the_fields_of_counts_and_exceptions_are_named(written: list[dict[str, Any]]) -> None:
     by_name = {event["event"]: event for event in written}
     nested = [by_name["sums"]["counts"][0], by_name["start"]["exceptions"][0]]
+    nested += [by_name["page"]["said"][0], by_name["ai"]["statements"][0]]
     nested += [event["exception"] for event in written if event.get("exception")]
-    assert len(nested) == 3
+    assert len(nested) == 5
     assert all(f"`{field}`" in PAGE for found in nested for field in found)

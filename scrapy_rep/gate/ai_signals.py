@@ -1,0 +1,96 @@
+"""What a site says about the use of its pages by AI, as far as its robots.txt and its tdmrep.json say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy_rep.directives import tdm
+from scrapy_rep.directives.answers import Statement, answers
+from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
+from scrapy_rep.directives.vocabulary import Category, Signal
+from scrapy_rep.protocol import Access
+
+if TYPE_CHECKING:
+    from scrapy_rep.protocol import RobotsTxt
+    from scrapy_rep.settings import RepSettings
+
+    from .robots import Robots
+
+_MAX_STATEMENTS: Final = 50
+"""Statements that a stamp holds."""
+
+_BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
+"""The categories that a reservation of text and data mining speaks about."""
+
+
+class AiSignals:
+    """What sites say about the declared purposes of one crawl (``REP_PURPOSES``)."""
+
+    def __init__(self, settings: RepSettings) -> None:
+        self.purposes = settings.purposes
+        self.obeys = settings.ai_signals == "obey"
+        self.reads_tdmrep = not _BY_TDMREP.isdisjoint(settings.purposes)
+        self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
+
+    @classmethod
+    def of(cls, settings: RepSettings) -> AiSignals | None:
+        """The signals that *settings* ask for: None without a declared purpose."""
+        return cls(settings) if settings.purposes else None
+
+    def refusal(self, robots: Robots, token: str, url: str) -> Statement | None:
+        """The statement by which *robots* reserves *url*, which it allows, from a purpose; None if not obeyed."""
+        if not self.obeys:
+            return None
+        said = self._of(robots, token).statements(url)
+        return next((one for one in said if one.allows is False and one.category in self.purposes), None)
+
+    def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
+        """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
+        signals = self._of(robots, token)
+        return as_values([*signals.statements(url), *_reservation(robots, url).statements()], signals.licenses)
+
+    def _of(self, robots: Robots, token: str) -> RobotsSignals:
+        if robots.access is not Access.SUCCESSFUL:
+            return NO_SIGNALS
+        by_token = self._signals.setdefault(robots.robotstxt, {})
+        if token not in by_token:
+            by_token[token] = RobotsSignals.of(robots.robotstxt, token)
+        return by_token[token]
+
+
+def _reservation(robots: Robots, url: str) -> tdm.Reservation:
+    entry = robots.tdmrep
+    is_there = entry is not None and entry.access is Access.SUCCESSFUL
+    return tdm.read_file(entry.body, url) if entry is not None and is_there else tdm.Reservation()
+
+
+# How statements are kept in a stamp.
+
+
+def as_values(statements: Iterable[Statement], licenses: Iterable[str]) -> dict[str, Any]:
+    """The part of a stamp that tells of *statements*, those that say no first, and *licenses*, in JSON values."""
+    said = sorted(statements, key=lambda one: one.allows is not False)
+    return {
+        "answers": {category.value: answer.value for category, answer in answers(said).items()},
+        "statements": [_as_dict(one) for one in said[:_MAX_STATEMENTS]],
+        "licenses": [*licenses],
+    }
+
+
+def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
+    """The statements of that part of a stamp."""
+    return [
+        Statement(**{
+            **one, "signal": Signal(one["signal"]), "category": one["category"] and Category(one["category"])
+        })
+        for one in (values or {}).get("statements", ())
+    ]  # fmt: skip
+
+
+def _as_dict(statement: Statement) -> dict[str, Any]:
+    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
+    category = statement.category.value if statement.category else None
+    return {**values, "signal": statement.signal.value, "category": category}

@@ -1,0 +1,140 @@
+"""`AiSignalsMiddleware`: what sites say about the use of a page by AI, for the purposes of the crawl."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import NotConfigured
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from scrapy_rep.directives import content_signal, content_usage, page_signals, rsl, tdm
+from scrapy_rep.directives.answers import Answer, Statement, answers
+from scrapy_rep.directives.content_signal import content_use
+from scrapy_rep.directives.vocabulary import Signal
+from scrapy_rep.gate.ai_signals import as_values, statements_in
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.signals import ai_signals
+
+from .elements import Elements
+from .reading import header_fields, is_successful, said_by
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from scrapy_rep.directives.page import PageDirectives
+    from scrapy_rep.directives.vocabulary import Category
+
+logger = logging.getLogger(__name__)
+
+_BY_SETTING: Final = {"bing": page_signals.bing, "google": page_signals.google}
+
+
+class AiSignalsMiddleware(BaseSpiderMiddleware):
+    """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
+
+    It adds what the page says to what robots.txt and tdmrep.json said when the request passed the gate. The
+    answers are counted, stamped and signalled. With ``REP_AI_SIGNALS = "obey"`` the items of a page that is
+    reserved from a purpose of the crawl are dropped. Error pages are read, and have no effect.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` without ``REP_PURPOSES``."""
+        super().__init__(crawler)
+        self._settings = settings = RepSettings.from_crawler(crawler)
+        extension = crawler.get_extension(RepExtension)
+        if extension is None or not settings.purposes:
+            raise NotConfigured
+        self._extension = extension
+        self._obeys = settings.ai_signals == "obey"
+        self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Read what *response* and its site say, before its callback runs."""
+        request = response.request
+        if request is None:
+            return
+        stamp = self._extension.account.stamp(request)
+        site = stamp["ai"] or {}
+        statements, licenses = self._read(response, request, statements_in(site))
+        values = stamp["ai"] = as_values(statements, licenses or site.get("licenses", ()))
+        found = answers(statements)
+        self._count(statements, found)
+        reserved = [purpose.value for purpose in self._settings.purposes if self._is_reserved(found[purpose])]
+        if self._extension.account.audit is not None:
+            self._extension.account.audit.ai(request, response, values, is_reserved=bool(reserved))
+        if statements:
+            self.crawler.signals.send_catch_log(
+                signal=ai_signals, response=response, answers=found, statements=statements
+            )
+        if reserved and self._obeys and is_successful(response):
+            self._reserved[response] = ", ".join(reserved)
+
+    def _read(
+        self, response: Response, request: Request, site: Sequence[Statement]
+    ) -> tuple[list[Statement], Sequence[str]]:
+        """What the *site* and the page say, and the licenses that the page names."""
+        names = self._extension.product_tokens.of(request)
+        said = said_by(response, names, head_only=self._settings.meta_robots == "head")
+        elements = Elements.of(response)
+        reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
+        if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
+            site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
+        return (
+            [
+                *site,
+                *content_usage.read_header(header_fields(response, "Content-Usage")),
+                *content_signal.read_header(header_fields(response, "Content-Signal")),
+                *reservation.statements(),
+                *rsl.read_licenses(elements.rsl, "page"),
+                *self._of_directives(response, said),
+            ],
+            (*rsl.urls_in_header(header_fields(response, "Link"), response.url), *elements.licenses),
+        )
+
+    def _of_directives(self, response: Response, said: PageDirectives) -> Iterable[Statement]:
+        media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        yield from page_signals.noai(said, media_type)
+        for source in self._settings.ai_sources:
+            yield from _BY_SETTING[source](said)
+
+    def _is_reserved(self, answer: Answer) -> bool:
+        return (self._settings.ai_unknown if answer is Answer.UNKNOWN else answer) is Answer.NO
+
+    def _count(self, statements: Iterable[Statement], found: Mapping[Category, Answer]) -> None:
+        stats, level = self.crawler.stats, self._settings.content_use
+        for purpose in self._settings.purposes:
+            stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
+        allowed = content_use(statements) if level is not None else None
+        if level is not None and allowed is not None and level.rank > allowed.rank:
+            stats.inc_value("rep/ai/content_use_exceeded_count")
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        """Return *item*, or None if its page is reserved from a purpose of the crawl and that is obeyed."""
+        reserved = self._reserved.get(response) if response is not None else None
+        if response is None or reserved is None:
+            return item
+        self.crawler.stats.inc_value("rep/ai/item_dropped_count")
+        logger.debug(
+            "Item dropped, its page is reserved from %(purposes)s: %(url)s",
+            {"purposes": reserved, "url": response.url},
+            extra={"spider": self.crawler.spider},
+        )
+        return None
+
+    def __repr__(self) -> str:
+        return f"<AiSignalsMiddleware {self._settings.ai_signals} {', '.join(self._settings.purposes)}>"
+
+
+def _of_header(response: Response) -> tdm.Reservation:
+    return tdm.read_header(header_fields(response, "tdm-reservation"), header_fields(response, "tdm-policy"))
