@@ -8,21 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives import content_signal, content_usage, licence, tdm
+from scrapy_rep.directives import content_signal, content_usage, rsl, tdm
 from scrapy_rep.directives.answers import Answer, Statement, answers
 from scrapy_rep.protocol import parse
-from tests.directives.cases import CASES, Case
+from tests.directives.cases import CASES, Case, said
 
-FIRST_SIGNAL, FIRST_FILE, LAST = 64, 101, 116
+FIRST_SIGNAL, FIRST_FILE, FIRST_LICENSE = 64, 101, 113
 SIGNALS = [case for case in CASES if FIRST_SIGNAL <= case.number < FIRST_FILE]
-FILES = [case for case in CASES if FIRST_FILE <= case.number < 113]
-LICENCES = [case for case in CASES if 113 <= case.number <= LAST]
-
-
-def said(statements: list[Statement]) -> str:
-    found = {category.value: answer.value for category, answer in answers(statements).items()}
-    known = [f"{category}: {answer}" for category, answer in sorted(found.items()) if answer != "unknown"]
-    return ", ".join(known) or "unknown throughout"
+FILES = [case for case in CASES if FIRST_FILE <= case.number < FIRST_LICENSE]
 
 
 @pytest.mark.parametrize("case", SIGNALS, ids=lambda case: case.number)
@@ -55,23 +48,9 @@ def test_the_given_reservation_means_what_is_expected(case: Case) -> None:
     )[0]
 
 
-@pytest.mark.parametrize("case", LICENCES, ids=lambda case: case.number)
-def test_the_given_licence_is_found(case: Case) -> None:
-    site = [
-        url for text in case.after("robots.txt") for url in licence.in_robots_txt(parse(text.encode()), "mybot")
-    ]
-    fields = [field.removeprefix("Link: ") for field in case.after("header")]
-    found = [*licence.in_header(fields, "https://e.org/"), *site]
-    assert case.expected.startswith(f"licence {found[0] if found else 'none'}")
-
-
 def test_aipref_a_reservation_covers_training_and_input() -> None:
     assert said(tdm.read_header(["1"]).statements()) == "ai-input: no, ai-train: no"
     assert said(tdm.read_header(["0"]).statements()) == "ai-input: yes, ai-train: yes"
-
-
-def test_ours_a_licence_that_is_no_url_means_nothing() -> None:
-    assert licence.in_robots_txt(parse(b"License: none (public domain)"), "mybot") == ()
 
 
 @given(st.text(), st.binary())
@@ -83,8 +62,8 @@ def test_ours_readers_never_raise(text: str, octets: bytes) -> None:
     content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/a")
     content_signal.read_header([text])
     content_signal.read_robots_txt(robotstxt, "mybot")
-    licence.in_robots_txt(robotstxt, "mybot")
-    licence.in_header([text], "https://e.org/")
+    rsl.urls_in_robots_txt(robotstxt, "mybot")
+    rsl.urls_in_header([text], "https://e.org/")
     tdm.read_header([text], [text])
     tdm.read_file(octets, "https://e.org/a")
 
