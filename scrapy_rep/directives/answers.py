@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from .vocabulary import Category, Signal
+
+MAX_TEXT: Final = 300
+"""Characters of a statement's text that are kept."""
+
+MAX_UNREAD: Final = 100
+"""Statements of one source that are kept though they are irregular and have no category."""
 
 
 class Answer(str, Enum):
@@ -27,9 +34,10 @@ class Answer(str, Enum):
 class Statement:
     """One statement: ``allows`` says yes or no to the use in ``category``.
 
-    ``source`` is where it stands: ``robots.txt``, ``header``, ``meta`` or the path of a file; ``line`` counts
-    from 1 in a robots.txt, and is 0 elsewhere. ``text`` is as written. An ``irregular`` one breaks a rule of its
-    signal. ``category`` is None for what is recorded and maps to no category.
+    ``source`` is where it stands: ``robots.txt``, ``header``, ``meta``, the name of a field or the path of a
+    file; ``line`` counts from 1 in a robots.txt, and is 0 elsewhere. ``text`` is as written, at most `MAX_TEXT`
+    characters of it. An ``irregular`` one breaks a rule of its signal. ``category`` is None for what is recorded
+    and maps to no category.
     """
 
     signal: Signal
@@ -42,7 +50,7 @@ class Statement:
 
 
 def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
-    """The answer for every category."""
+    """Return the answer for every category; the order of the statements does not matter."""
     found = dict.fromkeys(Category, Answer.UNKNOWN)
     for statement in statements:
         if statement.category is None or statement.allows is None:
@@ -52,3 +60,27 @@ def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
         elif found[statement.category] is Answer.UNKNOWN:
             found[statement.category] = Answer.YES
     return found
+
+
+def shortened(text: str) -> str:
+    """Return *text* as a statement keeps it: bounded, and always encodable."""
+    return text[:MAX_TEXT].encode("utf-8", "replace").decode()
+
+
+def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return the first of all *statements* that say the same, so that thousands of lines do not cost every page.
+
+    The `answers` stay the same. Of irregular statements without a category, `MAX_UNREAD` are kept.
+    """
+    said: dict[object, Statement] = {}
+    unread: dict[str, Statement] = {}
+    for statement in statements:
+        if statement.category is not None:
+            said.setdefault(
+                (statement.signal, statement.category, statement.allows, statement.irregular), statement
+            )
+        elif not statement.irregular:
+            said.setdefault("".join(statement.text.lower().split()), statement)
+        elif len(unread) < MAX_UNREAD:
+            unread.setdefault(statement.text, statement)
+    return (*said.values(), *unread.values())

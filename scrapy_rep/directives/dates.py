@@ -23,7 +23,8 @@ def parse_date(text: str) -> float | None:
     try:
         found = _ISO.fullmatch(text)
         moment = _iso(found) if found else _rfc_822(text)
-        return moment.timestamp() if moment else None
+        # A year that only the zone puts out of range fails here, not when the moment is shown.
+        return moment.astimezone(timezone.utc).timestamp() if moment else None
     except (ValueError, OverflowError):
         return None
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Final
 
 from .dates import parse_date
@@ -18,7 +19,7 @@ from .statement import Directive, Source
 from .structured_fields import BareItem, parse_list
 
 MAX_ITEMS: Final = 100
-"""Items of one field that are read."""
+"""Items of one field, and rules in them, that are read."""
 
 MAX_NAMES: Final = 20
 """Names of crawlers in one field that are read."""
@@ -42,7 +43,8 @@ _IMAGE_PREVIEW: Final = "max-image-preview"
 SIZES: Final = ("none", "standard", "large")
 """The values of ``max-image-preview``, the smallest first."""
 
-_VALUED: Final = frozenset({_UNAVAILABLE_AFTER, _IMAGE_PREVIEW, *_NUMBERS})
+_SHORT: Final = frozenset({_IMAGE_PREVIEW, *_NUMBERS})  # values without white space: rules may follow them
+_VALUED: Final = frozenset({_UNAVAILABLE_AFTER, *_SHORT})
 
 _SEPARATOR: Final = re.compile("[,;]")
 _TIME: Final = re.compile(r"\d:\d")
@@ -50,26 +52,29 @@ _NUMBER: Final = re.compile(r"-1|\d{1,9}")
 
 
 def read_header(value: str) -> list[Directive]:
-    """The directives of one ``X-Robots-Tag`` field line. A name holds until the next one in that line."""
-    directives: list[Directive] = []
+    """Return the directives of one ``X-Robots-Tag`` field line. A name holds until the next one in that line."""
+    return [*islice(_of_header(value), MAX_ITEMS)]
+
+
+def _of_header(value: str) -> Iterator[Directive]:
     agent: str | None = None
     names = 0
     for item in _items(value):
         words, name, rest = _split_name(item)
-        while name is not None and names < MAX_NAMES:
-            directives += _rules(words, agent, Source.X_ROBOTS_TAG)
+        while name is not None:
+            if names == MAX_NAMES:
+                return
+            yield from _rules(words, agent, Source.X_ROBOTS_TAG)
             agent, names = agent_of(name), names + 1
             words, name, rest = _split_name(rest)
-        if name is not None:
-            break
-        directives += _rules(rest, agent, Source.X_ROBOTS_TAG)
-    return directives
+        yield from _rules(rest, agent, Source.X_ROBOTS_TAG)
 
 
 def read_meta(name: str, content: str) -> list[Directive]:
-    """The directives of a ``meta`` element with this *name* and *content*; they address *name*."""
+    """Return the directives of a ``meta`` element with this *name* and *content*; they address *name*."""
     agent = agent_of(name)
-    return [directive for item in _items(content) for directive in _rules(item, agent, Source.META)]
+    rules = (directive for item in _items(content) for directive in _rules(item, agent, Source.META))
+    return [*islice(rules, MAX_ITEMS)]
 
 
 def agent_of(name: str) -> str | None:
@@ -118,23 +123,25 @@ def _split_name(item: str) -> tuple[str, str | None, str]:
 
 
 def _rules(item: str, agent: str | None, source: Source) -> Iterator[Directive]:
-    """The rules of an *item* without a name: words, and perhaps a rule with a value behind them."""
-    before, colon, value = item.partition(":")
-    words = before.split()
-    valued = words.pop().lower() if colon and words else None
-    for word in words:
-        yield Directive(word.lower(), None, agent, source, word, word.lower() in WORDS)
-    if valued is None:
-        if colon:  # nothing before it
-            yield Directive("", None, agent, source, item, is_read=False)
-    elif valued in _NUMBERS or valued == _IMAGE_PREVIEW:
-        first, *rest = value.split() or [""]
+    """The rules of an *item* without a name: words, and rules with a value between and behind them."""
+    while item:
+        before, colon, value = item.partition(":")
+        words = before.split()
+        valued = words.pop().lower() if colon and words else None
+        for word in words:
+            yield Directive(word.lower(), None, agent, source, word, word.lower() in WORDS)
+        if valued is None:
+            if colon:  # nothing before it
+                yield Directive("", None, agent, source, item, is_read=False)
+            return
+        if valued not in _SHORT:
+            moment = parse_date(value) if valued == _UNAVAILABLE_AFTER else None
+            yield Directive(valued, moment, agent, source, f"{valued}:{value}", moment is not None)
+            return
+        first, *rest = value.split(maxsplit=1) or [""]
         read = _number(first) if valued in _NUMBERS else _size(first)
         yield Directive(valued, read, agent, source, f"{valued}:{first}", read is not None)
-        yield from _rules(" ".join(rest), agent, source)
-    else:
-        moment = parse_date(value) if valued == _UNAVAILABLE_AFTER else None
-        yield Directive(valued, moment, agent, source, f"{valued}:{value}", moment is not None)
+        item = rest[0] if rest else ""
 
 
 def _number(text: str) -> int | None:
@@ -146,18 +153,19 @@ def _size(text: str) -> str | None:
 
 
 def read_robots_tag(value: str) -> list[Directive]:
-    """The directives of a ``Robots-Tag`` field, a List of names with rules; as `read_header` if it is none."""
+    """Return the directives of a ``Robots-Tag`` field: a List of names with rules, else as `read_header`."""
     try:
         members = parse_list(value)
     except ValueError:
         return [replace(directive, source=Source.ROBOTS_TAG) for directive in read_header(value)]
-    return [
+    rules = (
         directive
         for member in members[:MAX_NAMES]
-        for name, parameter in [*member.parameters.items()][:MAX_ITEMS]
+        for name, parameter in member.parameters.items()
         if parameter is not False
         for directive in _rules(_as_rule(name, parameter), agent_of(str(member.value)), Source.ROBOTS_TAG)
-    ]
+    )
+    return [*islice(rules, MAX_ITEMS)]
 
 
 def _as_rule(name: str, value: BareItem) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 MAX_FIELD: Final = 65_536
 """Characters of a field that are parsed; a longer one fails."""
@@ -125,7 +126,10 @@ class _Reader:
             return self._take(_BOOLEAN) == "?1"
         if first == "@":
             return int(self._take(_DATE)[1:])
-        self._take(_OCTETS if first == ":" else _DISPLAY)
+        if first == ":":
+            self._take(_OCTETS)
+        else:
+            unquote_to_bytes(self._take(_DISPLAY)).decode()  # section 4.2.10: no UTF-8 is an error
         return None
 
     def _number(self) -> int | float:

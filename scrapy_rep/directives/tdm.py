@@ -1,16 +1,17 @@
 """TDMRep: reservations of text and data mining, in a file of the site, a header field and a meta element.
 
-https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240510/; a community group's report.
+https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240510/; the report of a community group, no W3C
+Recommendation. A later carrier wins over an earlier one: file, header field, meta element.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scrapy_rep.protocol import parse
+from scrapy_rep.protocol.path_pattern import Pattern, path_of
 
 from .answers import Statement
 from .vocabulary import Category, Signal
@@ -18,15 +19,24 @@ from .vocabulary import Category, Signal
 PATH: Final = "/.well-known/tdmrep.json"
 """Where the file of an origin is."""
 
+MAX_SIZE: Final = 1_048_576
+"""Octets of a file that is read; a larger one says nothing."""
+
 MAX_RULES: Final = 1_000
 """Rules of a file that are read."""
+
+MAX_POLICY: Final = 2_083
+"""Characters of the URL of a policy that are kept."""
 
 _VALUES: Final[dict[Any, bool]] = {"1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What one carrier says: ``reserved`` is None where it says nothing. ``policy`` is a URL, or empty."""
+    """What one carrier says: ``reserved`` is None where it says nothing. ``policy`` is a URL, or empty.
+
+    An ``irregular`` one breaks a rule of the report: a value that is text, or an object outside of an array.
+    """
 
     reserved: bool | None = None
     policy: str = ""
@@ -49,38 +59,68 @@ class Reservation:
 
 
 def read_header(reservations: Iterable[str], policies: Iterable[str] = ()) -> Reservation:
-    """What ``tdm-reservation`` fields say; *policies* are those of ``tdm-policy``."""
+    """Return what ``tdm-reservation`` fields say; *policies* are those of ``tdm-policy``."""
     return _reservation(reservations, policies, "header")
 
 
 def read_meta(reservations: Iterable[str], policies: Iterable[str] = ()) -> Reservation:
-    """What ``<meta name="tdm-reservation">`` elements say."""
+    """Return what ``<meta name="tdm-reservation">`` elements say."""
     return _reservation(reservations, policies, "meta")
 
 
 def _reservation(values: Iterable[str], policies: Iterable[str], source: str) -> Reservation:
     found = [_VALUES[value.strip()] for value in values if value.strip() in _VALUES]
-    return Reservation(any(found), next(iter(policies), "").strip(), source) if found else Reservation()
+    policy = next(iter(policies), "").strip()[:MAX_POLICY]
+    return Reservation(any(found), policy, source) if found else Reservation()
 
 
 def read_file(body: bytes, url: str) -> Reservation:
-    """What the file with this *body* says about *url*: the first rule whose location matches."""
-    try:
-        rules: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return Reservation()
-    is_lone = isinstance(rules, dict)
-    for rule in [rules] if is_lone else rules[:MAX_RULES] if isinstance(rules, list) else []:
-        if isinstance(rule, dict) and _matches(rule.get("location"), url):
-            value, policy = rule.get("tdm-reservation"), rule.get("tdm-policy")
-            is_text = isinstance(value, str)
-            reserved = _VALUES.get(value if is_text else str(value)) if type(value) in {int, str} else None
-            return Reservation(reserved, policy if isinstance(policy, str) else "", PATH, is_lone or is_text)
-    return Reservation()
+    """Return what the file with this *body* says about *url*; a `ReservationFile` answers for many URLs."""
+    return ReservationFile.of(body).about(url)
 
 
-def _matches(location: Any, url: str) -> bool:
-    if not isinstance(location, str) or not location.startswith("/") or not location.isprintable():
-        return False
-    pattern = location.partition("#")[0].encode("utf-8", "replace")
-    return not parse(b"User-agent: *\nDisallow: %b" % pattern, limit=None).verdict("*", url).allowed
+class ReservationFile:
+    """The rules of a file, read once: "the first rule whose location matches" decides, not the longest one."""
+
+    __slots__ = ("_rules",)
+
+    def __init__(self, rules: Iterable[tuple[Pattern, Reservation]] = ()) -> None:
+        self._rules = tuple(rules)
+
+    @classmethod
+    def of(cls, body: bytes) -> ReservationFile:
+        """Return the rules in *body*; none for anything but a JSON array of rules, or a lone rule."""
+        if len(body) > MAX_SIZE:
+            return cls()
+        try:
+            found: Any = json.loads(body)
+        except (ValueError, RecursionError):
+            return cls()
+        is_lone = isinstance(found, dict)
+        rules = [found] if is_lone else found[:MAX_RULES] if isinstance(found, list) else []
+        return cls(_rules_in(rules, is_lone=is_lone))
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def about(self, url: str) -> Reservation:
+        """Return what the file says about *url*."""
+        path = path_of(url)
+        return next((said for pattern, said in self._rules if pattern.matches(path)), Reservation())
+
+
+def _rules_in(rules: list[Any], *, is_lone: bool) -> Iterator[tuple[Pattern, Reservation]]:
+    for rule in rules:
+        location = rule.get("location") if isinstance(rule, dict) else None
+        if isinstance(location, str) and location.startswith("/") and location.isprintable():
+            pattern = Pattern.of(location.partition("#")[0].encode())
+            yield pattern, _of_rule(rule, is_lone=is_lone)
+
+
+def _of_rule(rule: dict[str, Any], *, is_lone: bool) -> Reservation:
+    value, policy = rule.get("tdm-reservation"), rule.get("tdm-policy")
+    is_text = isinstance(value, str)
+    reserved = _VALUES.get(value if is_text else str(value)) if type(value) in {int, str} else None
+    if not isinstance(policy, str) or not policy.isprintable():
+        policy = ""
+    return Reservation(reserved, policy[:MAX_POLICY], PATH, is_lone or is_text)

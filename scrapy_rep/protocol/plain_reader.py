@@ -47,6 +47,10 @@ class Reader(Protocol):
     """Answers questions about a body; every reader gives the same answers."""
 
     @property
+    def body(self) -> bytes:
+        """The octets that are read."""
+
+    @property
     def octets(self) -> int:
         """The octets of the body."""
 

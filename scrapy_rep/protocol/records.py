@@ -72,6 +72,7 @@ _EXACT: Final = {
     **{kind.value.encode(): kind for kind in Kind if kind not in (*_BY_PREFIX, Kind.UNKNOWN)},
     b"crawldelay": Kind.CRAWL_DELAY,
     b"crawl delay": Kind.CRAWL_DELAY,
+    b"content-signals": Kind.CONTENT_SIGNAL,  # seen in files; Cloudflare writes the singular
 }
 
 

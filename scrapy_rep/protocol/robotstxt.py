@@ -73,6 +73,11 @@ class RobotsTxt:
         self._rules: dict[str, CrawlerRules] = {}
 
     @property
+    def body(self) -> bytes:
+        """The octets that are read, as they came."""
+        return self._reader.body
+
+    @property
     def records(self) -> tuple[Record, ...]:
         """Every line that has a key and a value, unknown keys included."""
         return tuple(self._reader.records())

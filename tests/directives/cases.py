@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from scrapy_rep.directives.answers import Statement, answers
 
 _ROW: Final = re.compile(r"\| (\d+) \| (.*) \| (.*?) \| .*? \|")
 
@@ -33,3 +36,10 @@ _TEXT: Final = Path(__file__).with_name("cases.md").read_text("utf-8")
 CASES: Final = [
     Case(int(number), given, expected.partition(" — ")[0]) for number, given, expected in _ROW.findall(_TEXT)
 ]
+
+
+def said(statements: Iterable[Statement]) -> str:
+    """The answers that are known, as `cases.md` writes them."""
+    found = {category.value: answer.value for category, answer in answers(statements).items()}
+    known = [f"{category}: {answer}" for category, answer in sorted(found.items()) if answer != "unknown"]
+    return ", ".join(known) or "unknown throughout"

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives import content_signal, content_usage, licence, tdm
-from scrapy_rep.directives.answers import Answer, Statement, answers
+from scrapy_rep.directives import ai_txt, content_signal, content_usage, tdm
+from scrapy_rep.directives.answers import MAX_TEXT, Answer, Statement, answers
+from scrapy_rep.directives.content_signal import ContentUse, content_use
 from scrapy_rep.protocol import parse
-from tests.directives.cases import CASES, Case
+from tests.directives.cases import CASES, Case, said
 
-FIRST_SIGNAL, FIRST_FILE, LAST = 64, 101, 116
+FIRST_SIGNAL, FIRST_FILE, FIRST_LICENSE = 64, 101, 113
 SIGNALS = [case for case in CASES if FIRST_SIGNAL <= case.number < FIRST_FILE]
-FILES = [case for case in CASES if FIRST_FILE <= case.number < 113]
-LICENCES = [case for case in CASES if 113 <= case.number <= LAST]
-
-
-def said(statements: list[Statement]) -> str:
-    found = {category.value: answer.value for category, answer in answers(statements).items()}
-    known = [f"{category}: {answer}" for category, answer in sorted(found.items()) if answer != "unknown"]
-    return ", ".join(known) or "unknown throughout"
+FILES = [case for case in CASES if FIRST_FILE <= case.number < FIRST_LICENSE]
 
 
 @pytest.mark.parametrize("case", SIGNALS, ids=lambda case: case.number)
@@ -55,38 +50,9 @@ def test_the_given_reservation_means_what_is_expected(case: Case) -> None:
     )[0]
 
 
-@pytest.mark.parametrize("case", LICENCES, ids=lambda case: case.number)
-def test_the_given_licence_is_found(case: Case) -> None:
-    site = [
-        url for text in case.after("robots.txt") for url in licence.in_robots_txt(parse(text.encode()), "mybot")
-    ]
-    fields = [field.removeprefix("Link: ") for field in case.after("header")]
-    found = [*licence.in_header(fields, "https://e.org/"), *site]
-    assert case.expected.startswith(f"licence {found[0] if found else 'none'}")
-
-
 def test_aipref_a_reservation_covers_training_and_input() -> None:
     assert said(tdm.read_header(["1"]).statements()) == "ai-input: no, ai-train: no"
     assert said(tdm.read_header(["0"]).statements()) == "ai-input: yes, ai-train: yes"
-
-
-def test_ours_a_licence_that_is_no_url_means_nothing() -> None:
-    assert licence.in_robots_txt(parse(b"License: none (public domain)"), "mybot") == ()
-
-
-@given(st.text(), st.binary())
-def test_ours_readers_never_raise(text: str, octets: bytes) -> None:
-    robotstxt = parse(
-        b"User-agent: *\nContent-Usage: %b\nContent-Signal: %b\nLicense: %b" % (octets, octets, octets)
-    )
-    content_usage.read_header([text])
-    content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/a")
-    content_signal.read_header([text])
-    content_signal.read_robots_txt(robotstxt, "mybot")
-    licence.in_robots_txt(robotstxt, "mybot")
-    licence.in_header([text], "https://e.org/")
-    tdm.read_header([text], [text])
-    tdm.read_file(octets, "https://e.org/a")
 
 
 @given(st.permutations(["train-ai=n", "train-ai=y", "search=y"]))
@@ -97,3 +63,115 @@ def test_aipref_the_order_of_statements_does_not_matter(fields: list[str]) -> No
 
 def test_ours_nothing_said_is_unknown_throughout() -> None:
     assert set(answers([]).values()) == {Answer.UNKNOWN}
+
+
+def test_aipref_of_rules_with_identical_paths_all_apply() -> None:
+    robotstxt = parse(b"User-agent: *\nContent-Usage: /%41 train-ai=y\nContent-Usage: /A train-ai=n")
+    assert said(content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/A")) == "ai-train: no"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("/a*c", "/ab*"), ("/a*c", "/abc"), ("/*bc", "/a*c"), ("/abc", "/ab*")],
+)
+def test_ours_patterns_of_one_length_that_both_match_both_apply(first: str, second: str) -> None:
+    body = f"User-agent: *\nContent-Usage: {first} train-ai=y\nContent-Usage: {second} train-ai=n, search=y"
+    for text in (body, body.replace("=y\n", "=n\n").replace("train-ai=n,", "train-ai=y,")):
+        found = content_usage.read_robots_txt(parse(text.encode()), "mybot", "https://e.org/abc")
+        assert said(found) == "ai-train: no, search: yes"
+
+
+def test_aipref_the_longest_path_decides_as_a_whole() -> None:
+    robotstxt = parse(b"User-agent: *\nContent-Usage: /a train-ai=n\nContent-Usage: /a/b search=n")
+    assert said(content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/a/b")) == "search: no"
+
+
+def test_aipref_the_length_of_a_path_is_that_of_its_encoded_octets() -> None:
+    robotstxt = parse("User-agent: *\nContent-Usage: /***** train-ai=y\nContent-Usage: /é train-ai=n".encode())
+    assert said(content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/%C3%A9")) == "ai-train: no"
+
+
+def test_aipref_a_path_without_a_preference_says_nothing() -> None:
+    robotstxt = parse(b"User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /open")
+    assert content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/open/a") == []
+
+
+def test_cloudflare_the_plural_of_content_signal_is_read() -> None:
+    robotstxt = parse(b"User-agent: *\nContent-Signals: ai-train=no")
+    assert said(content_signal.read_robots_txt(robotstxt, "mybot")) == "ai-train: no"
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("search=yes,ai-train=no,use=reference", ContentUse.REFERENCE),
+        ("use=full, USE = Immediate, use=reference", ContentUse.IMMEDIATE),
+        ("use=full", ContentUse.FULL),
+        ("use=everything", None),
+        ("search=yes", None),
+    ],
+)
+def test_cloudflare_the_most_restrictive_level_of_use_counts(line: str, level: ContentUse | None) -> None:
+    assert content_use(content_signal.read_header([line])) is level
+
+
+def test_cloudflare_the_levels_of_use_have_an_order() -> None:
+    assert sorted(ContentUse, key=lambda level: level.rank) == ["immediate", "reference", "full"]
+
+
+def test_ours_an_unknown_level_of_use_is_irregular() -> None:
+    assert [one.irregular for one in content_signal.read_header(["use=full", "use=none"])] == [False, True]
+
+
+def test_tdmrep_the_first_rule_that_matches_decides() -> None:
+    rules = [{"location": "/", "tdm-reservation": 1}, {"location": "/open/", "tdm-reservation": 0}]
+    file = tdm.ReservationFile.of(json.dumps(rules).encode())
+    assert file.about("https://e.org/open/a").reserved is True
+
+
+def test_tdmrep_a_rule_without_a_readable_value_says_nothing_and_still_decides() -> None:
+    rules = [{"location": "/a", "tdm-reservation": True}, {"location": "/", "tdm-reservation": 1}]
+    assert tdm.read_file(json.dumps(rules).encode(), "https://e.org/a").reserved is None
+
+
+def test_ours_a_policy_that_no_output_can_encode_is_dropped() -> None:
+    body = rb'[{"location": "/", "tdm-reservation": 1, "tdm-policy": "https://e.org/\ud800"}]'
+    assert tdm.read_file(body, "https://e.org/") == tdm.Reservation(True, "", tdm.PATH)
+
+
+AI_TXT = b"User-Agent: *\nDisallow: *.jpg\nAllow: *.html\nDisallow: /\n"
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.number == 122], ids=lambda case: case.number)
+def test_the_given_ai_txt_means_what_is_expected(case: Case) -> None:
+    (body,) = case.after("with")
+    (path,) = case.after("path")
+    assert case.expected.startswith(said(ai_txt.read_file(body.encode(), "mybot", f"https://e.org{path}")))
+
+
+def test_spawning_the_longest_pattern_decides() -> None:
+    parsed = parse(AI_TXT)
+    answers = {path: said(ai_txt.read_file(parsed, "mybot", f"https://e.org{path}")) for path in ("/a.html", "/b")}
+    assert answers == {"/a.html": "ai-train: yes", "/b": "ai-train: no"}
+
+
+def test_spawning_a_file_without_a_matching_rule_says_nothing() -> None:
+    for body in (b"", b"User-Agent: *\nDisallow: *.jpg", b"User-Agent: *\nDisallow:", b"<html>404</html>"):
+        assert ai_txt.read_file(body, "mybot", "https://e.org/a.html") == []
+
+
+def test_ours_a_statement_about_ai_txt_names_its_line() -> None:
+    (one,) = ai_txt.read_file(AI_TXT, "mybot", "https://e.org/a.jpg")
+    assert (one.signal, one.source, one.line, one.text) == ("ai.txt", "/ai.txt", 2, "Disallow: *.jpg")
+
+
+@given(st.lists(st.sampled_from(["ai-train=no", "search=no", "use=immediate", "ai-train=yes", "search=yes", "x"])))
+def test_ours_repetitions_add_nothing(items: list[str]) -> None:
+    once = content_signal.read_header([", ".join(items)])
+    assert content_signal.read_header([", ".join(items)] * 3) == once
+    assert answers(once) == answers(one for item in items for one in content_signal.read_header([item]))
+
+
+def test_ours_the_text_of_a_statement_is_bounded() -> None:
+    for one in [*content_usage.read_header(["x" * 1_000_000]), *content_signal.read_header(["x" * 1_000_000])]:
+        assert len(one.text) == MAX_TEXT

@@ -1,0 +1,177 @@
+"""What a hostile site can send: every reader answers, in time that is linear in it, and never raises."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_rep.directives import ai_txt, content_signal, content_usage, rsl, tdm
+from scrapy_rep.directives.answers import MAX_UNREAD
+from scrapy_rep.directives.dates import parse_date
+from scrapy_rep.directives.page import combine
+from scrapy_rep.directives.page_signals import bing, google, noai
+from scrapy_rep.directives.path_rules import MAX_PATTERNS, PathRules
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
+from scrapy_rep.protocol import Kind, Record, parse
+
+MEGABYTE = 1_000_000
+SECONDS = 20.0
+"""A bound that only time beyond linear exceeds, even on a busy machine: linear readers need hundredths of it."""
+
+URL = f"https://e.org/{'ab' * 500}"
+DATES = ["Mon", " ", ", ", "Jun", "25", "9999", "0001", "-12", "-31", "T", "12", ":", "59", "PST", "Z", "."]
+FIELDS = ["<", ">", "<u>", ";", '"', ",", "=", "rel", "a", " ", "(", "*", "a;b=", "<u>;rel=", "max-snippet:1 "]
+
+READERS: dict[str, Callable[[str], object]] = {
+    "X-Robots-Tag": read_header,
+    "Robots-Tag": read_robots_tag,
+    "meta": lambda text: read_meta("robots", text),
+    "Content-Usage": lambda text: content_usage.read_header([text]),
+    "Content-Signal": lambda text: content_signal.read_header([text]),
+    "Link": lambda text: rsl.urls_in_header([f"{text}license"], URL),
+    "tdm-reservation": lambda text: tdm.read_header([text], [text]).statements(),
+    "tdmrep.json": lambda text: tdm.read_file(text.encode("utf-8", "replace"), URL),
+    "ai.txt": lambda text: ai_txt.read_file(text.encode("utf-8", "replace"), "mybot", URL),
+    "robots.txt": lambda text: robots_txt(text).statements(URL),
+    "RSL": lambda text: rsl.read_licenses([rsl.License(text, text, text)], text),
+}
+
+
+def robots_txt(text: str) -> RobotsSignals:
+    keys = ("Content-Usage", "Content-Usage: /", "Content-Signal", "License", "DisallowAITraining")
+    body = "User-agent: *\nAllow: /\n" + "\n".join(f"{key}: {text}" for key in keys)
+    return RobotsSignals.of(parse(body.encode("utf-8", "replace")), "mybot")
+
+
+def taken(read: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    read()
+    return time.perf_counter() - start
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("part", FIELDS)
+def test_ours_a_megabyte_is_read_in_linear_time(name: str, part: str) -> None:
+    text = part * (MEGABYTE // len(part))
+    assert taken(lambda: READERS[name](text)) < SECONDS
+
+
+@pytest.mark.parametrize("part", FIELDS)
+def test_ours_ten_thousand_fields_are_read_in_linear_time(part: str) -> None:
+    fields = [f"{part * 100}license"] * 10_000
+    for read in (content_usage.read_header, content_signal.read_header, tdm.read_header):
+        assert taken(lambda read=read: read(fields)) < SECONDS  # type: ignore[misc]
+    assert taken(lambda: rsl.urls_in_header(fields, URL)) < SECONDS
+
+
+@given(st.sampled_from(sorted(READERS)), st.text() | st.lists(st.sampled_from(FIELDS + DATES)).map("".join))
+def test_ours_readers_never_raise(name: str, text: str) -> None:
+    READERS[name](text)
+
+
+@given(st.binary())
+def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
+    tdm.read_file(octets, URL)
+    ai_txt.read_file(octets, "mybot", URL)
+    lines = (key + octets for key in (b"Content-Usage:", b"Content-Signal:", b"License:", b"AllowAITraining:"))
+    found = RobotsSignals.of(parse(b"\n".join([b"User-agent: *", *lines])), "mybot")
+    for one in found.statements(URL):
+        one.text.encode()
+    for url in found.licenses:
+        url.encode()
+
+
+@given(st.lists(st.sampled_from(DATES)).map("".join))
+def test_ours_a_date_that_is_read_can_be_shown(text: str) -> None:
+    parse_date(text)
+    page = combine(read_header(f"unavailable_after: {text}"), ["mybot"], 0)
+    assert str(page) is not None
+    for read in (noai, bing, google):
+        read(page)
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
+def test_ours_a_date_out_of_range_in_utc_is_none(text: str) -> None:
+    assert parse_date(text) is None
+
+
+@pytest.mark.parametrize("rule", ["max-snippet:1 ", "noindex ", "x "])
+def test_ours_rules_in_one_item_are_bounded(rule: str) -> None:
+    for read in (read_header, read_robots_tag):
+        assert len(read(rule * 10_000)) == MAX_ITEMS
+    assert len(read_robots_tag(f'*;x="{rule * 1_000}", *;{"a;" * 1_000}b')) <= MAX_ITEMS
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000])
+def test_ours_a_nested_file_says_nothing(body: bytes) -> None:
+    assert not tdm.ReservationFile.of(body)
+
+
+def test_ours_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
+    rule = {"location": f"/{'*a' * 50}$", "tdm-reservation": 1}
+    small = json.dumps([rule] * 5_000).encode()
+    assert len(small) < tdm.MAX_SIZE < len(small) * 20
+    assert taken(lambda: tdm.read_file(small, URL)) < SECONDS
+    assert tdm.read_file(small, f"{URL}a").reserved
+    assert not tdm.ReservationFile.of(json.dumps([rule] * 100_000).encode())
+
+
+@pytest.mark.parametrize("location", [f"/{'*' * 100_000}x", f"/{'*a' * 10_000}", "/\n", "/\ud800", "a", ""])
+def test_ours_a_hostile_location_matches_nothing(location: str) -> None:
+    body = json.dumps([{"location": location, "tdm-reservation": 1}]).encode()
+    assert tdm.read_file(body, "https://e.org/b").reserved is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Content-Usage: /p{} train-ai=n",
+        "Content-Usage: /p train-ai=n",
+        "Content-Usage: /p a{}=n",
+        "Content-Usage: /*{:05}* train-ai=n",
+        "Content-Signal: a{}=no",
+        "License: https://e.org/{}",
+        "DisallowAITraining: /*{:05}",
+    ],
+)
+def test_ours_twenty_thousand_lines_are_bounded(line: str) -> None:
+    lines = "\n".join(line.format(number) for number in range(20_000))
+    robotstxt = parse(f"User-agent: *\nAllow: /\n{lines}".encode(), limit=None)
+    assert taken(lambda: RobotsSignals.of(robotstxt, "mybot").statements(URL)) < SECONDS
+    found = RobotsSignals.of(robotstxt, "mybot")
+    assert len(found.statements("https://e.org/p")) <= MAX_UNREAD
+    assert len(found.licenses) <= rsl.MAX_URLS
+
+
+def test_ours_patterns_of_one_length_are_tried_up_to_a_bound() -> None:
+    matched: list[int] = []
+    patterns = (format(number, "015b").replace("0", "*").replace("1", "a") for number in range(20_000))
+    rules = PathRules(
+        ((f"/{path}".encode(), Record(line, Kind.CONTENT_USAGE, b"", b"")) for line, path in enumerate(patterns)),
+        lambda record: matched.append(record.line) or [],  # type: ignore[func-returns-value]
+    )
+    rules.statements(b"/" + b"a" * 50)
+    assert len(matched) <= MAX_PATTERNS + 1
+
+
+@given(st.text("ab*%;=,?:@\"'()\\ 01-.~", max_size=20))
+def test_rfc_9651_parsers_raise_nothing_but_value_errors(text: str) -> None:
+    with suppress(ValueError):
+        parse_list(text)
+    with suppress(ValueError):
+        parse_dictionary(text)
+
+
+@pytest.mark.parametrize("text", ['a=%"%ff"', 'a=%"%c3"', 'a=%"%C3%A9"'])
+def test_rfc_9651_a_display_string_is_utf_8_in_lower_case_digits(text: str) -> None:
+    with pytest.raises(ValueError, match=r"codec|unexpected"):
+        parse_dictionary(text)
+    assert parse_dictionary('a=%"%c3%a9"')["a"].value is None

@@ -1,0 +1,90 @@
+"""What page directives say about the use by AI, to those who take them so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_rep.directives.page import PageDirectives, combine
+from scrapy_rep.directives.page_signals import bing, google, noai
+from scrapy_rep.directives.robots_tag import read_header, read_meta
+from tests.directives.cases import said
+
+WORDS = [
+    "noai",
+    "noimageai",
+    "noarchive",
+    "nosnippet",
+    "max-snippet:0",
+    "max-snippet:5",
+    "archive",
+    "all",
+    "noindex",
+]
+
+
+def page(*fields: str) -> PageDirectives:
+    return combine([one for field in fields for one in read_header(field)], ["mybot"], 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "media_type", "expected"),
+    [
+        ("noai", "", "ai-train: no"),
+        ("noai", "image/png", "ai-train: no"),
+        ("noimageai", "text/html", "unknown throughout"),
+        ("noimageai", "Image/PNG; q=1", "ai-train: no"),
+        ("otherbot: noai", "", "unknown throughout"),
+    ],
+)
+def test_deviantart_noai_reserves_training(field: str, media_type: str, expected: str) -> None:
+    assert said(noai(page(field), media_type)) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("noarchive", "ai-input: no, ai-train: no"),
+        ("nocache", "unknown throughout"),
+        ("noarchive, nocache", "unknown throughout"),
+        ("otherbot: noarchive", "unknown throughout"),
+    ],
+)
+def test_bing_noarchive_reserves_answers_and_training(field: str, expected: str) -> None:
+    assert said(bing(page(field))) == expected
+
+
+def test_bing_nocache_is_recorded_without_a_category() -> None:
+    assert [(one.text, one.category) for one in bing(page("noarchive, nocache"))] == [
+        ("noarchive", None), ("nocache", None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("nosnippet", "ai-input: no"),
+        ("max-snippet:0", "ai-input: no"),
+        ("max-snippet:1", "unknown throughout"),
+        ("max-snippet:-1", "unknown throughout"),
+        ("max-snippet:none", "unknown throughout"),
+    ],
+)
+def test_google_a_page_without_a_snippet_is_no_input(field: str, expected: str) -> None:
+    assert said(google(page(field))) == expected
+
+
+def test_ours_a_statement_keeps_source_and_text_of_its_directive() -> None:
+    found = noai(combine([*read_meta("mybot", "NoAI"), *read_header("noai")], ["mybot"], 0))
+    assert [(one.signal, one.source, one.text) for one in found] == [
+        ("noai", "meta", "NoAI"), ("noai", "X-Robots-Tag", "noai"),
+    ]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WORDS)), st.sampled_from(WORDS))
+def test_ours_one_more_word_never_permits_more(words: list[str], more: str) -> None:
+    for read in (noai, bing, google):
+        before, after = read(page(*words)), read(page(*words, more))
+        assert {one.category for one in before} <= {one.category for one in after}
+        assert said(read(page(*words[::-1]))) == said(before)
