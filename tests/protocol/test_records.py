@@ -89,7 +89,8 @@ def test_google_any_other_key_is_unknown(key: bytes) -> None:
         (b"Visit-time", Kind.VISIT_TIME),
         (b"Host", Kind.HOST),
         (b"Clean-param", Kind.CLEAN_PARAM),
-        (b"Content-Signal", Kind.CONTENT_SIGNAL),
+        (b"Content-Signals", Kind.CONTENT_SIGNAL),
+        (b"License", Kind.LICENSE),
         (b"Content-Usage", Kind.CONTENT_USAGE),
         (b"Noindex", Kind.NOINDEX),
     ],
@@ -98,6 +99,10 @@ def test_ours_the_records_beside_the_protocol_have_exact_names(key: bytes, kind:
     assert kind_of(key) is kind
     assert kind_of(key + b"s") is Kind.UNKNOWN
     assert kind_of(b"x" + key) is Kind.UNKNOWN
+
+
+def test_ours_content_signal_may_be_written_in_the_plural() -> None:
+    assert kind_of(b"Content-Signal") is kind_of(b"content-signals") is Kind.CONTENT_SIGNAL
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.UNKNOWN], ids=str)
