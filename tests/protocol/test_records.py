@@ -90,13 +90,14 @@ def test_google_any_other_key_is_unknown(key: bytes) -> None:
         (b"Host", Kind.HOST),
         (b"Clean-param", Kind.CLEAN_PARAM),
         (b"Content-Signal", Kind.CONTENT_SIGNAL),
+        (b"Content-Signals", Kind.CONTENT_SIGNAL),
         (b"Content-Usage", Kind.CONTENT_USAGE),
         (b"Noindex", Kind.NOINDEX),
     ],
 )
 def test_ours_the_records_beside_the_protocol_have_exact_names(key: bytes, kind: Kind) -> None:
     assert kind_of(key) is kind
-    assert kind_of(key + b"s") is Kind.UNKNOWN
+    assert kind_of(key + b"x") is Kind.UNKNOWN
     assert kind_of(b"x" + key) is Kind.UNKNOWN
 
 
