@@ -63,10 +63,11 @@ class PathRules:
 
     def _as_long_as(self, longest: bytes, path: bytes) -> Iterator[bytes]:
         """The patterns with the length of *longest* that match *path*."""
-        prefix = path[: len(longest)]
-        if prefix in self._records and is_plain(prefix):
+        length = len(longest)
+        prefix = path[:length]
+        if len(prefix) == length and prefix in self._records and is_plain(prefix):
             yield prefix
-        for other, pattern in self._by_length.get(len(longest), ()):
+        for other, pattern in self._by_length.get(length, ()):
             if pattern.matches(path):
                 yield other
 

@@ -81,6 +81,11 @@ def test_ours_patterns_of_one_length_that_both_match_both_apply(first: str, seco
         assert said(found) == "ai-train: no, search: yes"
 
 
+def test_aipref_a_pattern_may_be_longer_than_the_path_that_it_matches() -> None:
+    robotstxt = parse(b"User-agent: *\nContent-Usage: /a train-ai=n\nContent-Usage: /a** train-ai=y")
+    assert said(content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/a")) == "ai-train: yes"
+
+
 def test_aipref_the_longest_path_decides_as_a_whole() -> None:
     robotstxt = parse(b"User-agent: *\nContent-Usage: /a train-ai=n\nContent-Usage: /a/b search=n")
     assert said(content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/a/b")) == "search: no"
