@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from scrapy_rep.directives import tdm
 from scrapy_rep.directives.answers import Statement, answers
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.vocabulary import Category, Signal
@@ -50,7 +49,8 @@ class AiSignals:
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
         signals = self._of(robots, token)
-        return as_values([*signals.statements(url), *_reservation(robots, url).statements()], signals.licenses)
+        reservation = robots.reservations.about(url)
+        return as_values([*signals.statements(url), *reservation.statements()], signals.licenses)
 
     def _of(self, robots: Robots, token: str) -> RobotsSignals:
         if robots.access is not Access.SUCCESSFUL:
@@ -59,12 +59,6 @@ class AiSignals:
         if token not in by_token:
             by_token[token] = RobotsSignals.of(robots.robotstxt, token)
         return by_token[token]
-
-
-def _reservation(robots: Robots, url: str) -> tdm.Reservation:
-    entry = robots.tdmrep
-    is_there = entry is not None and entry.access is Access.SUCCESSFUL
-    return tdm.read_file(entry.body, url) if entry is not None and is_there else tdm.Reservation()
 
 
 # How statements are kept in a stamp.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.directives.tdm import ReservationFile
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.stamp import BLANK
 from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict, parse
@@ -55,6 +56,7 @@ class Robots:
     _not_before: float = field(init=False, repr=False)
     _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
+    _reservations: ReservationFile | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         is_foreign = not isinstance(self.parser, RepRobotParser)
@@ -84,6 +86,15 @@ class Robots:
         if self._robotstxt is None:
             object.__setattr__(self, "_robotstxt", parse(self.entry.body, limit=None))
         return cast("RobotsTxt", self._robotstxt)
+
+    @property
+    def reservations(self) -> ReservationFile:
+        """The rules of ``tdmrep``; none without one."""
+        if self._reservations is None:
+            is_there = self.tdmrep is not None and self.tdmrep.access is Access.SUCCESSFUL
+            rules = ReservationFile.of(self.tdmrep.body) if is_there and self.tdmrep else ReservationFile()
+            object.__setattr__(self, "_reservations", rules)
+        return cast("ReservationFile", self._reservations)
 
     @property
     def stamp(self) -> Mapping[str, Any]:

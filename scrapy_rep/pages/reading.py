@@ -39,6 +39,10 @@ _NOT_INSIDE: Final = " or ".join(
 _META: Final = f"//meta[@name and not({_NOT_INSIDE})]"
 _META_IN_HEAD: Final = f"/html/head//meta[@name and not({_NOT_INSIDE})]"
 
+_NOAI: Final = frozenset({"noai", "noimageai"})
+"""Elements that are called like the rule are found, and read as that rule."""
+
+_FOR_ALL: Final = _NOAI | {"robot"}
 _START: Final = 100  # octets in which an encoding of two or four octets shows
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
@@ -89,13 +93,19 @@ def directives_of(response: Response, names: Collection[str], *, head_only: bool
     found = [one for field in header_fields(response, "X-Robots-Tag") for one in read_header(field)]
     found += [one for field in header_fields(response, "Robots-Tag") for one in read_robots_tag(field)]
     own = frozenset(name.lower() for name in names)
-    if may_name(response, own | {"robot"}):
+    if may_name(response, own | _FOR_ALL):
         page = html_of(response)
         for name, content in meta_elements(page, head_only=head_only) if page is not None else ():
-            agent = agent_of(name)
-            if name.strip() and (agent is None or agent in own):
-                found += read_meta(name, content)
+            found += _of_element(name.strip(), content, own)
     return found
+
+
+def _of_element(name: str, content: str, own: frozenset[str]) -> list[Directive]:
+    """The directives of a meta element called *name*, if it may address a crawler called one of *own*."""
+    if name.lower() in _NOAI:
+        return read_meta("", f"{name},{content}")
+    agent = agent_of(name)
+    return read_meta(name, content) if name and (agent is None or agent in own) else []
 
 
 def may_name(response: Response, names: frozenset[str]) -> bool:

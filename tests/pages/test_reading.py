@@ -46,3 +46,21 @@ def test_ours_xml_has_no_meta_elements() -> None:
 def test_ours_fields_and_elements_are_bounded() -> None:
     many = response(HtmlResponse, '<meta name="robots" content="noindex">' * 3_000, *["noindex"] * 10_000)
     assert len(directives_of(many, [])) == 2 * MAX_FIELDS
+
+
+@pytest.mark.parametrize("element", ['<meta name="noai">', '<meta name="NoAI" content="">'])
+def test_ours_an_element_called_noai_says_so(element: str) -> None:
+    found = directives_of(response(HtmlResponse, f"<html>{element}</html>"), ["mybot"])
+    assert str(combine(found, ["mybot"], NOW)) == "noai"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "shift_jis", "cp1252"])
+def test_ours_a_page_is_read_in_any_encoding(encoding: str) -> None:
+    body = '<html><meta name="robots" content="noindex"></html>'.encode(encoding)
+    page = HtmlResponse("https://e.org/", body=body, encoding=encoding)
+    assert str(combine(directives_of(page, ["mybot"]), ["mybot"], NOW)) == "noindex"
+
+
+def test_ours_a_name_may_be_spelt_with_character_references() -> None:
+    body = '<html><meta name="&#114;&#111;bots" content="noindex"></html>'
+    assert len(directives_of(response(HtmlResponse, body), ["mybot"])) == 1
