@@ -8,7 +8,7 @@ from scrapy_rep.crawl.target import SPLASH_MARK, Targets, is_for_splash
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
-from scrapy_rep.protocol import SCHEMES, Origin
+from scrapy_rep.protocol import SCHEMES, Origin, Reason
 
 from .audit import Audit
 
@@ -43,6 +43,11 @@ def is_exempt(request: Request) -> bool:
         return True
     stamp = meta.get(META_KEY)
     return isinstance(stamp, dict) and stamp.get("reason") == DONT_OBEY
+
+
+def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
+    """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
+    return is_exempt(request) or Reason.CRAWL_DELAY in policy.delay_exceptions(targets.of(request))
 
 
 class Account:

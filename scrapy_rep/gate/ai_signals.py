@@ -25,13 +25,17 @@ _BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
 """The categories that a reservation of text and data mining speaks about."""
 
 
+def reads_tdmrep(settings: RepSettings) -> bool:
+    """Whether a declared purpose needs the tdmrep.json of sites."""
+    return not _BY_TDMREP.isdisjoint(settings.purposes)
+
+
 class AiSignals:
     """What sites say about the declared purposes of one crawl (``REP_PURPOSES``)."""
 
     def __init__(self, settings: RepSettings) -> None:
         self.purposes = settings.purposes
         self.obeys = settings.ai_signals == "obey"
-        self.reads_tdmrep = not _BY_TDMREP.isdisjoint(settings.purposes)
         self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
 
     @classmethod

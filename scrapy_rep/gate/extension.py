@@ -7,11 +7,11 @@ fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from time import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
@@ -19,9 +19,8 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.crawl.target import Targets
-from scrapy_rep.directives.tdmrep_file import TdmRepFile
 from scrapy_rep.policy.exception_report import ExceptionReport
-from scrapy_rep.policy.modes import ASKING, SENT_ANYWAY, Mode
+from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
 from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
@@ -33,14 +32,11 @@ from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
 
-from .account import Account, is_exempt
+from .account import Account, has_no_delay, is_exempt
 from .ai_signals import AiSignals
-from .fetch import Fetcher
-from .refresh import Refresher
 from .report import Report
 from .robots import Robots, RobotsCache
-from .robots_builder import RobotsBuilder
-from .single_flight import SingleFlight
+from .robots_loader import NO_DELAY, RobotsLoader
 from .sitemap_lines import sitemaps_of
 
 if TYPE_CHECKING:
@@ -48,14 +44,11 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
-    from scrapy_rep.policy.policy_exception import PolicyException
     from scrapy_rep.protocol.freshness import Entry
 
-logger = logging.getLogger(__name__)
+    from .refresh import Refreshed
 
-_DELAYED: Final = [forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME)]
-_NO_EXCEPTIONS: Final[Mapping[Reason, PolicyException]] = {}
-_NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
+logger = logging.getLogger(__name__)
 
 
 class RepExtension(RobotsSource):
@@ -75,14 +68,13 @@ class RepExtension(RobotsSource):
         self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
-        self._fetcher = Fetcher(crawler, self._waiting)
-        self._refresher = Refresher(crawler, self._fetcher, self._store)
-        self._builder = RobotsBuilder(crawler, self._refresher.freshness)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
-        self._flights: dict[Origin, SingleFlight[Robots]] = {}
-        self._ai = AiSignals.of(self.settings)
-        self.account = Account(crawler, self.policy, self._exceptions, self._ai)
+        self.ai = AiSignals.of(self.settings)
+        self.account = Account(crawler, self.policy, self._exceptions, self.ai)
         self.report = Report(crawler, self.policy)
+        self._loader = RobotsLoader(
+            crawler, self.policy, self.product_tokens, self._cache, self._store, loaded=self._loaded
+        )
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -127,8 +119,7 @@ class RepExtension(RobotsSource):
 
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
-        robots = self._cache.get(Origin.from_url(url))
-        return robots if robots and robots.is_current(time()) else None
+        return self._cache.current(Origin.from_url(url))
 
     def entry(self, url: str) -> Entry | None:
         """The cached entry of the origin of *url*, or None if it is not cached or has expired; never waits.
@@ -146,7 +137,7 @@ class RepExtension(RobotsSource):
         """
         request = subject if isinstance(subject, Request) else Request(subject)
         robots = self.cached_robots(self.targets.of(request))
-        return await self._flight(request).join() if robots is None else robots
+        return await self._loader.flight(request).join() if robots is None else robots
 
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
@@ -156,11 +147,10 @@ class RepExtension(RobotsSource):
         request = subject if isinstance(subject, Request) else Request(subject)
         url = self.targets.of(request)
         robots, origin = self.cached_robots(url), Origin.from_url(url)
-        if robots is not None or origin in self._flights:
+        if robots is not None or self._loader.is_loading(origin):
             return robots
-        known = self._cache.get(origin)
-        is_stored = await self._refresher.is_stored(origin, known.entry if known else None)
-        return await self.robots(request) if is_stored and origin not in self._flights else None
+        is_stored = await self._loader.is_stored(origin)
+        return await self.robots(request) if is_stored and not self._loader.is_loading(origin) else None
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
@@ -176,8 +166,8 @@ class RepExtension(RobotsSource):
             return self.policy.decide_unasked(mode)
         verdict = self.verdict(robots, request)
         refusal = None
-        if self._ai is not None and verdict.allowed:
-            refusal = self._ai.refusal(robots, self.agent(robots, request), url)
+        if self.ai is not None and verdict.allowed:
+            refusal = self.ai.refusal(robots, self.agent(robots, request), url)
         if refusal is None:
             return self.policy.decide(url, mode, verdict)
         return replace(self.policy.decide(url, mode, forbidden_for(Reason.AI_SIGNAL)), line=refusal.line)
@@ -236,14 +226,14 @@ class RepExtension(RobotsSource):
 
     def prepare(self, request: Request) -> None:
         """Apply the delays of the cached robots.txt to the download slot of *request*. Never raises."""
-        if self._crawl_delay is None or self._has_no_delay(request):
+        if self._crawl_delay is None or has_no_delay(request, self.policy, self.targets):
             return
         try:
             robots = self.cached_robots(self.targets.of(request))
             if robots is not None:
                 self._crawl_delay.prepare(request, robots.parser)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
-            logger.exception(_NO_DELAY, self.targets.name(request))
+            logger.exception(NO_DELAY, self.targets.name(request))
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
@@ -254,18 +244,16 @@ class RepExtension(RobotsSource):
         if self.origin_to_ask(request) is None:  # a crawl with other settings put the request into the queue
             ended()
         else:
-            self._flight(request).call_when_ended(ended, waiting)
+            self._loader.flight(request).call_when_ended(ended, waiting)
 
     def cancel_prefetches(self) -> None:
         """Cancel the fetches that no request awaits: the crawl is closing."""
-        for flight in list(self._flights.values()):
-            if not flight.has_waiters:
-                flight.cancel()
+        self._loader.cancel_prefetches()
 
     @property
     def downloads(self) -> int:
         """Number of robots.txt requests in flight; attempts that wait for their time do not count."""
-        return self._fetcher.downloads
+        return self._loader.downloads
 
     @cached_property
     def _has_gate(self) -> bool:
@@ -280,89 +268,16 @@ class RepExtension(RobotsSource):
     def _crawl_delay(self) -> CrawlDelay | None:
         return self._crawler.get_extension(CrawlDelay)
 
-    # How a robots.txt is refreshed.
+    # What follows from a robots.txt.
 
-    def _flight(self, cause: Request) -> SingleFlight[Robots]:
-        """The fetch of the robots.txt for *cause*: the one in progress, or a new one."""
-        origin = Origin.from_url(self.targets.of(cause))
-        flight = self._flights.get(origin)
-        if flight is None:
-            flight = self._flights[origin] = SingleFlight(ended=partial(self._flights.__delitem__, origin))
-            flight.start(self._refresh(origin, cause))
-        return flight
-
-    def _waiting(self, origin: Origin) -> int:
-        """Number of requests that wait for the robots.txt of *origin*."""
-        return self._flights[origin].waiting if origin in self._flights else 0
-
-    async def _refresh(self, origin: Origin, cause: Request) -> Robots:
-        known = self._cache.get(origin)
-        refreshed = await self._refresher.refresh(
-            origin,
-            cause,
-            known.entry if known else None,
-            forbids=lambda url: self._forbids_redirect(url, cause),
-            retries=self.mode(cause) not in SENT_ANYWAY,
-        )
-        robots = self._builder.build(refreshed, known)
-        if refreshed.result is not None:
-            if not refreshed.result.is_cached:
-                await self._start_delay(robots, cause)
-            await self._refresher.save(refreshed)
-        if self._ai is not None and self._ai.reads_tdmrep:
-            robots = replace(robots, tdmrep=await self._tdmrep(robots, cause, known))
-        self._cache.put(robots, robots.octets)
+    async def _loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None, cause: Request) -> None:
+        """Report that *robots* replaces *known*, and send the signals."""
         self.report.refreshed(refreshed, robots, known)
         if self.account.audit is not None:
             self.account.audit.robots(robots)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)
-        return robots
-
-    async def _tdmrep(self, robots: Robots, cause: Request, known: Robots | None) -> Entry | None:
-        """The current tdmrep.json of the origin of *robots*, if that allows to fetch it."""
-        file = TdmRepFile.of(robots.entry.origin)
-        if not robots.verdict(self.product_tokens.of(cause), file.robots_url).allowed:
-            return None
-        refreshed = await self._refresher.refresh(
-            file,
-            cause,
-            known.tdmrep if known else None,
-            forbids=lambda url: self._forbids_redirect(url, cause),
-            retries=False,
-        )
-        if refreshed.result is not None:
-            self._crawler.stats.inc_value("rep/ai/tdmrep_count")
-            if not refreshed.result.is_cached:
-                await self._start_delay(robots, cause)
-            await self._refresher.save(refreshed)
-        return refreshed.entry
-
-    async def _start_delay(self, robots: Robots, cause: Request) -> None:
-        """Count the delay from the answer just received, before other processes can read the entry."""
-        if self._crawl_delay is None or self._has_no_delay(cause):
-            return
-        try:
-            await self._crawl_delay.robots_answered(cause, robots.parser)
-        except Exception:  # as in `prepare`
-            logger.exception(_NO_DELAY, self.targets.name(cause))
-
-    def _has_no_delay(self, request: Request) -> bool:
-        """Whether delays do not apply to *request*: it does not obey, or an exception covers it."""
-        return is_exempt(request) or Reason.CRAWL_DELAY in self.delay_exceptions(request)
-
-    def delay_exceptions(self, request: Request) -> Mapping[Reason, PolicyException]:
-        """The exceptions that cover *request*, by what they are for: ``crawl-delay`` and ``visit-time``."""
-        if not self.policy.has_exceptions:
-            return _NO_EXCEPTIONS
-        found = {verdict.reason: self.policy.exception(self.targets.of(request), verdict) for verdict in _DELAYED}
-        return {reason: exception for reason, exception in found.items() if exception is not None}
-
-    def _forbids_redirect(self, url: str, cause: Request) -> bool:
-        """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
-        robots = self.cached_robots(url)
-        return robots is not None and not robots.verdict(self.product_tokens.of(cause), url).allowed
 
     async def _send_robots_parsed(self, parser: RobotParser, cause: Request) -> None:
         signal: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
@@ -384,4 +299,4 @@ class RepExtension(RobotsSource):
         self._crawler.stats.set_value("rep/memory/evicted_count", self._cache.evicted)
 
     def __repr__(self) -> str:
-        return f"<RepExtension {self._cache!r} {self._store!r} flights={len(self._flights)}>"
+        return f"<RepExtension {self._cache!r} {self._store!r} {self._loader!r}>"

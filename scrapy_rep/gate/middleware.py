@@ -151,7 +151,7 @@ class RepMiddleware(Gate):
         self, request: Request, robots: Robots, decision: Decision, crawl_delay: CrawlDelay
     ) -> Decision:
         """Apply the delays of *robots* to the download slot of *request*; wait if the Visit-time is near."""
-        exceptions = self._extension.delay_exceptions(request)
+        exceptions = self._extension.policy.delay_exceptions(self._targets.of(request))
         refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal and refusal.wait and refusal.wait <= self._max_wait:
             await pause(self._crawler, refusal.wait)

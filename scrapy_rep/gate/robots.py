@@ -6,6 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import time
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy.exceptions import IgnoreRequest
@@ -31,6 +32,7 @@ _DELAY_KEY: Final = re.compile(rb"delay|rate|visit", re.IGNORECASE)  # part of e
 # At most, measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
+_COPIES_OF_RESERVATIONS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.body) + len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
+        if self.tdmrep is not None:
+            known += _COPIES_OF_RESERVATIONS * len(self.tdmrep.body) + _OCTETS_BESIDE_BODY
         if isinstance(parser, RepRobotParser):
             return known + parser.robotstxt.octets
         return known + _COPIES_OF_BODY_IN_OTHER_PARSERS * len(entry.body)
@@ -161,6 +165,11 @@ class RobotsCache:
             return None
         self._held.move_to_end(origin)
         return held[0]
+
+    def current(self, origin: Origin) -> Robots | None:
+        """As `get`, but None if it does not apply any more."""
+        robots = self.get(origin)
+        return robots if robots and robots.is_current(time()) else None
 
     def put(self, robots: Robots, octets: int) -> None:
         """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""

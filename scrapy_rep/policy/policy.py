@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -34,6 +34,10 @@ NOT_ASKED: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
 def forbidden_for(reason: Reason) -> Verdict:
     """The verdict that forbids for another *reason* than a rule."""
     return Verdict(allowed=False, rule=None, reason=reason)
+
+
+_DELAYED: Final = (forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME))
+_NO_EXCEPTIONS: Final[Mapping[Reason, PolicyException]] = {}
 
 
 class Outcome(str, Enum):
@@ -197,6 +201,13 @@ class Policy:
             if lapsed is not None:
                 self._lapsed(lapsed, verdict)
         return exception
+
+    def delay_exceptions(self, url: str) -> Mapping[Reason, PolicyException]:
+        """The exceptions that cover *url*, by what they are for: ``crawl-delay`` and ``visit-time``."""
+        if not self.has_exceptions:
+            return _NO_EXCEPTIONS
+        found = {verdict.reason: self.exception(url, verdict) for verdict in _DELAYED}
+        return {reason: exception for reason, exception in found.items() if exception is not None}
 
     def __repr__(self) -> str:
         return f"<Policy default={self.default} {self.modes!r} {self.exceptions!r}>"

@@ -1,0 +1,158 @@
+"""How a robots.txt gets into memory: one fetch per origin at a time, and what follows from what it brings."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
+
+from scrapy_rep.crawl.target import Targets
+from scrapy_rep.directives.tdmrep_file import TdmRepFile
+from scrapy_rep.policy.modes import SENT_ANYWAY
+from scrapy_rep.politeness.crawl_delay import CrawlDelay
+from scrapy_rep.protocol import Origin
+from scrapy_rep.settings import RepSettings
+
+from .account import has_no_delay
+from .ai_signals import reads_tdmrep
+from .fetch import Fetcher
+from .refresh import Refresher
+from .robots_builder import RobotsBuilder
+from .single_flight import SingleFlight
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_rep.crawl.product_tokens import ProductTokens
+    from scrapy_rep.policy.policy import Policy
+    from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.stores.store import Store
+
+    from .refresh import Refreshed
+    from .robots import Robots, RobotsCache
+
+logger = logging.getLogger(__name__)
+
+NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
+
+
+class RobotsLoader:
+    """Loads the robots.txt files of one crawl into its *cache*: from its *store*, or by a fetch."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        policy: Policy,
+        product_tokens: ProductTokens,
+        cache: RobotsCache,
+        store: Store,
+        *,
+        loaded: Callable[[Robots, Refreshed, Robots | None, Request], Awaitable[None]],
+    ) -> None:
+        """Call *loaded* for each `Robots`, before the requests that wait for it continue.
+
+        Its other arguments are where the entry comes from, the `Robots` that was known before, and the request
+        that caused it. Raises whatever the parser back-end raises if it cannot be used.
+        """
+        self._crawler = crawler
+        self._policy = policy
+        self._product_tokens = product_tokens
+        self._targets = Targets.for_crawler(crawler)
+        self._cache = cache
+        self._loaded = loaded
+        self._reads_tdmrep = reads_tdmrep(RepSettings.from_crawler(crawler))
+        self._fetcher = Fetcher(crawler, self._waiting)
+        self._refresher = Refresher(crawler, self._fetcher, store)
+        self._builder = RobotsBuilder(crawler, self._refresher.freshness)
+        self._flights: dict[Origin, SingleFlight[Robots]] = {}
+
+    def flight(self, cause: Request) -> SingleFlight[Robots]:
+        """The fetch of the robots.txt for *cause*: the one in progress, or a new one."""
+        origin = Origin.from_url(self._targets.of(cause))
+        flight = self._flights.get(origin)
+        if flight is None:
+            flight = self._flights[origin] = SingleFlight(ended=partial(self._flights.__delitem__, origin))
+            flight.start(self._load(origin, cause))
+        return flight
+
+    def is_loading(self, origin: Origin) -> bool:
+        """Whether the robots.txt of *origin* is being fetched."""
+        return origin in self._flights
+
+    async def is_stored(self, origin: Origin) -> bool:
+        """Whether the store has a current entry of *origin*."""
+        known = self._cache.get(origin)
+        return await self._refresher.is_stored(origin, known.entry if known else None)
+
+    def cancel_prefetches(self) -> None:
+        """Cancel the fetches that no request awaits."""
+        for flight in list(self._flights.values()):
+            if not flight.has_waiters:
+                flight.cancel()
+
+    @property
+    def downloads(self) -> int:
+        """Number of requests in flight; attempts that wait for their time do not count."""
+        return self._fetcher.downloads
+
+    @cached_property
+    def _crawl_delay(self) -> CrawlDelay | None:
+        return self._crawler.get_extension(CrawlDelay)
+
+    def _waiting(self, origin: Origin) -> int:
+        """Number of requests that wait for the robots.txt of *origin*."""
+        return self._flights[origin].waiting if origin in self._flights else 0
+
+    async def _load(self, origin: Origin, cause: Request) -> Robots:
+        known = self._cache.get(origin)
+        is_patient = self._policy.mode(self._targets.of(cause)) not in SENT_ANYWAY
+        refreshed = await self._refresh(origin, cause, known.entry if known else None, retries=is_patient)
+        robots = self._builder.build(refreshed, known)
+        await self._save(refreshed, robots, cause)
+        if self._reads_tdmrep:
+            robots = replace(robots, tdmrep=await self._load_tdmrep(robots, cause, known))
+        self._cache.put(robots, robots.octets)
+        await self._loaded(robots, refreshed, known, cause)
+        return robots
+
+    async def _load_tdmrep(self, robots: Robots, cause: Request, known: Robots | None) -> Entry | None:
+        """The current tdmrep.json of the origin of *robots*; None if that does not allow to fetch it."""
+        file = TdmRepFile.of(robots.entry.origin)
+        if not robots.verdict(self._product_tokens.of(cause), file.robots_url).allowed:
+            return None
+        refreshed = await self._refresh(file, cause, known.tdmrep if known else None, retries=False)
+        if refreshed.result is not None:
+            self._crawler.stats.inc_value("rep/ai/tdmrep_count")
+        await self._save(refreshed, robots, cause)
+        return refreshed.entry
+
+    async def _refresh(self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool) -> Refreshed:
+        forbids = partial(self._forbids_redirect, cause)
+        return await self._refresher.refresh(origin, cause, known, forbids=forbids, retries=retries)
+
+    def _forbids_redirect(self, cause: Request, url: str) -> bool:
+        """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
+        robots = self._cache.current(Origin.from_url(url))
+        return robots is not None and not robots.verdict(self._product_tokens.of(cause), url).allowed
+
+    async def _save(self, refreshed: Refreshed, robots: Robots, cause: Request) -> None:
+        """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it."""
+        if refreshed.result is not None:
+            if not refreshed.result.is_cached:
+                await self._start_delay(robots, cause)
+            await self._refresher.save(refreshed)
+
+    async def _start_delay(self, robots: Robots, cause: Request) -> None:
+        if self._crawl_delay is None or has_no_delay(cause, self._policy, self._targets):
+            return
+        try:
+            await self._crawl_delay.robots_answered(cause, robots.parser)
+        except Exception:  # a parser back-end failed; it fails again in the gate, with the request
+            logger.exception(NO_DELAY, self._targets.name(cause))
+
+    def __repr__(self) -> str:
+        return f"<RobotsLoader flights={len(self._flights)}>"
