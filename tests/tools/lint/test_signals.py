@@ -132,7 +132,7 @@ ITEMS = st.sampled_from([
 @given(st.lists(ITEMS, max_size=6).map("".join))
 def test_ours_content_usage_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
     found = {each.code for each in signals(f"Content-Usage: {value}")}
-    url = "https://h" + (value.split(maxsplit=1)[0] if value.startswith("/") else "/")
+    url = "https://h" + (value.split(maxsplit=1)[0] if value.strip().startswith("/") else "/")
     read = content_usage.read_robots_txt(parse(f"{HEAD}Content-Usage: {value}".encode()), "a", url)
 
     if not read or any(one.irregular for one in read):
