@@ -69,13 +69,14 @@ _YES_OR_NO: Final = {
 
 def check(subject: Subject, found: Findings) -> None:
     """Check the Content-Usage records of *subject*."""
+    records = [each.record for each in subject.extensions if each.record.kind is Kind.CONTENT_USAGE]
     guesses = Guesses(_LABELS)
-    for record in subject.records:
-        if record.kind is Kind.CONTENT_USAGE:
-            column = subject.value_column(record)
-            for code, *facts in _problems(record.text, guesses):
-                found.add(code, record.line, column, *facts)
-    _check_position(subject, found)
+    for record in records:
+        column = subject.value_column(record)
+        for code, *facts in _problems(record.text, guesses):
+            found.add(code, record.line, column, *facts)
+    if records:
+        _check_position(subject, found)
 
 
 def _problems(value: str, guesses: Guesses) -> Iterator[tuple[str, ...]]:

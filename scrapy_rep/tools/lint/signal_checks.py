@@ -63,6 +63,7 @@ CODES: Final[dict[str, Code]] = {
 _KEYS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_SIGNAL)
 _YES_OR_NO: Final = ("yes", "no")
 _LEVELS: Final = ("immediate", "reference", "full")  # of use=, since 2026-07
+_AI_TRAINING: Final = b"allowaitraining"
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _PATH: Final = re.compile(r"([/*]\S*)\s*(.*)", re.DOTALL)
 _LONGEST_KEY: Final = 20  # characters: anything longer is not a misspelling
@@ -72,13 +73,15 @@ _MOST_GUESSED: Final = 300  # unknown keys of a file that are compared with the 
 def check(subject: Subject, found: Findings) -> None:
     """Check the signals of *subject*."""
     guesses = Guesses(_KEYS)
-    for record in subject.records:
+    for record in (extension.record for extension in subject.extensions):
         if record.kind is Kind.CONTENT_SIGNAL:
             _check_content_signal(record, subject, guesses, found)
         elif record.kind is Kind.LICENSE and not is_url(record.text):
             found.add("license-without-url", record.line, subject.value_column(record), record.value or record.key)
-        elif record.key.lower() in AI_TRAINING_KEYS:
-            _check_ai_training(record, subject, found)
+    if _AI_TRAINING in subject.body.lower():  # few files have it, and all have records
+        for record in subject.records:
+            if record.key.lower() in AI_TRAINING_KEYS:
+                _check_ai_training(record, subject, found)
     _check_opened(subject, found)
 
 
