@@ -12,11 +12,13 @@ from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
 from scrapy_rep.protocol.robotstxt import require_octets
 
 from . import (
+    content_usage_checks,
     file_checks,
     group_checks,
     line_checks,
     path_checks,
     rule_checks,
+    signal_checks,
     sitemap_and_extension_checks,
 )
 from .finding import MOST_OF_A_CODE, Code, Finding, Findings, Severity
@@ -24,7 +26,10 @@ from .subject import Subject
 
 __all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Finding", "Severity", "lint"]
 
-_LINE_BY_LINE: Final = (line_checks, group_checks, path_checks, rule_checks, sitemap_and_extension_checks)
+_LINE_BY_LINE: Final = (
+    line_checks, group_checks, path_checks, rule_checks, sitemap_and_extension_checks, signal_checks,
+    content_usage_checks,
+)  # fmt: skip
 
 CODES: Final[dict[str, Code]] = {
     code: kind for checks in (file_checks, *_LINE_BY_LINE) for code, kind in checks.CODES.items()

@@ -7,10 +7,11 @@ from typing import Final
 
 from scrapy_rep.protocol import Extension, Kind, Record
 from scrapy_rep.protocol.other_records import seconds
-from scrapy_rep.protocol.product_token import is_global
+from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.product_token import is_global, token_in
 
 from .finding import Code, Findings, Severity
-from .subject import RULES, Subject
+from .subject import RULES, UNNAMED, Subject
 
 CODES: Final[dict[str, Code]] = {
     "relative-sitemap": Code(
@@ -73,14 +74,25 @@ CODES: Final[dict[str, Code]] = {
         "No search engine reads Noindex in robots.txt; Google stopped in 2019.",
         "Use the X-Robots-Tag header or a robots meta tag on pages that are not disallowed.",
     ),
+    "noindex-behind-disallow": Code(
+        Severity.WARNING,
+        "Noindex behind a Disallow",
+        "No search engine reads Noindex in robots.txt, and line {1} disallows {0}, so none sees a noindex there.",
+        "Allow the page and put the noindex in its X-Robots-Tag header or robots meta tag; remove this line.",
+    ),
     "misplaced-content-signal": Code(
         Severity.WARNING,
         "Content-Signal outside a group",
-        "{0} comes before the first user-agent line, but crawlers look for it in a group.",
+        "{0} comes before the first user-agent line, {1}.",
         "Move it below “User-agent: *”.",
     ),
 }
 
+_OUTSIDE: Final = {
+    Kind.CONTENT_SIGNAL: "so crawlers that look only in their group miss it",
+    Kind.CONTENT_USAGE: "so it applies to no crawler",
+}
+_MOST_ASKED: Final = 100  # Noindex records of a file that the engine is asked about
 _LONG_DELAY: Final = 300.0  # seconds: 288 pages a day
 _DAY: Final = 86_400.0
 _SCHEME: Final = re.compile(rb"([a-z][a-z0-9+.-]*)://[^/]", re.IGNORECASE)
@@ -100,13 +112,13 @@ def check(subject: Subject, found: Findings) -> None:
             _check_delay(record, subject, found)
         elif record.kind is Kind.HOST:
             found.add("host-record", record.line, subject.column(record))
-        elif record.kind is Kind.NOINDEX:
-            found.add("noindex-record", record.line, subject.column(record))
     readers = _Readers()
     for extension in subject.extensions:
+        record = extension.record
         code = _extension_code(extension, readers)
         if code:
-            found.add(code, extension.record.line, subject.column(extension.record), extension.record.key)
+            found.add(code, record.line, subject.column(record), record.key, _OUTSIDE.get(record.kind, ""))
+    _check_noindex(subject, found)
     _check_before_rules(subject, found)
 
 
@@ -157,6 +169,31 @@ def _extension_code(extension: Extension, readers: _Readers) -> str:
     if kind in _OF_YANDEX and not (is_for_all or is_for_yandex):
         return "record-of-another-engine"
     return "record-google-ignores" if is_for_all and kind in _DELAYS | {Kind.CLEAN_PARAM} else ""
+
+
+def _check_noindex(subject: Subject, found: Findings) -> None:
+    asked = 0
+    for extension in subject.extensions:
+        record = extension.record
+        if record.kind is not Kind.NOINDEX:
+            continue
+        asked += 1
+        path, line = _disallowed(extension, subject) if asked <= _MOST_ASKED else (b"", 0)
+        code = "noindex-behind-disallow" if line else "noindex-record"
+        found.add(code, record.line, subject.column(record), path, str(line))
+
+
+def _disallowed(extension: Extension, subject: Subject) -> tuple[bytes, int]:
+    """A path of the Noindex in *extension*, and the line that disallows it to the first crawler of its group."""
+    value = extension.record.value
+    if not extension.agents or value[:1] not in {b"/", b"*"} or value[:2] == b"//":
+        return b"", 0
+    pieces = Pattern.of(value, canonical_octets=subject.dialect.canonical_octets).pieces
+    path = b"/" + b"a".join(pieces).lstrip(b"/")
+    agent = extension.agents[0].value
+    token = token_in(agent, wide=subject.dialect.wide_tokens).decode("utf-8", "surrogateescape")
+    verdict = subject.verdict(UNNAMED if is_global(agent) else token, path)
+    return path, 0 if verdict.allowed else verdict.line
 
 
 def _check_before_rules(subject: Subject, found: Findings) -> None:

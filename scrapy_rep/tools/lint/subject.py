@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
+from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.product_token import is_global
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.protocol.robotstxt import cut
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
+UNNAMED: Final = "any-other-crawler"
+"""The token of a crawler that no group names."""
+
+AI_TRAINING_KEYS: Final = frozenset({b"disallowaitraining", b"allowaitraining"})
+"""Keys of an expired draft, in lower case; Google's parser matches their beginning."""
+
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
 
@@ -64,6 +70,10 @@ class Subject:
     def extensions(self) -> tuple[Extension, ...]:
         """The records that RFC 9309 does not define, each with its user-agent lines."""
         return self._robotstxt.extensions
+
+    def verdict(self, token: str, path: str | bytes) -> Verdict:
+        """The engine's verdict on *path* for the crawler called *token*."""
+        return self._robotstxt.verdict(token, path)
 
     @cached_property
     def is_html(self) -> bool:

@@ -22,6 +22,7 @@ from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import lint
 
 from .records import Counts, SiteRecord
+from .signals import CONTROL_TOKENS, answers_in, signal_lines
 
 AI_CRAWLERS: Final = (
     "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",
@@ -52,19 +53,24 @@ def measure(
     robotstxt = parse(body, dialect, limit=limit)
     records, groups = robotstxt.records, robotstxt.groups
     findings = lint(body, dialect, limit=limit, **_source(site, fetched))
+    is_page, agents = is_html(body), _rules_by_name(groups)
+    signals = {} if is_page else signal_lines(records)
     return SiteRecord(
         site=site,
         bytes=len(body),
         sha256=sha256(body).hexdigest(),
-        is_html=is_html(body),
+        is_html=is_page,
         **_line_figures(body, records),
         **_record_figures(records),
         groups=len(groups),
-        agents=_rules_by_name(groups),
+        agents=agents,
         crawl_delays=_crawl_delays(robotstxt.extensions),
         sitemaps=len(robotstxt.sitemaps),
         findings=dict(Counter(finding.code for finding in findings)),
         ai_crawlers=_ai_crawlers(robotstxt),
+        ai_signals=signals,
+        ai_answers=answers_in(robotstxt, signals),
+        control_tokens=_control_tokens(robotstxt, agents),
         shuts_out=not robotstxt.verdict("", "/").allowed,
         **fetched,
     )
@@ -139,15 +145,23 @@ def _crawl_delays(extensions: Iterable[Extension]) -> dict[str, float]:
 
 
 def _ai_crawlers(robotstxt: RobotsTxt) -> dict[str, str]:
-    treatment: dict[str, str] = {}
-    for name in AI_CRAWLERS:
-        is_shut_out = not robotstxt.verdict(name, "/").allowed
-        if robotstxt.has_group(name):
-            is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
-            treatment[name] = SHUT_OUT if is_shut_out else RESTRICTED if is_restricted else WELCOME
-        elif is_shut_out:
-            treatment[name] = AS_ALL
-    return treatment
+    treatments = {name: _treatment(robotstxt, name) for name in AI_CRAWLERS}
+    return {name: treatment for name, treatment in treatments.items() if treatment}
+
+
+def _control_tokens(robotstxt: RobotsTxt, agents: Iterable[str]) -> dict[str, str]:
+    named = {name.lower() for name in agents}
+    names = (token.name for token in CONTROL_TOKENS)
+    return {name: _treatment(robotstxt, name) for name in names if name.lower() in named}
+
+
+def _treatment(robotstxt: RobotsTxt, name: str) -> str:
+    """How the site treats the crawler called *name*; empty when it neither names it nor shuts it out."""
+    is_shut_out = not robotstxt.verdict(name, "/").allowed
+    if not robotstxt.has_group(name):
+        return AS_ALL if is_shut_out else ""
+    is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
+    return SHUT_OUT if is_shut_out else RESTRICTED if is_restricted else WELCOME
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -32,7 +32,9 @@ class SiteRecord:
     ``crawl_delays`` maps names to seconds, ``findings`` maps codes of the linter to their numbers.
 
     ``ai_crawlers`` holds the AI crawlers that are named or shut out: see `measure.AI_CRAWLERS`. ``shuts_out`` is
-    true when a crawler without a group of its own may not request ``/``.
+    true when a crawler without a group of its own may not request ``/``. ``ai_signals`` counts the lines of each
+    signal about the use by AI, ``ai_answers`` maps signals to what they answer such a crawler about ``/``, by
+    category, and ``control_tokens`` holds those that are named: see `signals.CONTROL_TOKENS`.
     """
 
     site: str
@@ -65,6 +67,9 @@ class SiteRecord:
     findings: Counts = field(default_factory=dict)
     ai_crawlers: dict[str, str] = field(default_factory=dict)
     shuts_out: bool = False
+    ai_signals: Counts = field(default_factory=dict)
+    ai_answers: dict[str, dict[str, str]] = field(default_factory=dict)
+    control_tokens: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the record as one line of JSON."""

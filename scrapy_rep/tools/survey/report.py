@@ -6,6 +6,8 @@ its charts; this module only computes.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ from scrapy_rep.tools.page.charts import Part, histogram, page_template
 
 from . import totals as kinds
 from .measure import AI_CRAWLERS, AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
+from .signals import CONTROL_TOKENS, SIGNALS
 from .totals import Totals
 
 _SIZES: Final = (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536)  # octets
@@ -53,6 +56,7 @@ def figures(totals: Totals, when: datetime, *, expected: int) -> dict[str, Any]:
         "shut_out_unnamed": totals.features[kinds.SHUTS_OUT_UNNAMED],
         "with_delay": len(totals.delays),
         "ai_crawlers": _ai_crawlers(totals),
+        "signals": _signals(totals),
         "agents": _agents(totals),
         "sizes": histogram(totals.sizes, _SIZES, unit=1_024),
         "lines": histogram(totals.lines, _LINES),
@@ -84,6 +88,30 @@ def _ai_crawlers(totals: Totals) -> dict[str, Any]:
         "heads": ["crawler", *treatments],
         "rows": [(name, *(count[treatment] for treatment in treatments)) for name, count in counts],
     }
+
+
+def _signals(totals: Totals) -> dict[str, Any]:
+    together = totals.ai_answers[kinds.ALL_SIGNALS]
+    rows: list[tuple[str, int, int | str, int | str]] = []
+    for signal in SIGNALS:
+        said = totals.ai_answers[signal]
+        rows.append((signal, totals.signals[signal], "", ""))
+        rows += [(f"{signal}: {name}", no + yes, no, yes) for name, no, yes in _no_and_yes(said)]
+    for token in CONTROL_TOKENS:
+        ways = totals.control_tokens[token.name]
+        name = f"{token.name} ({token.owner}, {token.since})"
+        rows.append((name, ways.total(), ways[SHUT_OUT], ways[WELCOME]))
+    return {
+        "files": totals.with_signals,
+        "bars": [Part(name, no, "red", yes) for name, no, yes in _no_and_yes(together)],
+        "rows": [row for row in rows if row[1]],
+    }
+
+
+def _no_and_yes(said: Mapping[tuple[str, str], int]) -> list[tuple[str, int, int]]:
+    """Each category with its numbers of no and of yes."""
+    counts = Counter(said)
+    return [(name, counts[name, kinds.NO], counts[name, kinds.YES]) for name in sorted({name for name, _ in said})]
 
 
 def _agents(totals: Totals) -> dict[str, Any]:

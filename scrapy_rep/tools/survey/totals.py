@@ -24,6 +24,10 @@ SITEMAP: Final = "a Sitemap line"
 SHUTS_OUT_UNNAMED: Final = "/ disallowed to unnamed crawlers"
 SHUTS_OUT_AI: Final = "an AI crawler shut out by name"
 
+ALL_SIGNALS: Final = "all signals"
+NO, YES = "no", "yes"
+"""The answers of signals; where signals disagree, the answer is no."""
+
 _NAMES_COUNTED: Final = 100_000  # in user-agent lines: more come from hostile files alone
 _SITES_LISTED: Final = 50  # of those that share a file
 
@@ -72,6 +76,10 @@ class Totals:
         self.delays: list[float] = []  # seconds, the longest of each site
         self.sitemaps: list[int] = []
         self.features: Counter[str] = Counter()
+        self.with_signals = 0
+        self.signals: Counter[str] = Counter()  # files with a signal
+        self.ai_answers: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each signal
+        self.control_tokens: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._files: dict[str, SharedFile] = {}
 
     @property
@@ -102,7 +110,18 @@ class Totals:
         self._add_lines(record)
         self._add_agents(record)
         self.features.update(name for name, value in _features(record).items() if value)
+        self._add_signals(record)
         self._add_content(record)
+
+    def _add_signals(self, record: SiteRecord) -> None:
+        self.with_signals += bool(record.ai_signals or record.control_tokens)
+        self.signals.update(record.ai_signals.keys())
+        stated = {(category, answer) for each in record.ai_answers.values() for category, answer in each.items()}
+        self.ai_answers[ALL_SIGNALS].update(one for one in stated if one[1] == NO or (one[0], NO) not in stated)
+        for signal, each in record.ai_answers.items():
+            self.ai_answers[signal].update(each.items())
+        for name, treatment in record.control_tokens.items():
+            self.control_tokens[name][treatment] += 1
 
     def _add_lines(self, record: SiteRecord) -> None:
         self.line_kinds.update({kind: count for kind, count in record.records.items() if kind != "unknown"})

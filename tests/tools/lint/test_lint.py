@@ -253,6 +253,19 @@ _MADE = {
         b"User-agent: *\nDisallow: /a\n"
         + b"".join(b"User-agent: a%d\nDisallow: /x\n" % (n % 7_000) for n in range(14_000))
     ),
+    "many keys of Content-Signal": lambda: (
+        b"User-agent: *\n"
+        + b"".join(
+            b"content-signal:%s\n" % b",".join(b"a%d" % (n * 90 + m) for m in range(90)) for n in range(1_000)
+        )
+    ),
+    "many labels of Content-Usage": lambda: (
+        b"User-agent: *\n" + b"".join(b"content-usage:a%d=n;b,%d\n" % (n, n) for n in range(20_000))
+    ),
+    "long unreadable Content-Usage": lambda: b"User-agent: *\n" + (b"content-usage:" + b"a " * 8_000 + b"\n") * 31,
+    "many agents for many Noindex": lambda: b"".join(
+        b"User-agent: a%d\nNoindex: /%d\nDisallow: /\n" % (n, n) for n in range(10_000)
+    ),
     "one long line": lambda: b"Disallow: " + b"/a b" * 120_000,
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.tools.survey.measure import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, measure
+from scrapy_rep.tools.survey.records import SiteRecord
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 from .counting import count
@@ -64,6 +65,45 @@ def test_what_is_said_to_ai_crawlers_is_told_apart() -> None:
     assert measure("s", BODY).ai_crawlers == {"GPTBot": SHUT_OUT, "CCBot": RESTRICTED, "ClaudeBot": WELCOME}
     closed = measure("s", b"User-agent: *\nDisallow: /\nUser-agent: GPTBot\nAllow: /")
     assert (closed.shuts_out, closed.ai_crawlers["GPTBot"], closed.ai_crawlers["CCBot"]) == (True, WELCOME, AS_ALL)
+
+
+def said(*lines: str) -> SiteRecord:
+    return measure("s", "\n".join(["User-agent: *", *lines]).encode())
+
+
+def test_ours_lines_of_signals_are_counted_those_of_a_license_with_a_url_alone() -> None:
+    record = said("Content-Signal: ai-train=no", "Content-Signal: x", "License: none", "License: https://h/l.xml")
+    assert record.ai_signals == {"Content-Signal": 2, "License": 1}
+    assert said("Disallow: /x").ai_signals == {}
+    assert measure("s", b"<html>\nLicense: https://h/l.xml\nContent-Signal: ai-train=no\n").ai_signals == {}
+
+
+def test_ours_the_answers_of_signals_are_told_apart_and_unknown_ones_left_out() -> None:
+    record = said("Content-Signal: ai-train=yes, search=yes, ai_input=no", "Content-Usage: train-ai=n", "Allow: /")
+    assert record.ai_answers == {
+        "Content-Signal": {"search": "yes", "ai-train": "yes"}, "Content-Usage": {"ai-train": "no"}
+    }  # fmt: skip
+    assert said("Content-Usage: train-ai=no", "Content-Signal: use=full").ai_answers == {}
+
+
+def test_ours_a_site_that_may_not_be_crawled_has_signals_and_no_answers() -> None:
+    record = said("Content-Signal: ai-train=no", "Disallow: /")
+    assert (record.ai_signals, record.ai_answers) == ({"Content-Signal": 1}, {})
+    assert said("Content-Signal: ai-train=no", "Disallow: /x").ai_answers
+
+
+def test_ours_the_answers_are_those_for_crawlers_that_no_group_names() -> None:
+    body = b"User-agent: a\nContent-Signal: ai-train=no\n\nUser-agent: *\nContent-Usage: /y train-ai=n\n"
+    assert measure("s", body).ai_answers == {}
+    assert measure("s", b"Content-Signal: ai-train=no\n" + body).ai_answers == {
+        "Content-Signal": {"ai-train": "no"}
+    }
+
+
+def test_ours_control_tokens_are_counted_when_they_are_named() -> None:
+    body = b"User-agent: google-extended\nDisallow: /\nUser-agent: Applebot-Extended\nDisallow:\n"
+    assert measure("s", body).control_tokens == {"Google-Extended": SHUT_OUT, "Applebot-Extended": WELCOME}
+    assert said("Disallow: /").control_tokens == {}
 
 
 def test_findings_are_counted_by_code_those_about_the_fetch_too() -> None:

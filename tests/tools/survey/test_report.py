@@ -16,7 +16,7 @@ import pytest
 from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.survey.report import report
-from scrapy_rep.tools.survey.totals import Totals
+from scrapy_rep.tools.survey.totals import ALL_SIGNALS, Totals
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 from tests.support.chromium import dump_dom, needs_chromium
 
@@ -99,6 +99,44 @@ def test_the_figures_are_those_of_the_files() -> None:
     assert table(page, "Sitemaps") == {"0": 3, "1": 2, "2": 0, "5": 0, "10": 0, "50": 0, "more": 0}
     octets = len(FILES["a.example"])
     assert f'<td class="number">2</td><td class="number">{octets}</td><td>a.example, b.example</td>' in page
+
+
+SIGNALS = {
+    "a": b"User-agent: *\nContent-Signal: ai-train=no, search=yes\n",
+    "b": b"User-agent: *\nContent-Signal: ai-train=yes\nContent-Usage: train-ai=n\n",
+    "c": b"User-agent: *\nContent-Signal: ai-train=yes\nLicense: https://c.example/l.xml\n",
+    "d": b"User-agent: Google-Extended\nDisallow: /\nUser-agent: Applebot-Extended\nDisallow: /x\n",
+    "e": b"User-agent: *\nDisallow: /x\n",
+}
+
+
+def test_ours_signals_are_counted_by_file_and_answer() -> None:
+    page = page_of(SIGNALS)
+    rows = [row for row in _Tables(page).found["AI-use signals"] if row]
+    assert rows == [
+        ["Content-Signal", "3", "", ""],
+        ["Content-Signal: ai-train", "3", "1", "2"],
+        ["Content-Signal: search", "1", "0", "1"],
+        ["Content-Usage", "1", "", ""],
+        ["Content-Usage: ai-train", "1", "1", "0"],
+        ["License", "1", "", ""],
+        ["Google-Extended (Google, 2023-09)", "1", "1", "0"],
+        ["Applebot-Extended (Apple, 2024-06)", "1", "0", "0"],
+    ]
+    assert "<p>80% of the files have a Content-Signal" in page
+
+
+def test_ours_where_signals_disagree_the_answer_is_no() -> None:
+    totals = Totals()
+    for name, body in SIGNALS.items():
+        totals.add(measure(name, body))
+    assert totals.ai_answers[ALL_SIGNALS] == {("ai-train", "no"): 2, ("ai-train", "yes"): 1, ("search", "yes"): 1}
+
+
+def test_ours_without_signals_there_is_no_section_on_them() -> None:
+    assert "AI-use signals" in page_of({"c": SIGNALS["c"]})
+    assert "AI-use signals" in page_of({"d": SIGNALS["d"]})
+    assert "AI-use signals" not in page_of(FILES)
 
 
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
