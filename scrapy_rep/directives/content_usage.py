@@ -40,16 +40,16 @@ def read_robots_txt(robotstxt: RobotsTxt, token: str, url: str) -> list[Statemen
 def rules_in(records: Iterable[Record]) -> PathRules:
     """Return the rules among the *records* of a group."""
     usages = (record for record in records if record.kind is Kind.CONTENT_USAGE)
-    return PathRules(((_split(record.value)[0], record) for record in usages), _read)
+    return PathRules(((split(record.value)[0], record) for record in usages), _read)
 
 
 def _read(record: Record) -> Iterator[Statement]:
-    text = _split(record.value)[1].decode("utf-8", "replace")
+    text = split(record.value)[1].decode("utf-8", "replace")
     return _statements(text, "robots.txt", record.line)
 
 
-def _split(value: bytes) -> tuple[bytes, bytes]:
-    """The path of a rule, empty for none, and its preference (attach-05, "Processing Content-Usage Rules")."""
+def split(value: bytes) -> tuple[bytes, bytes]:
+    """Return the path of a rule, empty for none, and its preference (attach-05, "Processing Content-Usage Rules")."""
     found = _PATH.fullmatch(value)
     return (found[1], found[2]) if found else (b"", value)
 

@@ -42,7 +42,10 @@ _C = Category
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of a signal: the categories that it speaks about; ``since`` and ``until`` are versions or dates."""
+    """A label of a signal, and the categories that it speaks about.
+
+    ``since`` is the first version or date that has it, ``until`` the last one; empty while it is in use.
+    """
 
     signal: Signal
     name: str
@@ -56,15 +59,17 @@ def _label(signal: Signal, name: str, *categories: Category, since: str, until: 
 
 
 LABELS: Final = (
-    _label(Signal.CONTENT_USAGE, "train-ai", _C.AI_TRAIN, since="vocab-05 2025-12-01"),
-    _label(Signal.CONTENT_USAGE, "search", _C.SEARCH, since="vocab-02 2025"),
+    _label(Signal.CONTENT_USAGE, "search", _C.SEARCH, since="vocab-01 2025-06-18"),
+    _label(Signal.CONTENT_USAGE, "train-ai", _C.AI_TRAIN, since="vocab-02 2025-07-20"),
     *(
-        _label(Signal.CONTENT_USAGE, name, since="vocab-00 2025-05", until=until)
-        for until, names in {
-            "vocab-01": "tdm ai genai inference",
-            "vocab-02": "all train-genai ai-use",
-            "vocab-04": "bots ai-output",
-        }.items()
+        _label(Signal.CONTENT_USAGE, name, since=since, until=until)
+        for names, since, until in (
+            ("tdm ai genai inference", "vocab-01", "vocab-01"),
+            ("all ai-use", "vocab-02", "vocab-02"),
+            ("train-genai", "vocab-02", "vocab-03"),
+            ("bots", "vocab-03", "vocab-04"),
+            ("ai-output", "vocab-04", "vocab-04"),
+        )
         for name in names.split()
     ),
     _label(Signal.CONTENT_SIGNAL, "search", _C.SEARCH, since="2025-09"),
@@ -77,7 +82,7 @@ LABELS: Final = (
     _label(Signal.RSL, "ai-all", _C.AI_INPUT, _C.AI_TRAIN, _C.AI_INDEX, since="RSL 1.0"),
     _label(Signal.RSL, "all", *Category, since="RSL 1.0"),
 )
-"""All labels, retired ones with the version that dropped them and without a category."""
+"""All labels, retired ones with the last version that has them and without a category."""
 
 _BY_NAME: Final = {(label.signal, label.name): label for label in LABELS}
 

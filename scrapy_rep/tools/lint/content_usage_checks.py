@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from scrapy_rep.directives.content_usage import split
 from scrapy_rep.directives.structured_fields import Item, Token, parse_dictionary
 from scrapy_rep.directives.vocabulary import LABELS, Signal, label_of
 from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol.records import as_text
 
 from .finding import Code, Findings, Severity
 from .signal_checks import Guesses
@@ -54,7 +56,6 @@ CODES: Final[dict[str, Code]] = {
 _LABELS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_USAGE and label.categories)
 _EXAMPLES: Final = " or ".join(f"{label}=n" for label in _LABELS)
 _LONGEST: Final = 200  # characters of a value that are explained
-_PATH: Final = re.compile(r"(/[^ \t]*)[ \t]*(.*)", re.DOTALL)
 _GLUED: Final = re.compile(r"(/[^,;|=]*)[,;|=]([a-z][a-z-]*[ \t]*=.*)", re.IGNORECASE | re.DOTALL)
 _NO_SLASH: Final = re.compile(
     r"([^\s=,;:]*[/*.$][^\s=,;]*|[a-z]+://\S*)[ \t,]+([a-z][a-z-]*=.*)", re.IGNORECASE | re.DOTALL
@@ -73,16 +74,15 @@ def check(subject: Subject, found: Findings) -> None:
     guesses = Guesses(_LABELS)
     for record in records:
         column = subject.value_column(record)
-        for code, *facts in _problems(record.text, guesses):
+        for code, *facts in _problems(record.value, guesses):
             found.add(code, record.line, column, *facts)
     if records:
         _check_position(subject, found)
 
 
-def _problems(value: str, guesses: Guesses) -> Iterator[tuple[str, ...]]:
+def _problems(value: bytes, guesses: Guesses) -> Iterator[tuple[str, ...]]:
     """The codes and the facts of what is wrong in the *value* of a line, its path first."""
-    split = _PATH.fullmatch(value)
-    path, preference = split.groups() if split else ("", value)
+    path, preference = map(as_text, split(value))
     problem = _path_problem(path, preference)
     if problem:
         yield "content-usage-path", *problem

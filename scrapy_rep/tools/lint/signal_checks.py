@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from scrapy_rep.directives.content_signal import MAX_ITEMS
-from scrapy_rep.directives.licence import is_url
+from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import LABELS, Signal
 from scrapy_rep.protocol import Group, Kind, Record, Rule, parse
 
@@ -43,7 +43,7 @@ CODES: Final[dict[str, Code]] = {
     "license-without-url": Code(
         Severity.ERROR,
         "License without a complete URL",
-        "{0} is not an HTTP or HTTPS URL, so crawlers find no licence.",
+        "{0} is not an HTTP or HTTPS URL, so crawlers find no license.",
         "Write the complete URL, such as https://example.com/license.xml.",
     ),
     "ai-training-record": Code(

@@ -9,7 +9,7 @@ from typing import Final
 
 from scrapy_rep.directives import content_signal, content_usage
 from scrapy_rep.directives.answers import Answer, answers
-from scrapy_rep.directives.licence import is_url
+from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.protocol import Kind, Record, RobotsTxt
 
 from .records import Counts

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_rep.directives import content_signal, content_usage
-from scrapy_rep.directives.licence import in_robots_txt
+from scrapy_rep.directives.rsl import urls_in_robots_txt
 from scrapy_rep.protocol import CODES, GOOGLE, GOOGLE_EXACT, Dialect, Finding, lint, parse
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
@@ -174,7 +174,7 @@ def test_ours_a_signal_outside_a_group_is_found_with_who_reads_it() -> None:
 def test_ours_a_license_that_is_no_url_is_found() -> None:
     body = HEAD + "License: none (public domain)\nLicense: https://h/l.xml\nDisallow: /x\n"
     assert [each.line for each in lint(body.encode()) if each.code == "license-without-url"] == [2]
-    assert in_robots_txt(parse(body.encode()), "a") == ("https://h/l.xml",)
+    assert urls_in_robots_txt(parse(body.encode()), "a") == ("https://h/l.xml",)
 
 
 @pytest.mark.parametrize(
