@@ -49,7 +49,7 @@ def _read(record: Record) -> Iterator[Statement]:
 
 
 def split(value: bytes) -> tuple[bytes, bytes]:
-    """Return the path of a rule, empty for none, and its preference (attach-05, "Processing Content-Usage Rules")."""
+    """Return the path of a rule, empty for none, and its preference (attach-05, "Content-Usage Rules")."""
     found = _PATH.fullmatch(value)
     return (found[1], found[2]) if found else (b"", value)
 

@@ -59,8 +59,8 @@ def _label(signal: Signal, name: str, *categories: Category, since: str, until: 
 
 
 LABELS: Final = (
-    _label(Signal.CONTENT_USAGE, "search", _C.SEARCH, since="vocab-01 2025-06-18"),
     _label(Signal.CONTENT_USAGE, "train-ai", _C.AI_TRAIN, since="vocab-02 2025-07-20"),
+    _label(Signal.CONTENT_USAGE, "search", _C.SEARCH, since="vocab-01 2025-06-18"),
     *(
         _label(Signal.CONTENT_USAGE, name, since=since, until=until)
         for names, since, until in (
