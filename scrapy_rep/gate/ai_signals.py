@@ -50,7 +50,7 @@ class AiSignals:
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
         signals = self._of(robots, token)
-        return as_values([*signals.statements(url), *_reservation(robots, url).statements()], signals.licenses)
+        return as_values([*signals.statements(url), *reservation(robots, url).statements()], signals.licenses)
 
     def _of(self, robots: Robots, token: str) -> RobotsSignals:
         if robots.access is not Access.SUCCESSFUL:
@@ -61,7 +61,8 @@ class AiSignals:
         return by_token[token]
 
 
-def _reservation(robots: Robots, url: str) -> tdm.Reservation:
+def reservation(robots: Robots, url: str) -> tdm.Reservation:
+    """What the tdmrep.json of *robots* says about *url*; nothing if there is none."""
     entry = robots.tdmrep
     is_there = entry is not None and entry.access is Access.SUCCESSFUL
     return tdm.read_file(entry.body, url) if entry is not None and is_there else tdm.Reservation()

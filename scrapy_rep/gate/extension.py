@@ -148,6 +148,13 @@ class RepExtension(RobotsSource):
         robots = self.cached_robots(self.targets.of(request))
         return await self._flight(request).join() if robots is None else robots
 
+    async def with_tdmrep(self, robots: Robots, subject: Request | str) -> Robots:
+        """*robots* with the tdmrep.json of its origin, fetched unless the purposes of the crawl need it."""
+        if self._ai is not None and self._ai.reads_tdmrep:
+            return robots
+        cause = subject if isinstance(subject, Request) else Request(subject)
+        return replace(robots, tdmrep=await self._tdmrep(robots, cause, None))
+
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
 

@@ -83,30 +83,9 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
     def _read(
         self, response: Response, request: Request, site: Sequence[Statement]
     ) -> tuple[list[Statement], Sequence[str]]:
-        """What the *site* and the page say, and the licenses that the page names."""
         names = self._extension.product_tokens.of(request)
         said = said_by(response, names, head_only=self._settings.meta_robots == "head")
-        elements = Elements.of(response)
-        reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
-        if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
-            site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
-        return (
-            [
-                *site,
-                *content_usage.read_header(header_fields(response, "Content-Usage")),
-                *content_signal.read_header(header_fields(response, "Content-Signal")),
-                *reservation.statements(),
-                *rsl.read_licenses(elements.rsl, "page"),
-                *self._of_directives(response, said),
-            ],
-            (*rsl.urls_in_header(header_fields(response, "Link"), response.url), *elements.licenses),
-        )
-
-    def _of_directives(self, response: Response, said: PageDirectives) -> Iterable[Statement]:
-        media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        yield from page_signals.noai(said, media_type)
-        for source in self._settings.ai_sources:
-            yield from _BY_SETTING[source](said)
+        return signals_of(response, said, site, self._settings.ai_sources)
 
     def _is_reserved(self, answer: Answer) -> bool:
         return (self._settings.ai_unknown if answer is Answer.UNKNOWN else answer) is Answer.NO
@@ -134,6 +113,37 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
 
     def __repr__(self) -> str:
         return f"<AiSignalsMiddleware {self._settings.ai_signals} {', '.join(self._settings.purposes)}>"
+
+
+def signals_of(
+    response: Response, said: PageDirectives, site: Sequence[Statement], sources: Iterable[str] = ()
+) -> tuple[list[Statement], Sequence[str]]:
+    """What *response*, whose directives are *said*, and its *site* say, and the licenses that the page names.
+
+    *sources* are those of ``REP_AI_SOURCES``.
+    """
+    elements = Elements.of(response)
+    reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
+    if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
+        site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
+    return (
+        [
+            *site,
+            *content_usage.read_header(header_fields(response, "Content-Usage")),
+            *content_signal.read_header(header_fields(response, "Content-Signal")),
+            *reservation.statements(),
+            *rsl.read_licenses(elements.rsl, "page"),
+            *_of_directives(response, said, sources),
+        ],
+        (*rsl.urls_in_header(header_fields(response, "Link"), response.url), *elements.licenses),
+    )
+
+
+def _of_directives(response: Response, said: PageDirectives, sources: Iterable[str]) -> Iterable[Statement]:
+    media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+    yield from page_signals.noai(said, media_type)
+    for source in sources:
+        yield from _BY_SETTING[source](said)
 
 
 def _of_header(response: Response) -> tdm.Reservation:
