@@ -16,6 +16,7 @@ from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.vocabulary import Signal
 from scrapy_rep.gate.ai_signals import as_values, statements_in
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.policy.modes import Mode
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import ai_signals
 
@@ -77,7 +78,7 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
             self.crawler.signals.send_catch_log(
                 signal=ai_signals, response=response, answers=found, statements=statements
             )
-        if reserved and self._obeys and is_successful(response):
+        if reserved and is_successful(response) and self._is_obeyed(request):
             self._reserved[response] = ", ".join(reserved)
 
     def _read(
@@ -86,6 +87,11 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
         names = self._extension.product_tokens.of(request)
         said = said_by(response, names, head_only=self._settings.meta_robots == "head")
         return signals_of(response, said, site, self._settings.ai_sources)
+
+    def _is_obeyed(self, request: Request) -> bool:
+        """Whether the items of *request*, whose page is reserved, are dropped."""
+        mode = self._extension.mode(request) if self._obeys else Mode.REPORT
+        return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
 
     def _is_reserved(self, answer: Answer) -> bool:
         return (self._settings.ai_unknown if answer is Answer.UNKNOWN else answer) is Answer.NO

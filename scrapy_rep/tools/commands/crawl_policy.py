@@ -123,8 +123,10 @@ class CrawlPolicy:
         if not reserved:
             return
         uses = ", ".join(reserved)
-        if settings.ai_signals == "report":
-            yield f'requested and counted as reserved from {uses}: REP_AI_SIGNALS is "report"'
+        is_mode = self.apply(url, _RESERVED).mode is Mode.REPORT
+        if is_mode or settings.ai_signals == "report":
+            why = "the mode of the site" if is_mode else "REP_AI_SIGNALS"
+            yield f'requested and counted as reserved from {uses}: {why} is "report"'
         elif exception := self._policy.exception(url, _RESERVED):
             yield f"requested although it is reserved from {uses}: excepted {_until(exception)}"
         elif refusal := self._refusal(url, said):

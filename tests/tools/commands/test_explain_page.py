@@ -99,6 +99,8 @@ def test_ours_silence_is_shown_only_for_a_declared_purpose(tmp_path: Path, file:
         ({"REP_PURPOSES": "search"}, []),
         ({"REP_PURPOSES": "search,ai-train"},
          ['requested and counted as reserved from ai-train: REP_AI_SIGNALS is "report"']),
+        ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "obey", "REP_MODES": '{"h": "report"}'},
+         ['requested and counted as reserved from ai-train: the mode of the site is "report"']),
         ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "obey"},
          ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]),
         ({"REP_PURPOSES": "ai-input", "REP_AI_SIGNALS": "obey", "REP_AI_UNKNOWN": "no"}, []),
@@ -110,7 +112,7 @@ def test_ours_what_a_crawl_makes_of_a_reserved_page_is_said(
     assert (
         json.loads(explained("https://h/a", "--file", file, "--json", **settings)[1])["consequences"] == expected
     )
-    in_text = [line[13:] for line in explained("/a", "--file", file, **settings)[1].splitlines()
+    in_text = [line[13:] for line in explained("https://h/a", "--file", file, **settings)[1].splitlines()
                if line.startswith("in a crawl")]  # fmt: skip
     assert in_text == expected
 
