@@ -28,7 +28,21 @@ PAGES = {
     "/news/2025/harvest": [],
     "/news/2026/frost": [],
     "/news/2026/thaw": [],
+    "/shop/": ["/shop/basket", "/shop/essay", "/shop/old", "/shop/photos", "/shop/print"],
+    "/shop/basket": ["/shop/basket/step/2"],
+    "/shop/basket/step/2": [],
+    "/shop/essay": [],
+    "/shop/old": [],
+    "/shop/photos": [],
+    "/shop/print": ["/about"],
 }
+SAYS = {  # header fields with which pages speak about themselves
+    "/shop/": {"X-Robots-Tag": "max-snippet:50"},
+    "/shop/basket": {"X-Robots-Tag": "nofollow"},
+    "/shop/print": {"X-Robots-Tag": "OtherBot: none, ExampleBot: noindex"},
+    "/shop/essay": {"tdm-reservation": "1"},
+}
+META = {"/shop/old": '<meta name="robots" content="unavailable_after: 2020-01-01">'}
 SITEMAPS = {
     "/sitemap.xml": ["/about", "/drafts/", "/list", "/news/"],
     "/news/2025.xml": ["/news/2025/harvest"],
@@ -39,7 +53,7 @@ INDEXES = {"/news/index.xml.gz": ["/news/2025.xml", "/news/2026.xml.gz"]}
 
 def page(path: str) -> str:
     links = "".join(f'<li><a href="{link}">{link}</a></li>' for link in PAGES[path])
-    return f"<title>{path}</title><ul>{links}</ul>"
+    return f"<title>{path}</title>{META.get(path, '')}<ul>{links}</ul>"
 
 
 def sitemap(root: str, element: str, paths: list[str]) -> str:
@@ -69,6 +83,8 @@ class Site(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
+        for name, value in SAYS.get(self.path, {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 

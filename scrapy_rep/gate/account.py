@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.crawl.target import SPLASH_MARK, Targets, is_for_splash
 from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.policy.policy import Outcome, forbidden_for
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
-from scrapy_rep.protocol import SCHEMES, Origin, Reason
+from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
 
 from .audit import Audit
 
@@ -27,6 +27,7 @@ DONT_OBEY: Final = "dont_obey_robotstxt"
 """Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
 
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
+_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.VISIT_TIME}
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
 
@@ -92,7 +93,7 @@ class Account:
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
         stamp = stamp_of(decision, robots.stamp, agent)
-        if self._ai is not None and decision.is_asked and decision.verdict.allowed:
+        if self._ai is not None and decision.is_asked and _may_be_crawled(decision.verdict):
             stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
         return stamp
 
@@ -144,6 +145,13 @@ class Account:
         if self.audit is not None:
             self.audit.decision(request, stamp)
 
+    def excepts_signals(self, request: Request) -> bool:
+        """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""
+        exception = self._policy.exception(self._targets.of(request), forbidden_for(Reason.AI_SIGNAL))
+        if exception is not None and self.stamp(request)["exception"] is None:  # else the gate has counted it
+            self._exceptions.count(exception)
+        return exception is not None
+
     def flag(self, request: Request, response: Response) -> None:
         """Flag *response* for Scrapy's log line if its stamp is out of the ordinary."""
         stamp = request.meta.get(META_KEY)
@@ -153,6 +161,11 @@ class Account:
             response.flags.append(f"robots:{stamp['verdict']}")
         if stamp["source"] == "stale":
             response.flags.append("robots:stale")
+
+
+def _may_be_crawled(verdict: Verdict) -> bool:
+    """Whether the rules allow the URL of *verdict*: only then its site states preferences about it."""
+    return verdict.allowed or verdict.reason in _NO_RULE
 
 
 def _origin(url: str) -> str | None:

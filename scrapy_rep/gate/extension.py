@@ -135,16 +135,20 @@ class RepExtension(RobotsSource):
         Waits for the fetch and, while the origin is unreachable, for further attempts. Raises ``ValueError`` for
         a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
         """
-        request = subject if isinstance(subject, Request) else Request(subject)
+        request = _request(subject)
         robots = self.cached_robots(self.targets.of(request))
         return await self._loader.flight(request).join() if robots is None else robots
+
+    async def with_tdmrep(self, robots: Robots, subject: Request | str) -> Robots:
+        """*robots* with the current tdmrep.json of its origin, whatever the purposes of the crawl are."""
+        return await self._loader.with_tdmrep(robots, _request(subject), robots)
 
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
 
         Waits for the store, not for a fetch. Raises as `robots` does.
         """
-        request = subject if isinstance(subject, Request) else Request(subject)
+        request = _request(subject)
         url = self.targets.of(request)
         robots, origin = self.cached_robots(url), Origin.from_url(url)
         if robots is not None or self._loader.is_loading(origin):
@@ -300,3 +304,7 @@ class RepExtension(RobotsSource):
 
     def __repr__(self) -> str:
         return f"<RepExtension {self._cache!r} {self._store!r} {self._loader!r}>"
+
+
+def _request(subject: Request | str) -> Request:
+    return subject if isinstance(subject, Request) else Request(subject)

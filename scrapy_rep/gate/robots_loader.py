@@ -99,6 +99,20 @@ class RobotsLoader:
         """Number of requests in flight; attempts that wait for their time do not count."""
         return self._fetcher.downloads
 
+    async def with_tdmrep(self, robots: Robots, cause: Request, known: Robots | None) -> Robots:
+        """*robots* with the current tdmrep.json of its origin, if they allow to fetch it.
+
+        *known* is the `Robots` that may hold an older one.
+        """
+        file = TdmRepFile.of(robots.entry.origin)
+        if not robots.verdict(self._product_tokens.of(cause), file.robots_url).allowed:
+            return replace(robots, tdmrep=None)
+        refreshed = await self._refresh(file, cause, known.tdmrep if known else None, retries=False)
+        if refreshed.result is not None:
+            self._crawler.stats.inc_value("rep/ai/tdmrep_count")
+        await self._save(refreshed, robots, cause)
+        return replace(robots, tdmrep=refreshed.entry)
+
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:
         return self._crawler.get_extension(CrawlDelay)
@@ -114,21 +128,10 @@ class RobotsLoader:
         robots = self._builder.build(refreshed, known)
         await self._save(refreshed, robots, cause)
         if self._reads_tdmrep:
-            robots = replace(robots, tdmrep=await self._load_tdmrep(robots, cause, known))
+            robots = await self.with_tdmrep(robots, cause, known)
         self._cache.put(robots, robots.octets)
         await self._loaded(robots, refreshed, known, cause)
         return robots
-
-    async def _load_tdmrep(self, robots: Robots, cause: Request, known: Robots | None) -> Entry | None:
-        """The current tdmrep.json of the origin of *robots*; None if that does not allow to fetch it."""
-        file = TdmRepFile.of(robots.entry.origin)
-        if not robots.verdict(self._product_tokens.of(cause), file.robots_url).allowed:
-            return None
-        refreshed = await self._refresh(file, cause, known.tdmrep if known else None, retries=False)
-        if refreshed.result is not None:
-            self._crawler.stats.inc_value("rep/ai/tdmrep_count")
-        await self._save(refreshed, robots, cause)
-        return refreshed.entry
 
     async def _refresh(self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool) -> Refreshed:
         forbids = partial(self._forbids_redirect, cause)

@@ -16,6 +16,7 @@ from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.vocabulary import Signal
 from scrapy_rep.gate.ai_signals import as_values, statements_in
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.policy.modes import Mode
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import ai_signals
 
@@ -77,36 +78,20 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
             self.crawler.signals.send_catch_log(
                 signal=ai_signals, response=response, answers=found, statements=statements
             )
-        if reserved and self._obeys and is_successful(response):
+        if reserved and is_successful(response) and self._is_obeyed(request):
             self._reserved[response] = ", ".join(reserved)
 
     def _read(
         self, response: Response, request: Request, site: Sequence[Statement]
     ) -> tuple[list[Statement], Sequence[str]]:
-        """What the *site* and the page say, and the licenses that the page names."""
         names = self._extension.product_tokens.of(request)
         said = said_by(response, names, head_only=self._settings.meta_robots == "head")
-        elements = Elements.of(response)
-        reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
-        if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
-            site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
-        return (
-            [
-                *site,
-                *content_usage.read_header(header_fields(response, "Content-Usage")),
-                *content_signal.read_header(header_fields(response, "Content-Signal")),
-                *reservation.statements(),
-                *rsl.read_licenses(elements.rsl, "page"),
-                *self._of_directives(response, said),
-            ],
-            (*rsl.urls_in_header(header_fields(response, "Link"), response.url), *elements.licenses),
-        )
+        return signals_of(response, said, site, self._settings.ai_sources)
 
-    def _of_directives(self, response: Response, said: PageDirectives) -> Iterable[Statement]:
-        media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-        yield from page_signals.noai(said, media_type)
-        for source in self._settings.ai_sources:
-            yield from _BY_SETTING[source](said)
+    def _is_obeyed(self, request: Request) -> bool:
+        """Whether the items of *request*, whose page is reserved, are dropped."""
+        mode = self._extension.mode(request) if self._obeys else Mode.REPORT
+        return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
 
     def _is_reserved(self, answer: Answer) -> bool:
         return (self._settings.ai_unknown if answer is Answer.UNKNOWN else answer) is Answer.NO
@@ -134,6 +119,37 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
 
     def __repr__(self) -> str:
         return f"<AiSignalsMiddleware {self._settings.ai_signals} {', '.join(self._settings.purposes)}>"
+
+
+def signals_of(
+    response: Response, said: PageDirectives, site: Sequence[Statement], sources: Iterable[str] = ()
+) -> tuple[list[Statement], Sequence[str]]:
+    """What *response*, whose directives are *said*, and its *site* say, and the licenses that the page names.
+
+    *sources* are those of ``REP_AI_SOURCES``.
+    """
+    elements = Elements.of(response)
+    reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
+    if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
+        site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
+    return (
+        [
+            *site,
+            *content_usage.read_header(header_fields(response, "Content-Usage")),
+            *content_signal.read_header(header_fields(response, "Content-Signal")),
+            *reservation.statements(),
+            *rsl.read_licenses(elements.rsl, "page"),
+            *_of_directives(response, said, sources),
+        ],
+        (*rsl.urls_in_header(header_fields(response, "Link"), response.url), *elements.licenses),
+    )
+
+
+def _of_directives(response: Response, said: PageDirectives, sources: Iterable[str]) -> Iterable[Statement]:
+    media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+    yield from page_signals.noai(said, media_type)
+    for source in sources:
+        yield from _BY_SETTING[source](said)
 
 
 def _of_header(response: Response) -> tdm.Reservation:

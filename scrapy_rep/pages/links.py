@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -13,10 +14,9 @@ from w3lib.url import canonicalize_url
 if TYPE_CHECKING:
     from scrapy.http import HtmlResponse
 
-_OF_PAGE: Final = (
-    "//a/@href | //area/@href | //frame/@src | //iframe/@src"
-    " | //link[contains(' next prev alternate ', concat(' ', @rel, ' '))]/@href"
-)
+_REL: Final = f"concat(' ', translate(normalize-space(@rel), '{ascii_uppercase}', '{ascii_lowercase}'), ' ')"
+_IS_LINK: Final = " or ".join(f"contains({_REL}, ' {word} ')" for word in ("next", "prev", "alternate"))
+_OF_PAGE: Final = f"//a/@href | //area/@href | //frame/@src | //iframe/@src | //link[{_IS_LINK}]/@href"
 _WITH_REL: Final = "//a[@href] | //area[@href] | //form[@action]"
 _WORD: Final = re.compile(r"[^\s,]+")
 

@@ -262,6 +262,38 @@ def test_ours_an_exception_may_cover_what_a_signal_reserves() -> None:
     assert result.urls == urls[:1]
 
 
+def test_ours_an_exception_covers_what_the_page_or_the_site_reserves_too() -> None:
+    with Site() as site:
+        site.answer(TDMREP, Answer(body=b'[{"location": "/by-site", "tdm-reservation": 1}]'))
+        body = '<a href="/by-site">1</a> <a href="/other">2</a>'
+        for path in ("/", "/other"):
+            site.answer(path, html(body, ("Content-Usage", "train-ai=n")))
+        granted = [exception(f"{site.origin}/{path}", **{"for": "ai-signal"}) for path in ("$", "by-site")]
+        result = scrape(site, **OBEY, REP_EXCEPTIONS=granted)
+    assert answers(result) == {"/": "no", "/by-site": "no"}
+    assert stats(result)["item_dropped_count"] == 1
+    assert result.stats["rep/exception/used_count"] == 2
+
+
+def test_ours_an_excepted_page_keeps_what_was_said_about_it() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RESERVED + "Crawl-delay: 0.1\n"))
+        granted = [exception(f"{site.origin}/{path}$", **{"for": kind}) for path, kind in
+                   [("signal", "ai-signal"), ("delay", "crawl-delay")]]  # fmt: skip
+        urls = [f"{site.origin}/signal", f"{site.origin}/delay"]
+        obeyed = crawl(urls[0], settings={**OBEY, "REP_EXCEPTIONS": granted})
+        reported = crawl(urls[1], settings={**TRAIN, "REP_EXCEPTIONS": granted})
+    assert ai(obeyed, "/signal")["answers"]["ai-train"] == "no"
+    assert ai(reported, "/delay")["answers"]["ai-train"] == "no"
+
+
+def test_ours_the_mode_report_drops_no_item_of_a_reserved_page() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RESERVED))
+        result = scrape(site, **OBEY, REP_MODES={site.origin: "report"})
+    assert answers(result) == {"/": "no"}
+
+
 def test_ours_an_error_page_is_not_dropped() -> None:
     with Site() as site:
         site.answer("/", html("", ("Content-Signal", "ai-train=no"), status=404))

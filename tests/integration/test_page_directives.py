@@ -282,3 +282,13 @@ def test_ours_long_pages_and_many_fields_are_read_up_to_a_bound() -> None:
 def test_ours_settings_that_cannot_be_used_say_what_to_write() -> None:
     result = crawl("data:,x", settings={"REP_PAGE_DIRECTIVES": "yes"}, apart=True)
     assert "REP_PAGE_DIRECTIVES = 'yes': expected one of ignore, report, obey" in str(result.lines("CRITICAL"))
+
+
+def test_html_standard_a_link_element_counts_by_each_word_of_its_rel_in_any_case() -> None:
+    rels = {"/a": "NEXT", "/b": "start Prev", "/c": "alternate\n stylesheet", "/d": "stylesheet"}
+    head = "".join(f'<link rel="{rel}" href="{path}">' for path, rel in rels.items())
+    with Site() as site:
+        site.answer("/", html(head, meta="nofollow"))
+        extra = [{"url": f"{site.origin}{path}"} for path in rels]
+        result = scrape(site, attributes={"extra": extra}, **OBEY)
+    assert paths(result) == ["/", "/d"]

@@ -1,11 +1,12 @@
-"""What the owner of the crawl decided about a URL: the mode of its site, and the exceptions that cover it."""
+"""What the owner of the crawl decided about a URL: the mode of its site, exceptions, what signals lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scrapy_rep.directives.answers import Answer
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Policy, forbidden_for
 from scrapy_rep.protocol import Origin, Reason, Verdict
@@ -15,7 +16,11 @@ from scrapy_rep.settings import RepSettings
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.directives.answers import Statement
+    from scrapy_rep.directives.vocabulary import Category
     from scrapy_rep.policy.policy_exception import PolicyException
+
+    from .said import Said
 
 _MEANINGS = {
     Mode.REPORT: "report: what robots.txt disallows is requested and reported",
@@ -23,6 +28,7 @@ _MEANINGS = {
     Mode.OFF: "off: ROBOTSTXT_OBEY is False, so the rules are not asked",
 }
 _DELAYED = forbidden_for(Reason.CRAWL_DELAY)
+_RESERVED = forbidden_for(Reason.AI_SIGNAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,9 @@ class CrawlPolicy:
         # Scrapy's own default is False: outside a project it says nothing about any crawl.
         is_off = settings.getpriority("ROBOTSTXT_OBEY") and not settings.getbool("ROBOTSTXT_OBEY")
         self._lapsed: list[PolicyException] = []
+        self._settings = RepSettings.from_settings(settings)
         self._policy = Policy.from_settings(
-            RepSettings.from_settings(settings),
+            self._settings,
             Mode.OFF if is_off else Mode.OBEY,
             lapsed=lambda exception, _: self._lapsed.append(exception),
         )
@@ -95,3 +102,54 @@ class CrawlPolicy:
         self._lapsed.clear()
         exception = None if verdict.allowed else policy.exception(url, verdict)
         return Applied(mode, exception, next(iter(self._lapsed), None), policy.exception(url, _DELAYED))
+
+    @property
+    def purposes(self) -> Sequence[Category]:
+        """What the crawl fetches pages for (``REP_PURPOSES``)."""
+        return self._settings.purposes
+
+    def consequences(self, url: str, said: Said) -> list[str]:
+        """What a crawl does because of what is *said* about *url*, which robots.txt allows; empty for nothing."""
+        return [*self._by_signals(url, said), *self._by_directives(said)]
+
+    def _by_signals(self, url: str, said: Said) -> Iterator[str]:
+        settings, answers = self._settings, said.answers
+        is_known = said.page is not None and said.page.is_successful
+        silence = settings.ai_unknown if is_known else Answer.UNKNOWN  # the page may still break it
+        reserved = [
+            use for use in settings.purposes
+            if (silence if answers[use] is Answer.UNKNOWN else answers[use]) is Answer.NO
+        ]  # fmt: skip
+        if not reserved:
+            return
+        uses = ", ".join(reserved)
+        is_mode = self.apply(url, _RESERVED).mode is Mode.REPORT
+        if is_mode or settings.ai_signals == "report":
+            why = "the mode of the site" if is_mode else "REP_AI_SIGNALS"
+            yield f'requested and counted as reserved from {uses}: {why} is "report"'
+        elif exception := self._policy.exception(url, _RESERVED):
+            yield f"requested although it is reserved from {uses}: excepted {_until(exception)}"
+        elif refusal := self._refusal(url, said):
+            yield f"not requested: line {refusal.line} reserves it from {refusal.category} (REP_AI_SIGNALS)"
+        elif is_known:
+            yield f"its items are dropped: it is reserved from {uses} (REP_AI_SIGNALS)"
+
+    def _refusal(self, url: str, said: Said) -> Statement | None:
+        """The statement of robots.txt because of which *url* is not requested."""
+        if not self._policy.is_asking or self.apply(url, _RESERVED).mode is not Mode.OBEY:
+            return None
+        return next((one for one in said.refusals if one.category in self.purposes), None)
+
+    def _by_directives(self, said: Said) -> Iterator[str]:
+        page, settings = said.page, self._settings
+        if page is None or not page.is_successful:
+            return
+        names = [name for name in ("noindex", "nofollow") if getattr(page.directives, name)]
+        if names and settings.page_directives != "obey":
+            yield f'{" and ".join(names)}: no effect, REP_PAGE_DIRECTIVES is "{settings.page_directives}"'
+            return
+        if page.directives.noindex:
+            yield f"noindex: its items are {'dropped' if settings.noindex == 'drop' else 'marked'} (REP_NOINDEX)"
+        if page.directives.nofollow:
+            what = "requests for its links" if settings.nofollow == "links" else "all requests of its callback"
+            yield f"nofollow: {what} are dropped (REP_NOFOLLOW)"

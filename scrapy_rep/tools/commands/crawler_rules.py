@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from functools import cached_property
+from itertools import chain
 from time import time
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.protocol import Access, Explainer, Explanation, Kind, Match, Reason, Record, RobotsTxt, Verdict
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import request_rate
 
+from .said import NOTHING, Said
 from .terminal import paint
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ class CrawlerRules:
     ) -> None:
         """Use the first of *tokens* that has a group, or else the last."""
         self.robotstxt = robotstxt
+        self.tokens = tokens
         self.token = next(filter(robotstxt.has_group, tokens), tokens[-1])
         self.file = file
         self.is_html = is_html
@@ -65,6 +69,11 @@ class CrawlerRules:
         """The groups, rules and other records for the crawler."""
         return Explainer(self.robotstxt, self.token)
 
+    @cached_property
+    def signals(self) -> RobotsSignals:
+        """What robots.txt says to the crawler about the use by AI."""
+        return RobotsSignals.of(self.robotstxt, self.token) if self.has_rules else NO_SIGNALS
+
     def verdict(self, url: str) -> Verdict:
         """Return whether the crawler may request *url*."""
         if self.fetched is None:
@@ -85,12 +94,14 @@ def as_line(url: str, verdict: Verdict, applied: Applied, out: IO[str]) -> str:
     return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note()}"
 
 
-def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy, out: IO[str]) -> str:
+def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy, out: IO[str], said: Said = NOTHING) -> str:
     """Return the whole explanation, on several lines."""
     explanation = rules.explain(url)
     applied = policy.apply(url, explanation.verdict)
     lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
-    for label, texts in _sections(rules, explanation, applied, out):
+    purposes = policy.purposes if explanation.verdict.allowed else ()
+    sections = chain(_sections(rules, explanation, applied, out), said.as_sections(purposes))
+    for label, texts in (*sections, ("in a crawl", policy.consequences(url, said))):
         for text in texts:
             lines.append(f"{paint(f'{label:<{_LABEL_WIDTH}}', 'faint', out)}{text}")
             label = ""  # noqa: PLW2901
@@ -187,7 +198,9 @@ def _extension(record: Record) -> str:
     return _record(record) + meaning
 
 
-def as_facts(url: str, rules: CrawlerRules, policy: CrawlPolicy, *, full: bool) -> dict[str, Any]:
+def as_facts(
+    url: str, rules: CrawlerRules, policy: CrawlPolicy, said: Said = NOTHING, *, full: bool
+) -> dict[str, Any]:
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     if not full:
         verdict = rules.verdict(url)
@@ -195,6 +208,7 @@ def as_facts(url: str, rules: CrawlerRules, policy: CrawlPolicy, *, full: bool) 
     explanation = rules.explain(url)
     facts = _verdict_facts(url, rules, explanation.verdict)
     facts |= policy.apply(url, explanation.verdict).as_facts()
+    facts |= {**said.as_facts(), "consequences": policy.consequences(url, said)}
     facts["robots_txt"] = _source_facts(rules)
     if not rules.has_rules:
         return facts

@@ -1,14 +1,15 @@
 """Show whether a crawler may request a URL, and why.
 
-    scrapy robots explain URL… [--agent TOKEN]… [--file FILE] [--json] [--full]
+    scrapy robots explain URL… [--agent TOKEN]… [--file FILE | --page] [--json] [--full]
     … | scrapy robots explain [-] …
 
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
 line each; --full explains all of them, --json prints one object per line. With several --agent each URL is
 answered for each of them. Without --file the robots.txt of each origin is fetched, or taken from the store, as in
-a crawl of the project. The mode of the site and the exception that would apply are those of the settings; they do
-not change the verdict. Exits with 0 when all URLs are allowed, 1 when one is disallowed, 2 when a verdict is
-unknown.
+a crawl of the project. With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to
+show what the page says: directives such as noindex, and signals about its use by AI. The mode of the site and the
+exception that would apply are those of the settings; they do not change the verdict. Exits with 0 when all URLs
+are allowed, 1 when one is disallowed, 2 when a verdict is unknown.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.product_tokens import tokens_of
@@ -31,6 +32,8 @@ from . import FOUND, OK
 from .crawl_policy import CrawlPolicy
 from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
 from .inputs import InputError, origin_of, read_file, read_lines, token_of, with_scheme
+from .pages import Pages, said_by_site
+from .said import NOTHING, Said
 from .terminal import Progress, print_error
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a product token or User-Agent header, may be repeated (default: the project's)",
     )
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
+    parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.add_argument("--full", action="store_true", help="explain each of several URLs in full")
 
@@ -61,11 +65,14 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     try:
         crawlers = _crawlers(arguments.agent, settings)
         has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
-        is_full = arguments.full or (has_one_url and len(crawlers) == 1)
+        is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
+        if arguments.page and arguments.file:
+            raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
         printer = _Printer(out, crawlers, CrawlPolicy(settings), as_json=arguments.json, full=is_full)
         if arguments.file:
             return _explain_by_file(arguments, RepSettings.from_settings(settings), printer)
-        return _explain_by_origin(_urls(arguments.urls), settings, printer)
+        of_pages = RepSettings.from_settings(settings) if arguments.page else None
+        return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
     except (InputError, InvalidSettingError) as error:
         return print_error("explain", error)
 
@@ -106,13 +113,13 @@ class _Printer:
     def print_all(self, url: str, rules: Iterable[CrawlerRules]) -> None:
         """Print the answer about *url* for each crawler."""
         for each in rules:
-            self.print(url, each)
+            self.print(url, each, said_by_site(url, each) if self._full else NOTHING)
 
-    def print(self, url: str, rules: CrawlerRules) -> None:
-        """Print the answer about *url* for one crawler."""
+    def print(self, url: str, rules: CrawlerRules, said: Said) -> None:
+        """Print the answer about *url* for one crawler, and what else is *said*."""
         if self._is_terminal:
             self._progress.clear()
-        if self._print_answer(url, rules):
+        if self._print_answer(url, rules, said):
             self._allowed += 1
         else:
             self._disallowed += 1
@@ -120,16 +127,16 @@ class _Printer:
         if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
             self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
 
-    def _print_answer(self, url: str, rules: CrawlerRules) -> bool:
+    def _print_answer(self, url: str, rules: CrawlerRules, said: Said) -> bool:
         """Print the answer; return whether *url* is allowed."""
         if self._as_json:
-            facts = as_facts(url, rules, self._policy, full=self._full)
+            facts = as_facts(url, rules, self._policy, said, full=self._full)
             self._out.write(json.dumps(facts) + "\n")
             return bool(facts["allowed"])
         verdict = rules.verdict(url)
         if self._full:
             gap = "\n" if self._allowed or self._disallowed else ""
-            self._out.write(f"{gap}{as_text(url, rules, self._policy, self._out)}\n")
+            self._out.write(f"{gap}{as_text(url, rules, self._policy, self._out, said)}\n")
         else:
             crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
             line = as_line(url, verdict, self._policy.apply(url, verdict), self._out)
@@ -139,8 +146,11 @@ class _Printer:
     def show_fetching(self, origins: int) -> None:
         """Show that this number of *origins* is being fetched, which may take a while."""
         if origins:
-            robots_txt = number_of(origins, "robots.txt file", "robots.txt files")
-            self._progress.show(f"fetching {robots_txt} …", at_once=True)
+            self.show_progress(f"fetching {number_of(origins, 'robots.txt file', 'robots.txt files')} …")
+
+    def show_progress(self, text: str) -> None:
+        """Show *text* on a terminal until the next answer."""
+        self._progress.show(shown(text), at_once=True)
 
     def print_problem(self, problem: object) -> None:
         """Print why a verdict is unknown."""
@@ -166,45 +176,68 @@ def _explain_by_file(arguments: Namespace, settings: RepSettings, printer: _Prin
     return printer.end()
 
 
-def _explain_by_origin(urls: Iterator[str], settings: BaseSettings, printer: _Printer) -> int:
-    from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
+def _explain_by_origin(
+    urls: Iterator[str], settings: BaseSettings, printer: _Printer, of_pages: RepSettings | None
+) -> int:
+    from .fetching import crawl, with_gate  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
     # Input that cannot be read, and URLs without an origin, are reported without a crawl.
     while (first := list(islice(urls, _BATCH))) and not any(map(_origin, first)):
-        _print_batch(first, {}, printer)
+        for _ in _by_rules(first, {}, printer):
+            pass
     if first:
-        crawl(settings, lambda fetcher: _explain_batches(first, urls, fetcher, printer))
+        settings = with_gate(settings) if of_pages else settings
+        crawl(settings, lambda fetcher: _explain_batches(chain(first, urls), fetcher, printer, of_pages))
     return printer.end()
 
 
-async def _explain_batches(first: list[str], urls: Iterator[str], fetcher: Fetcher, printer: _Printer) -> None:
+async def _explain_batches(
+    urls: Iterator[str], fetcher: Fetcher, printer: _Printer, of_pages: RepSettings | None
+) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
-    rules: dict[Origin, list[CrawlerRules]] = {}
-    while batch := first or list(islice(urls, _BATCH)):
-        first = []
-        origins = dict.fromkeys(filter(None, map(_origin, batch)))
-        rules = {origin: rules[origin] for origin in origins if origin in rules}
-
-        def keep(fetched: Fetched) -> None:
-            by_crawler = [CrawlerRules(fetched.robotstxt, tokens, fetched=fetched) for tokens in printer.crawlers]
-            rules[fetched.origin] = by_crawler  # noqa: B023
-            if problem := by_crawler[0].problem:
-                printer.print_problem(problem)
-
-        missing = [origin for origin in origins if origin not in rules]
-        printer.show_fetching(len(missing))
-        await fetcher.fetch_each(missing, keep)
-        _print_batch(batch, rules, printer)
+    pages = Pages(of_pages, fetcher) if of_pages else None
+    known: dict[Origin, list[CrawlerRules]] = {}
+    while batch := list(islice(urls, _BATCH)):
+        known = await _rules_of(batch, known, fetcher, printer)
+        for url, rules in _by_rules(batch, known, printer):
+            if pages is None:
+                printer.print_all(url, rules)
+            elif not fetcher.is_closing:
+                printer.show_progress(f"requesting {url} …")
+                for each, said in zip(rules, await pages.said(url, rules), strict=True):
+                    printer.print(url, each, said)
 
 
-def _print_batch(urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]], printer: _Printer) -> None:
+async def _rules_of(
+    urls: Iterable[str], known: dict[Origin, list[CrawlerRules]], fetcher: Fetcher, printer: _Printer
+) -> dict[Origin, list[CrawlerRules]]:
+    """The rules for the origins of *urls*, of which those *known* are not fetched again."""
+    origins = dict.fromkeys(filter(None, map(_origin, urls)))
+    rules = {origin: known[origin] for origin in origins if origin in known}
+
+    def keep(fetched: Fetched) -> None:
+        by_crawler = [CrawlerRules(fetched.robotstxt, tokens, fetched=fetched) for tokens in printer.crawlers]
+        rules[fetched.origin] = by_crawler
+        if problem := by_crawler[0].problem:
+            printer.print_problem(problem)
+
+    missing = [origin for origin in origins if origin not in rules]
+    printer.show_fetching(len(missing))
+    await fetcher.fetch_each(missing, keep)
+    return rules
+
+
+def _by_rules(
+    urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]], printer: _Printer
+) -> Iterator[tuple[str, list[CrawlerRules]]]:
+    """Each of *urls* with the rules for it; those that cannot be answered are printed."""
     for url in urls:
         try:
             by_crawler = rules.get(origin_of(url), [])  # empty when Ctrl-C came first
         except InputError as error:
             printer.print_problem(error)
             continue
-        printer.print_all(with_scheme(url), by_crawler)
+        yield with_scheme(url), by_crawler
 
 
 def _origin(url: str) -> Origin | None:

@@ -1,4 +1,4 @@
-"""What a command fetches in its crawl: the robots.txt of origins, and the URLs in sitemaps.
+"""What a command fetches in its crawl: the robots.txt of origins, pages, and the URLs in sitemaps.
 
 The project's own extension fetches robots.txt, so that statuses, redirects, retries, the store and politeness are
 those of every crawl. Knows nothing of what the rules say.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
@@ -17,19 +17,21 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.gz import gunzip, gzip_magic_number
+from scrapy.utils.misc import load_object
 from scrapy.utils.sitemap import Sitemap
 from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.crawl.scrapy_internals import Engine
-from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate.extension import RepExtension
 
 from .crawl_runner import run_in_crawl
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.gate.robots import Robots
@@ -48,11 +50,15 @@ _MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap: 50 MiB, the limit of
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store."""
+    """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
+
+    ``has_tdmrep`` says that the tdmrep.json, if the origin has one, is in ``robots``.
+    """
 
     origin: Origin
     robots: Robots
     is_fresh: bool
+    has_tdmrep: bool = False
 
     @property
     def entry(self) -> Entry:
@@ -62,7 +68,7 @@ class Fetched:
     @property
     def problem(self) -> str:
         """Why the origin is unreachable, in one line; empty when it is reachable."""
-        return _FAILURE.sub(r"\1", describe(self.robots.error)) if self.robots.error else ""
+        return _described(self.robots.error) if self.robots.error else ""
 
     @property
     def robotstxt(self) -> RobotsTxt:
@@ -70,6 +76,17 @@ class Fetched:
         parser = self.robots.parser
         assert isinstance(parser, RepRobotParser)  # noqa: S101  # the settings of the crawl say so
         return parser.robotstxt
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """The ``response`` to the one request for a page, or the ``problem`` that kept it from coming."""
+
+    response: Response | None = None
+    problem: str = ""
+
+
+_ONE_REQUEST: Final = {"dont_redirect": True, "dont_retry": True, "dont_cache": True}
 
 
 class Fetcher:
@@ -127,6 +144,21 @@ class Fetcher:
             await maybe_deferred_to_future(DeferredList(workers, fireOnOneErrback=True, consumeErrors=True))
         except FirstError as error:
             raise error.subFailure.value from None  # type: ignore[misc]  # an exception
+
+    async def with_tdmrep(self, fetched: Fetched) -> Fetched:
+        """*fetched* with the tdmrep.json of the origin, fetched as a crawl for AI fetches it."""
+        robots = await self._extension.with_tdmrep(fetched.robots, fetched.origin.robots_url)
+        return replace(fetched, robots=robots, has_tdmrep=True)
+
+    async def fetch_page(self, url: str) -> FetchedPage:
+        """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""
+        request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta=dict(_ONE_REQUEST))
+        try:
+            return FetchedPage(await self._crawler.engine.download_async(request))
+        except ForbiddenByRobots as error:
+            return FetchedPage(problem=f"not requested: {error}")
+        except Exception as error:  # noqa: BLE001  # of a download handler or another middleware
+            return FetchedPage(problem=f"no answer: {_described(error)}")
 
     async def fetch_sitemap(self, url: str) -> Sitemap:
         """Return the sitemap at *url*. Raises ``ValueError`` for anything else, and Scrapy's download errors."""
@@ -200,6 +232,17 @@ def _targets(url: str, sitemap: Sitemap, failed: Callable[[str], object]) -> Ite
             yield urljoin(url, entry["loc"])
         except ValueError as error:  # noqa: PERF203
             failed(f"{url}: {entry['loc']}: {error}")
+
+
+def _described(error: Exception) -> str:
+    return _FAILURE.sub(r"\1", describe(error))
+
+
+def with_gate(settings: BaseSettings) -> BaseSettings:
+    """The *settings* for a crawl whose gate judges and delays pages, in a folder without a project too."""
+    chosen = settings.copy()
+    chosen.setdefault_in_component_priority_dict("ADDONS", load_object("scrapy_rep.Addon"), 300)
+    return chosen
 
 
 def crawl(settings: BaseSettings, work: Callable[[Fetcher], Awaitable[None]]) -> None:

@@ -1,0 +1,77 @@
+"""Finds out what a site says about a URL and, for ``--page``, what the page says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from time import time
+from typing import TYPE_CHECKING
+
+from scrapy_rep.directives.page import combine
+
+from .said import NOTHING, Page, Said
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from scrapy_rep.settings import RepSettings
+
+    from .crawler_rules import CrawlerRules
+    from .fetching import FetchedPage, Fetcher
+
+_DISALLOWED = "not requested: robots.txt disallows it"
+
+
+def said_by_site(url: str, rules: CrawlerRules) -> Said:
+    """What the site says about *url*; nothing if it may not be requested, since it has no preferences then."""
+    if not rules.verdict(url).allowed:
+        return NOTHING
+    statements = [*rules.signals.statements(url)]
+    if rules.fetched is not None:
+        statements += rules.fetched.robots.reservations.about(url).statements()
+    return Said(statements, rules.signals.licenses)
+
+
+class Pages:
+    """Requests pages, each once, whichever of several crawlers may have it."""
+
+    def __init__(self, settings: RepSettings, fetcher: Fetcher) -> None:
+        self._settings = settings
+        self._fetcher = fetcher
+
+    async def said(self, url: str, rules: Sequence[CrawlerRules]) -> list[Said]:
+        """What the site and the page at *url* say to each of the crawlers with these *rules*."""
+        page = None
+        if any(each.verdict(url).allowed for each in rules):
+            await self._add_tdmrep(rules)
+            page = await self._fetcher.fetch_page(url)
+        return [self._said(url, each, page) for each in rules]
+
+    async def _add_tdmrep(self, rules: Sequence[CrawlerRules]) -> None:
+        """Fetch the tdmrep.json of the origin once, for all of its pages."""
+        fetched = rules[0].fetched
+        if fetched is not None and not fetched.has_tdmrep:
+            fetched = await self._fetcher.with_tdmrep(fetched)
+            for each in rules:
+                each.fetched = fetched
+
+    def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> Said:
+        if page is None or not rules.verdict(url).allowed:
+            return Said(page=Page(problem=_DISALLOWED))
+        site = said_by_site(url, rules)
+        if page.response is None:
+            return Said(site.statements, site.licenses, Page(problem=page.problem))
+        return _read(page.response, rules.tokens, site, self._settings)
+
+
+def _read(response: Response, names: Sequence[str], site: Said, settings: RepSettings) -> Said:
+    """What *response* says to the crawler called *names*, added to what the *site* says."""
+    from scrapy_rep.pages.ai_signals import signals_of  # noqa: PLC0415  # loads Scrapy's middlewares
+    from scrapy_rep.pages.reading import directives_of  # noqa: PLC0415
+
+    found = directives_of(response, names, head_only=settings.meta_robots == "head")
+    directives = combine(found, names, time())
+    statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
+    is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
+    location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
+    return Said(statements, licenses or site.licenses, Page(response.status, location, "", directives))
