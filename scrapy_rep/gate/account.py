@@ -8,7 +8,7 @@ from scrapy_rep.crawl.target import SPLASH_MARK, Targets, is_for_splash
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
-from scrapy_rep.protocol import SCHEMES, Origin
+from scrapy_rep.protocol import SCHEMES, Origin, Reason
 
 from .audit import Audit
 
@@ -87,7 +87,8 @@ class Account:
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
         stamp = stamp_of(decision, robots.stamp, agent)
-        if self._ai is not None and decision.is_asked and decision.verdict.allowed:
+        verdict = decision.verdict
+        if self._ai is not None and decision.is_asked and (verdict.allowed or verdict.reason is Reason.AI_SIGNAL):
             stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
         return stamp
 

@@ -15,6 +15,7 @@ from scrapy_rep.protocol import Access
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol import RobotsTxt
+    from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.settings import RepSettings
 
     from .robots import Robots
@@ -34,6 +35,7 @@ class AiSignals:
         self.obeys = settings.ai_signals == "obey"
         self.reads_tdmrep = not _BY_TDMREP.isdisjoint(settings.purposes)
         self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
+        self._files: WeakKeyDictionary[RobotsTxt, tuple[Entry, tdm.ReservationFile]] = WeakKeyDictionary()
 
     @classmethod
     def of(cls, settings: RepSettings) -> AiSignals | None:
@@ -50,7 +52,9 @@ class AiSignals:
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
         signals = self._of(robots, token)
-        return as_values([*signals.statements(url), *_reservation(robots, url).statements()], signals.licenses)
+        return as_values(
+            [*signals.statements(url), *self._reservation(robots, url).statements()], signals.licenses
+        )
 
     def _of(self, robots: Robots, token: str) -> RobotsSignals:
         if robots.access is not Access.SUCCESSFUL:
@@ -60,11 +64,14 @@ class AiSignals:
             by_token[token] = RobotsSignals.of(robots.robotstxt, token)
         return by_token[token]
 
-
-def _reservation(robots: Robots, url: str) -> tdm.Reservation:
-    entry = robots.tdmrep
-    is_there = entry is not None and entry.access is Access.SUCCESSFUL
-    return tdm.read_file(entry.body, url) if entry is not None and is_there else tdm.Reservation()
+    def _reservation(self, robots: Robots, url: str) -> tdm.Reservation:
+        entry = robots.tdmrep
+        if entry is None or entry.access is not Access.SUCCESSFUL:
+            return tdm.Reservation()
+        read = self._files.get(robots.robotstxt)
+        if read is None or read[0] is not entry:
+            read = self._files[robots.robotstxt] = (entry, tdm.ReservationFile.of(entry.body))
+        return read[1].about(url)
 
 
 # How statements are kept in a stamp.

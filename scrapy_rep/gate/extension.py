@@ -192,6 +192,15 @@ class RepExtension(RobotsSource):
         self.report.not_forbidden(request)
         self.account.not_asked(request)
 
+    def grants_ai_use(self, request: Request) -> bool:
+        """Whether an exception covers what the page of *request* says about its use by AI."""
+        if not self.policy.has_exceptions:
+            return False
+        exception = self.policy.exception(self.targets.of(request), forbidden_for(Reason.AI_SIGNAL))
+        if exception is not None:
+            self._exceptions.count(exception)
+        return exception is not None
+
     def agent(self, robots: Robots, request: Request) -> str:
         """The product token of *request* that *robots* addresses."""
         return robots.addressed(self.product_tokens.of(request))
@@ -329,7 +338,7 @@ class RepExtension(RobotsSource):
             file,
             cause,
             known.tdmrep if known else None,
-            forbids=lambda url: self._forbids_redirect(url, cause),
+            forbids=lambda url: self._forbids_redirect(url, cause, robots),
             retries=False,
         )
         if refreshed.result is not None:
@@ -359,9 +368,13 @@ class RepExtension(RobotsSource):
         found = {verdict.reason: self.policy.exception(self.targets.of(request), verdict) for verdict in _DELAYED}
         return {reason: exception for reason, exception in found.items() if exception is not None}
 
-    def _forbids_redirect(self, url: str, cause: Request) -> bool:
-        """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
-        robots = self.cached_robots(url)
+    def _forbids_redirect(self, url: str, cause: Request, fresh: Robots | None = None) -> bool:
+        """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out.
+
+        *fresh* is one that is about to be cached.
+        """
+        is_fresh = fresh is not None and Origin.from_url(url) == fresh.entry.origin
+        robots = fresh if is_fresh else self.cached_robots(url)
         return robots is not None and not robots.verdict(self.product_tokens.of(cause), url).allowed
 
     async def _send_robots_parsed(self, parser: RobotParser, cause: Request) -> None:

@@ -30,6 +30,7 @@ _DELAY_KEY: Final = re.compile(rb"delay|rate|visit", re.IGNORECASE)  # part of e
 # At most, measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
+_COPIES_OF_TDMREP: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.body) + len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
+        known += _COPIES_OF_TDMREP * len(self.tdmrep.body) if self.tdmrep is not None else 0
         if isinstance(parser, RepRobotParser):
             return known + parser.robotstxt.octets
         return known + _COPIES_OF_BODY_IN_OTHER_PARSERS * len(entry.body)

@@ -16,6 +16,7 @@ from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.vocabulary import Signal
 from scrapy_rep.gate.ai_signals import as_values, statements_in
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.sitemap_lines import sitemap_callback
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import ai_signals
 
@@ -53,6 +54,7 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
             raise NotConfigured
         self._extension = extension
         self._obeys = settings.ai_signals == "obey"
+        self._sitemap_callback = sitemap_callback(crawler.spider)
         self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
     @classmethod
@@ -62,7 +64,7 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
     def process_spider_input(self, response: Response) -> None:
         """Read what *response* and its site say, before its callback runs."""
         request = response.request
-        if request is None:
+        if request is None or request.callback == self._sitemap_callback is not None:
             return
         stamp = self._extension.account.stamp(request)
         site = stamp["ai"] or {}
@@ -78,6 +80,17 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
                 signal=ai_signals, response=response, answers=found, statements=statements
             )
         if reserved and self._obeys and is_successful(response):
+            self._reserve(request, response, statements)
+
+    def _reserve(self, request: Request, response: Response, statements: Iterable[Statement]) -> None:
+        """Have the items of *response* dropped, unless only its robots.txt reserves it: the gate let that pass."""
+        found, by_page = answers(statements), answers(one for one in statements if one.source != "robots.txt")
+        reserved = [
+            purpose.value
+            for purpose in self._settings.purposes
+            if self._is_reserved(found[purpose]) and found[purpose] is by_page[purpose]
+        ]
+        if reserved and not self._extension.grants_ai_use(request):
             self._reserved[response] = ", ".join(reserved)
 
     def _read(
