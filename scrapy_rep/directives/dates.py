@@ -9,9 +9,11 @@ from typing import Final
 
 _LONGEST: Final = 100  # characters
 _ISO: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ]+(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
+    r"(\d{4})-?(\d\d)-?(\d\d)"
+    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d{1,9})?)?\s*([A-Z]{1,4}|[+-]\d\d(?::?\d\d)?)?)?",
     re.IGNORECASE,
 )
+_RFC_850: Final = re.compile(r"(\d)-([A-Z]{3})-(\d)", re.IGNORECASE)
 
 
 def parse_date(text: str) -> float | None:
@@ -36,6 +38,9 @@ def _iso(found: re.Match[str]) -> datetime:
 
 
 def _zone(text: str) -> timezone:
+    if text.isalpha():  # a name of RFC 822
+        parsed = parsedate_tz(f"1 Jan 2000 00:00:00 {text}")
+        return timezone(timedelta(seconds=(parsed and parsed[9]) or 0))
     if text[0] not in "+-":
         return timezone.utc
     digits = text[1:].replace(":", "").ljust(4, "0")
@@ -45,7 +50,8 @@ def _zone(text: str) -> timezone:
 
 def _rfc_822(text: str) -> datetime | None:
     """RFC 822 and RFC 850; a zone has the offset of RFC 822, whatever the season."""
-    parsed = parsedate_tz(text)
+    text = _RFC_850.sub(r"\1 \2 \3", text)
+    parsed = parsedate_tz(text if ":" in text else f"{text} 00:00:00")
     if parsed is None:
         return None
     year, month, day, hour, minute, second = parsed[:6]

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from scrapy_rep.crawl.product_tokens import ProductTokens
     from scrapy_rep.policy.policy import Policy
-    from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.stores.store import Store
 
     from .refresh import Refreshed
@@ -107,7 +106,10 @@ class RobotsLoader:
         file = TdmRepFile.of(robots.entry.origin)
         if not robots.verdict(self._product_tokens.of(cause), file.robots_url).allowed:
             return replace(robots, tdmrep=None)
-        refreshed = await self._refresh(file, cause, known.tdmrep if known else None, retries=False)
+        forbids = partial(self._forbids_redirect, cause, robots)
+        refreshed = await self._refresher.refresh(
+            file, cause, known.tdmrep if known else None, forbids=forbids, retries=False
+        )
         if refreshed.result is not None:
             self._crawler.stats.inc_value("rep/ai/tdmrep_count")
         await self._save(refreshed, robots, cause)
@@ -124,7 +126,10 @@ class RobotsLoader:
     async def _load(self, origin: Origin, cause: Request) -> Robots:
         known = self._cache.get(origin)
         is_patient = self._policy.mode(self._targets.of(cause)) not in SENT_ANYWAY
-        refreshed = await self._refresh(origin, cause, known.entry if known else None, retries=is_patient)
+        forbids = partial(self._forbids_redirect, cause, None)
+        refreshed = await self._refresher.refresh(
+            origin, cause, known.entry if known else None, forbids=forbids, retries=is_patient
+        )
         robots = self._builder.build(refreshed, known)
         await self._save(refreshed, robots, cause)
         if self._reads_tdmrep:
@@ -133,13 +138,13 @@ class RobotsLoader:
         await self._loaded(robots, refreshed, known, cause)
         return robots
 
-    async def _refresh(self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool) -> Refreshed:
-        forbids = partial(self._forbids_redirect, cause)
-        return await self._refresher.refresh(origin, cause, known, forbids=forbids, retries=retries)
+    def _forbids_redirect(self, cause: Request, fresh: Robots | None, url: str) -> bool:
+        """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out.
 
-    def _forbids_redirect(self, cause: Request, url: str) -> bool:
-        """Whether a cached robots.txt forbids the target of a redirect; nothing is fetched to find out."""
-        robots = self._cache.current(Origin.from_url(url))
+        *fresh* is one that is about to be cached.
+        """
+        origin = Origin.from_url(url)
+        robots = fresh if fresh is not None and fresh.entry.origin == origin else self._cache.current(origin)
         return robots is not None and not robots.verdict(self._product_tokens.of(cause), url).allowed
 
     async def _save(self, refreshed: Refreshed, robots: Robots, cause: Request) -> None:

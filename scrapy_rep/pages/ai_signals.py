@@ -16,6 +16,7 @@ from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.vocabulary import Signal
 from scrapy_rep.gate.ai_signals import as_values, statements_in
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.sitemap_lines import sitemap_callback
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import ai_signals
@@ -54,6 +55,7 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
             raise NotConfigured
         self._extension = extension
         self._obeys = settings.ai_signals == "obey"
+        self._sitemap_callback = sitemap_callback(crawler.spider)
         self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
     @classmethod
@@ -63,7 +65,7 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
     def process_spider_input(self, response: Response) -> None:
         """Read what *response* and its site say, before its callback runs."""
         request = response.request
-        if request is None:
+        if request is None or request.callback == self._sitemap_callback is not None:
             return
         stamp = self._extension.account.stamp(request)
         site = stamp["ai"] or {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from parsel import Selector
 from scrapy.utils.response import get_base_url
@@ -18,16 +19,14 @@ from scrapy_rep.protocol.path_pattern import path_of
 from .reading import html_of, may_name, meta_elements
 
 if TYPE_CHECKING:
-    from scrapy.http import HtmlResponse, Response
+    from scrapy.http import Response, TextResponse
 
 _NAMES: Final = frozenset({"tdm-reservation", MEDIA_TYPE})
 _MAX: Final = 100
 """Licenses of a page that are read."""
 
-_LICENSE_LINKS: Final = (
-    f"//link[contains(concat(' ', normalize-space(@rel), ' '), ' license ')][@type='{MEDIA_TYPE}']/@href"
-)
-_LICENSE_TEXTS: Final = f"//script[@type='{MEDIA_TYPE}']/text()"
+_LINKS: Final = "//link[@rel and @type and @href]"
+_SCRIPTS: Final = "//script[@type]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Elements:
     @classmethod
     def of(cls, response: Response) -> Elements:
         """Read the elements of *response*, if it is HTML and may have any."""
-        page = html_of(response) if may_name(response, _NAMES) else None
+        page = html_of(response) if may_name(response, _NAMES, anywhere=True) else None
         if page is None:
             return _NONE
         by_name: dict[str, list[str]] = {"tdm-reservation": [], "tdm-policy": []}
@@ -57,27 +56,39 @@ class Elements:
 _NONE: Final = Elements()
 
 
-def _links(page: HtmlResponse) -> Iterator[str]:
+def _links(page: TextResponse) -> Iterator[str]:
     base = get_base_url(page)
-    for href in page.xpath(_LICENSE_LINKS).getall()[:_MAX]:
-        url = _absolute(base, href)
-        if is_url(url):
+    for link in islice(_of_type(page, _LINKS), _MAX):
+        url = _absolute(base, link.attrib["href"])
+        if "license" in link.attrib["rel"].lower().split() and is_url(url):
             yield url
 
 
-def _licenses_in(page: HtmlResponse) -> Iterator[License]:
+def _licenses_in(page: TextResponse) -> Iterator[License]:
     """The licenses in the page for the page itself."""
-    for text in page.xpath(_LICENSE_TEXTS).getall()[:_MAX]:
-        for content in Selector(text=text, type="xml").xpath("//*[local-name()='content']"):
-            if _is_for(content.attrib.get("url", ""), page):
-                yield from map(_license, content.xpath("./*[local-name()='license']"))
+    for script in islice(_of_type(page, _SCRIPTS), _MAX):
+        text = script.xpath("./text()").get("")
+        with suppress(LookupError, ValueError):  # what cannot be parsed says nothing
+            for content in Selector(text=text, type="xml").xpath("//*[local-name()='content']"):
+                if _is_for(content.attrib.get("url", ""), page):
+                    yield from map(_license, content.xpath("./*[local-name()='license']"))
 
 
-def _is_for(pattern: str, page: HtmlResponse) -> bool:
+def _of_type(page: TextResponse, path: str) -> Iterator[Selector]:
+    """The elements at *path* whose type is that of a license."""
+    for element in page.xpath(path):
+        if element.attrib["type"].partition(";")[0].strip().lower() == MEDIA_TYPE:
+            yield element
+
+
+def _is_for(pattern: str, page: TextResponse) -> bool:
     """Whether content with the URL *pattern*, which may be empty, is *page*: matched as a rule of robots.txt."""
     if not pattern.strip():
         return True
-    path = path_of(_absolute(page.url, pattern))
+    url = _absolute(page.url, pattern)
+    if urlsplit(url)[:2] != urlsplit(page.url)[:2]:  # content of another site
+        return False
+    path = path_of(url)
     return not parse(b"User-agent: *\nDisallow: %b" % path, limit=None).verdict("*", page.url).allowed
 
 

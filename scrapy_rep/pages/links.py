@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from string import ascii_lowercase, ascii_uppercase
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from scrapy.utils.response import get_base_url
-from w3lib.url import canonicalize_url
+from w3lib.url import canonicalize_url, safe_url_string
 
 if TYPE_CHECKING:
-    from scrapy.http import HtmlResponse
+    from scrapy.http import TextResponse
 
-_REL: Final = f"concat(' ', translate(normalize-space(@rel), '{ascii_uppercase}', '{ascii_lowercase}'), ' ')"
-_IS_LINK: Final = " or ".join(f"contains({_REL}, ' {word} ')" for word in ("next", "prev", "alternate"))
-_OF_PAGE: Final = f"//a/@href | //area/@href | //frame/@src | //iframe/@src | //link[{_IS_LINK}]/@href"
+_OF_PAGE: Final = "//a/@href | //area/@href | //frame/@src | //iframe/@src"
+_NEIGHBOURS: Final = "//link[@rel and @href]"
+_TO_PAGES: Final = {"next", "prev", "alternate"}
 _WITH_REL: Final = "//a[@href] | //area[@href] | //form[@action]"
 _WORD: Final = re.compile(r"[^\s,]+")
 
@@ -26,26 +25,43 @@ def same(url: str) -> str:
     return str(canonicalize_url(url))
 
 
-def links_of(response: HtmlResponse) -> frozenset[str]:
+def links_of(response: TextResponse) -> frozenset[str]:
     """The URLs that an HTML *response* links to."""
-    base = get_base_url(response)
-    return frozenset(filter(None, (_absolute(base, href) for href in response.xpath(_OF_PAGE).getall())))
+    absolute = _absolute_by(response)
+    hrefs = response.xpath(_OF_PAGE).getall()
+    hrefs += [
+        link.attrib["href"]
+        for link in response.xpath(_NEIGHBOURS)
+        if not _TO_PAGES.isdisjoint(_words(link.attrib["rel"]))
+    ]
+    return frozenset(filter(None, map(absolute, hrefs)))
 
 
-def marked_links(response: HtmlResponse, words: Collection[str]) -> frozenset[str]:
+def marked_links(response: TextResponse, words: Collection[str]) -> frozenset[str]:
     """The URLs of which every link in an HTML *response* has one of *words* in its ``rel``."""
-    base = get_base_url(response)
+    absolute = _absolute_by(response)
     marked: set[str] = set()
     plain: set[str] = set()
     for link in response.xpath(_WITH_REL):
-        url = _absolute(base, link.attrib.get("href") or link.attrib.get("action", ""))
-        rel = _WORD.findall(link.attrib.get("rel", "").lower())
+        url = absolute(link.attrib.get("href") or link.attrib.get("action", ""))
+        rel = _words(link.attrib.get("rel", ""))
         (plain if not set(words).intersection(rel) else marked).add(url)
     return frozenset(marked - plain - {""})
 
 
-def _absolute(base: str, href: str) -> str:
-    try:
-        return same(urljoin(base, href.strip()))
-    except ValueError:
-        return ""
+def _words(rel: str) -> list[str]:
+    return _WORD.findall(rel.lower())
+
+
+def _absolute_by(response: TextResponse) -> Callable[[str], str]:
+    """What makes the ``href`` of a link in *response* absolute, as Scrapy does; empty for one that is no URL."""
+    base, encoding = get_base_url(response), response.encoding
+
+    def absolute(href: str) -> str:
+        try:
+            # A browser, and so Scrapy, writes a query in the encoding of the page.
+            return same(safe_url_string(urljoin(base, href.strip()), encoding))
+        except ValueError:
+            return ""
+
+    return absolute

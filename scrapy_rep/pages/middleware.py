@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import HtmlResponse, Response
+    from scrapy.http import Response
     from typing_extensions import Self
 
     from scrapy_rep.directives.page import PageDirectives
@@ -41,20 +40,30 @@ _STATS: Final = {
 
 
 class _Page:
-    """What a response that has an effect says; its links are read when a request needs them."""
+    """What a response that has an effect says; its links are read when a request needs them.
 
-    def __init__(self, said: PageDirectives, html: HtmlResponse | None, rel_words: Collection[str]) -> None:
+    It must not hold the response, which is its weak key.
+    """
+
+    def __init__(self, said: PageDirectives, rel_words: Collection[str]) -> None:
         self.said = said
-        self._html = html
         self._rel_words = rel_words
+        self._links: frozenset[str] | None = None
+        self._marked: frozenset[str] | None = None
 
-    @cached_property
-    def links(self) -> frozenset[str]:
-        return links_of(self._html) if self._html is not None else frozenset()
+    def links_to(self, url: str, response: Response) -> bool:
+        """Whether *response*, which this tells of, links to *url*."""
+        if self._links is None:
+            html = html_of(response)
+            self._links = links_of(html) if html is not None else frozenset()
+        return same(url) in self._links
 
-    @cached_property
-    def marked(self) -> frozenset[str]:
-        return marked_links(self._html, self._rel_words) if self._html is not None else frozenset()
+    def marks(self, url: str, response: Response) -> bool:
+        """Whether ``rel`` marks every link to *url* in *response*, which this tells of."""
+        if self._marked is None:
+            html = html_of(response)
+            self._marked = marked_links(html, self._rel_words) if html is not None else frozenset()
+        return same(url) in self._marked
 
 
 class PageDirectivesMiddleware(BaseSpiderMiddleware):
@@ -93,7 +102,7 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
             self._report(response, request, said)
         has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
         if has_effect and is_successful(response):
-            self._pages[response] = _Page(said, html_of(response), self._settings.rel_words)
+            self._pages[response] = _Page(said, self._settings.rel_words)
 
     def _said(self, response: Response, request: Request) -> PageDirectives:
         names = self._extension.product_tokens.of(request)
@@ -115,13 +124,13 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None if it is for a link that is not to be followed."""
         page = self._pages.get(response) if response is not None else None
-        if page is None or request.method != "GET" or request.meta.get(FOLLOW):
+        if response is None or page is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
-        if self._is_cut_off(request, page):
+        if self._is_cut_off(request, response, page):
             self._count("rep/page/link_dropped_count")
             self._log("Link not followed, its page says nofollow: %(what)s", self._extension.targets.name(request))
             return None
-        if not (self._marks_links and same(request.url) in page.marked):
+        if not (self._marks_links and page.marks(request.url, response)):
             return request
         if self._settings.rel_nofollow == "report":
             self._count("rep/page/rel_nofollow_count")
@@ -130,11 +139,11 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
         self._log("Link not followed, its rel says so: %(what)s", self._extension.targets.name(request))
         return None
 
-    def _is_cut_off(self, request: Request, page: _Page) -> bool:
+    def _is_cut_off(self, request: Request, response: Response, page: _Page) -> bool:
         """Whether *page* says nofollow, that is obeyed, and *request* is for one of its links."""
         if not (self._obeys and page.said.nofollow):
             return False
-        return self._settings.nofollow == "all" or same(request.url) in page.links
+        return self._settings.nofollow == "all" or page.links_to(request.url, response)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, or None if its page says noindex and such items are dropped."""

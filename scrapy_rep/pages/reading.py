@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from itertools import islice
@@ -14,7 +15,7 @@ from time import time
 from typing import TYPE_CHECKING, Final, TypeGuard
 from weakref import WeakKeyDictionary
 
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, TextResponse
 
 from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
@@ -29,8 +30,16 @@ NOTHING: Final = PageDirectives()
 MAX_FIELDS: Final = 1_000
 """Header fields of one name, and meta elements, that are read."""
 
+MAX_OCTETS: Final = 65_536
+"""Octets of the header fields of one name that are read; the field that exceeds them is the last."""
+
 MAX_BODY: Final = 2_097_152
 """Octets of an HTML page that are parsed for its elements."""
+
+_AS_NAMES: Final = frozenset({"noai", "noimageai"})
+"""Rules that are found as the name of an element without content."""
+
+_NAMES: Final = _AS_NAMES | {"robot"}
 
 # What is inside these is no element of the page. libxml2 knows some of them, and makes elements of the rest.
 _NOT_INSIDE: Final = " or ".join(
@@ -39,30 +48,67 @@ _NOT_INSIDE: Final = " or ".join(
 _META: Final = f"//meta[@name and not({_NOT_INSIDE})]"
 _META_IN_HEAD: Final = f"/html/head//meta[@name and not({_NOT_INSIDE})]"
 
-_NOAI: Final = frozenset({"noai", "noimageai"})
-"""Elements that are called like the rule are found, and read as that rule."""
+_XHTML: Final = "application/xhtml+xml"
+_BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
 
-_FOR_ALL: Final = _NOAI | {"robot"}
 _START: Final = 100  # octets in which an encoding of two or four octets shows
+_TAG: Final = b"<meta"
+_LONGEST_TAG: Final = 8_192  # octets
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
 
 def header_fields(response: Response, name: str) -> Iterator[str]:
-    """The values of all fields called *name*."""
+    """The values of the fields called *name*, until they have `MAX_OCTETS`; readers bound each of them."""
+    octets = 0
     for value in islice(response.headers.getlist(name), MAX_FIELDS):
+        if octets >= MAX_OCTETS:
+            return
+        octets += len(value)
         yield value.decode("latin-1")
 
 
-def html_of(response: Response) -> HtmlResponse | None:
-    """The part of *response* whose elements are read: None if it is no HTML, its beginning if it is very long."""
+_in_place: WeakKeyDictionary[Response, TextResponse] = WeakKeyDictionary()  # values must not refer to keys
+
+
+def html_of(response: Response) -> TextResponse | None:
+    """The page to read the elements of *response* in; None if it is no HTML.
+
+    That is *response* itself unless it is very long or its parser fails.
+    """
     if not is_html(response):
         return None
-    return response if len(response.body) <= MAX_BODY else response.replace(body=response.body[:MAX_BODY])
+    if response not in _in_place:
+        page = response if len(response.body) <= MAX_BODY else response.replace(body=response.body[:MAX_BODY])
+        page = _parsable(page)
+        if page is response:
+            return page
+        _in_place[response] = page
+    return _in_place[response]
 
 
-def is_html(response: Response) -> TypeGuard[HtmlResponse]:
-    """Whether *response* has elements that can say something."""
-    return isinstance(response, HtmlResponse)
+def _parsable(page: TextResponse) -> TextResponse:
+    """*page*, or a copy of it for Scrapy's parser, which fails on a base that is no URL or an unknown charset."""
+    with suppress(LookupError, ValueError):
+        page.selector  # noqa: B018  # parses it
+        return page
+    try:
+        text = page.text
+    except (LookupError, ValueError):
+        text = page.body.decode("utf-8", "replace")
+    body = _BASE.sub(b"", text.encode("utf-8", "replace"))
+    return HtmlResponse(page.url, body=body, encoding="utf-8")
+
+
+def is_html(response: Response) -> TypeGuard[TextResponse]:
+    """Whether *response* has elements that can say something; those of scrapy-splash have a class of their own."""
+    if isinstance(response, HtmlResponse):
+        return True
+    return isinstance(response, TextResponse) and _media_type(response) in {"text/html", _XHTML}
+
+
+def _media_type(response: Response) -> str:
+    value = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+    return value.partition(";")[0].strip().lower()
 
 
 def is_successful(response: Response) -> bool:
@@ -70,7 +116,7 @@ def is_successful(response: Response) -> bool:
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def meta_elements(page: HtmlResponse, *, head_only: bool = False) -> list[tuple[str, str]]:
+def meta_elements(page: TextResponse, *, head_only: bool = False) -> list[tuple[str, str]]:
     """Name and content of the meta elements of *page*."""
     found = page.xpath(_META_IN_HEAD if head_only else _META)
     return [(one.attrib["name"], one.attrib.get("content", "")) for one in found[:MAX_FIELDS]]
@@ -93,32 +139,30 @@ def directives_of(response: Response, names: Collection[str], *, head_only: bool
     found = [one for field in header_fields(response, "X-Robots-Tag") for one in read_header(field)]
     found += [one for field in header_fields(response, "Robots-Tag") for one in read_robots_tag(field)]
     own = frozenset(name.lower() for name in names)
-    if may_name(response, own | _FOR_ALL):
+    if may_name(response, own | _NAMES):
         page = html_of(response)
         for name, content in meta_elements(page, head_only=head_only) if page is not None else ():
-            found += _of_element(name.strip(), content, own)
+            agent = agent_of(name)
+            if agent in _AS_NAMES and not content.strip():
+                found += read_meta("", agent)
+            elif name.strip() and (agent is None or agent in own):
+                found += read_meta(name, content)
     return found
 
 
-def _of_element(name: str, content: str, own: frozenset[str]) -> list[Directive]:
-    """The directives of a meta element called *name*, if it may address a crawler called one of *own*."""
-    if name.lower() in _NOAI:
-        return read_meta("", f"{name},{content}")
-    agent = agent_of(name)
-    return read_meta(name, content) if name and (agent is None or agent in own) else []
+def may_name(response: Response, names: frozenset[str], *, anywhere: bool = False) -> bool:
+    """Whether a meta element of *response*, or text *anywhere* in it, may hold one of *names*, in lower case.
 
-
-def may_name(response: Response, names: frozenset[str]) -> bool:
-    """Whether an element of *response* may be called one of *names*, in lower case; parsing every page costs more.
-
-    A name that is spelt with character references counts if it is the value of an attribute.
+    Parsing every page costs more. A name that is spelt with character references counts if it is the value of an
+    attribute.
     """
     if not is_html(response):
         return False
     if b"\0" in response.body[:_START]:  # UTF-16 or UTF-32
         return True
-    body = response.body[:MAX_BODY].lower()
-    return any(name in body for name in _octets(names)) or (b"&#" in body and bool(_ESCAPED.search(body)))
+    body = (response.body if len(response.body) <= MAX_BODY else response.body[:MAX_BODY]).lower()
+    part = body if anywhere else body[body.find(_TAG) : body.rfind(_TAG) + _LONGEST_TAG] if _TAG in body else b""
+    return any(name in part for name in _octets(names)) or (b"&#" in part and bool(_ESCAPED.search(part)))
 
 
 @lru_cache(maxsize=256)

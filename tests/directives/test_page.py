@@ -49,6 +49,23 @@ def test_ours_a_page_that_ends_later_is_indexed_until_then() -> None:
     assert (page.noindex, page.unavailable_after) == (False, 4_070_908_800.0)
 
 
+@pytest.mark.parametrize(
+    ("date", "moment"),
+    [
+        ("25 Jun 2010", "2010-06-25T00:00:00Z"),
+        ("Fri, 25 Jun 2010", "2010-06-25T00:00:00Z"),
+        ("Friday, 25-Jun-10", "2010-06-25T00:00:00Z"),
+        ("25-Jun-2010 15:00:00", "2010-06-25T15:00:00Z"),
+        ("20100625", "2010-06-25T00:00:00Z"),
+        ("20100625T150000Z", "2010-06-25T15:00:00Z"),
+        ("2010-06-25 15:00:00 PST", "2010-06-25T23:00:00Z"),
+        ("2010-06-25T15:00 EDT", "2010-06-25T19:00:00Z"),
+    ],
+)
+def test_google_a_date_has_many_forms(date: str, moment: str) -> None:
+    assert str(of(f"unavailable_after: {date}, nofollow")) == f"noindex, nofollow, unavailable_after={moment}"
+
+
 def test_ours_unread_rules_are_listed_and_mean_nothing() -> None:
     assert of("noindx, max-snippet: many, unavailable_after: soon").unread == (
         "noindx", "max-snippet", "unavailable_after",

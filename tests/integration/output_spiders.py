@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -17,6 +18,7 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.http import Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.trackref import iter_all
 from typing_extensions import Self
 
 from scrapy_rep import signals as rep_signals
@@ -312,3 +314,35 @@ class Scrapes(Recorder):
 
     def heard(self, response: Any, directives: Any) -> None:
         self.crawler.stats.set_value(f"heard/{response.url}", str(directives))
+
+
+class Forgets(Scrapes):
+    """Counts, when it ends, the responses that are still in memory."""
+
+    name = "forgets"
+
+    def closed(self, _: str) -> None:
+        gc.collect()
+        self.crawler.stats.set_value("alive", sum(1 for _ in iter_all("HtmlResponse")))
+
+
+class CopiesMeta(Recorder):
+    """Each page yields an item, the first one a request with its own meta."""
+
+    name = "copies-meta"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.scraped, signal=signals.item_scraped)
+        return spider
+
+    def page(self, response: Any) -> Any:
+        yield {"name": response.url}
+        if not response.url.endswith("/next"):
+            yield response.follow("/next", self.page, meta=response.meta)
+
+    def scraped(self, item: Any) -> None:
+        self.facts["pages"].append(
+            {"url": f"item:{item['name']}", "status": 0, "length": 0, "tag": item.get("robots"), "time": 0.0}
+        )

@@ -13,7 +13,7 @@ import pytest
 from tests.integration.test_page_directives import HTML, SCRAPES, html, paths, x_robots_tag
 from tests.support.crawl import LOOPS, Crawl, crawl
 from tests.support.exceptions import exception
-from tests.support.site import Answer, Site, robots, sequence
+from tests.support.site import Answer, Site, hang, robots, sequence, sitemap
 
 RESERVED = "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n"
 LINKS = '<a href="/a">a</a>'
@@ -350,3 +350,81 @@ def test_ours_a_purpose_that_nobody_knows_is_refused() -> None:
     assert "REP_PURPOSES = ['training']: expected a list of search, ai-input, ai-train, ai-index" in str(
         result.lines("CRITICAL")
     )
+
+
+@pytest.mark.parametrize("mode", ["report", "exception"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ours_a_reserved_page_that_passes_says_so_and_keeps_its_items(loop: str, mode: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RESERVED))
+        granted = exception(f"{site.origin}/page", **{"for": ["ai-signal"]})
+        passes = {"REP_MODES": {site.origin: "report"}} if mode == "report" else {"REP_EXCEPTIONS": [granted]}
+        result = scrape(site, "/page", loop, **OBEY, **passes)
+    assert answers(result) == {"/page": "no"}
+    assert stats(result)["ai-train/no_count"] == 1
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ours_an_exception_covers_what_a_page_or_a_tdmrep_json_reserves(loop: str) -> None:
+    with Site() as site:
+        site.answer(TDMREP, tdmrep({"location": "/a", "tdm-reservation": 1}))
+        site.answer("/", html('<a href="/a">a</a><a href="/b">b</a>', ("Content-Usage", "train-ai=n")))
+        site.answer("/b", html("", ("Content-Usage", "train-ai=n")))
+        granted = [exception(f"{site.origin}{path}", **{"for": ["ai-signal"]}) for path in ("/$", "/a")]
+        result = scrape(site, loop=loop, **OBEY, REP_EXCEPTIONS=granted)
+    assert answers(result) == {"/": "no", "/a": "no"}
+
+
+def test_ours_a_redirect_of_the_file_to_what_robots_txt_forbids_is_not_followed() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private/\n"))
+        site.answer(TDMREP, Answer(302, headers=[("Location", "/private/tdm.json")]))
+        site.answer("/private/tdm.json", tdmrep({"location": "/", "tdm-reservation": 1}))
+        result = scrape(site, **TRAIN)
+        assert site.count("/private/tdm.json") == 0
+    assert answers(result) == {"/": "unknown"}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ours_a_file_that_hangs_holds_requests_up_once_and_says_nothing(loop: str) -> None:
+    with Site() as site:
+        site.answer(TDMREP, hang())
+        urls = [f"{site.origin}/{number}" for number in range(20)]
+        result = crawl(*urls, loop=loop, settings={**TRAIN, "REP_TIMEOUT": 1.0})
+        assert (site.count(TDMREP), site.count("/robots.txt")) == (1, 1)
+    assert sorted(result.urls) == sorted(urls)
+    assert result.seconds < 10
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ours_a_crawl_that_is_interrupted_does_not_wait_for_the_file(loop: str) -> None:
+    with Site() as site:
+        site.answer(TDMREP, hang())
+        urls = [f"{site.origin}/{number}" for number in range(5)]
+        result = crawl(
+            *urls, loop=loop, settings={**TRAIN, "REP_TIMEOUT": 5.0}, interrupt_when=lambda: site.count(TDMREP) > 0
+        )
+    assert result.reason == "shutdown"
+    assert result.seconds < 15
+
+
+def test_ours_a_sitemap_is_no_page_that_is_reserved() -> None:
+    with Site() as site:
+        listed = sitemap(f"{site.origin}/a")
+        marked = Answer(body=listed.body, headers=[*listed.headers, ("Content-Signal", "ai-train=no")])
+        site.answer("/sitemap.xml", marked)
+        attributes = {"sitemap_urls": [f"{site.origin}/sitemap.xml"]}
+        spider = "tests.integration.sitemap_spiders:Scrapys"
+        result = crawl(spider=spider, attributes=attributes, settings=OBEY)
+    assert (paths(result), stats(result)["ai-train/unknown_count"]) == (["/a"], 1)
+    assert "ai-train/no_count" not in stats(result)
+
+
+@pytest.mark.parametrize("parser", ["scrapy.robotstxt.ProtegoRobotParser", "scrapy.robotstxt.PythonRobotParser"])
+def test_ours_signals_are_read_with_any_parser_back_end(parser: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RESERVED))
+        result = scrape(site, **TRAIN, ROBOTSTXT_PARSER=parser)
+        refused = crawl(f"{site.origin}/", settings={**OBEY, "ROBOTSTXT_PARSER": parser})
+    assert answers(result) == {"/": "no"}
+    assert [failure.reason for failure in refused.failures] == ["ai-signal"]

@@ -292,3 +292,44 @@ def test_html_standard_a_link_element_counts_by_each_word_of_its_rel_in_any_case
         extra = [{"url": f"{site.origin}{path}"} for path in rels]
         result = scrape(site, attributes={"extra": extra}, **OBEY)
     assert paths(result) == ["/", "/d"]
+
+
+WITHOUT_GATE = {"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}}
+
+
+@pytest.mark.parametrize("gate", [{}, {"ROBOTSTXT_OBEY": False}, WITHOUT_GATE], ids=str)
+def test_ours_a_stamp_that_a_request_copies_says_nothing_of_its_page(gate: dict[str, Any]) -> None:
+    with Site() as site:
+        site.answer("/", html(meta="noindex, noai"))
+        settings = {"REP_ITEM_FIELD": "robots", "REP_PURPOSES": ["ai-train"], **gate}
+        site.answer("/next", html())
+        spider = "tests.integration.output_spiders:CopiesMeta"
+        result = crawl(f"{site.origin}/", spider=spider, settings=settings)
+    assert items(result) == {"/": ["noindex", "noai"], "/next": None}
+    assert result.stats["rep/ai/ai-train/no_count"] == 1
+
+
+@pytest.mark.parametrize("settings", [OBEY, {"REP_REL_NOFOLLOW": "report"}], ids=str)
+def test_ours_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
+    with Site() as site:
+        site.answer("/", html("".join(f'<a href="/{number}">x</a>' for number in range(20)), meta="noindex"))
+        for number in range(20):
+            site.answer(f"/{number}", html('<a rel="nofollow" href="/x">x</a>', meta="none"))
+        spider = "tests.integration.output_spiders:Forgets"
+        result = crawl(f"{site.origin}/", spider=spider, settings=settings, apart=True)
+    assert len(paths(result)) >= 21
+    assert result.stats["alive"] < 5
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ours_a_page_that_the_parser_fails_on_reaches_its_callback(loop: str) -> None:
+    with Site() as site:
+        body = b'<head><base href="http://["><meta name="robots" content="noindex"></head>'
+        site.answer("/base", Answer(body=body, headers=[("Content-Type", "text/html; charset=utf-8")]))
+        site.answer("/charset", Answer(body=body, headers=[("Content-Type", "text/html; charset=hex")]))
+        urls = [f"{site.origin}/base", f"{site.origin}/charset"]
+        # Scrapy's middleware for meta refresh fails on such pages too.
+        settings = {**OBEY, "REP_PURPOSES": ["ai-train"], "METAREFRESH_ENABLED": False}
+        result = crawl(*urls, loop=loop, settings=settings)
+    assert sorted(result.urls) == urls
+    assert page_stats(result) == {"noindex_count": 2}
