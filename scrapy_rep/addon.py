@@ -16,7 +16,7 @@ from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.output.item_stamp import ItemStamp
 from scrapy_rep.output.link_filter import LinkFilter
 from scrapy_rep.pages.ai_signals import AiSignalsMiddleware
-from scrapy_rep.pages.middleware import PageDirectivesMiddleware
+from scrapy_rep.pages.page_directives import PageDirectivesMiddleware
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue
 from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
