@@ -12,7 +12,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from itertools import islice
 from time import time
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse, TextResponse
@@ -42,11 +42,7 @@ _AS_NAMES: Final = frozenset({"noai", "noimageai"})
 _NAMES: Final = _AS_NAMES | {"robot"}
 
 # What is inside these is no element of the page. libxml2 knows some of them, and makes elements of the rest.
-_NOT_INSIDE: Final = " or ".join(
-    f"ancestor::{name}" for name in ("template", "textarea", "script", "style", "iframe")
-)
-_META: Final = f"//meta[@name and not({_NOT_INSIDE})]"
-_META_IN_HEAD: Final = f"/html/head//meta[@name and not({_NOT_INSIDE})]"
+_NOT_INSIDE: Final = frozenset({"template", "textarea", "script", "style", "iframe"})
 
 _XHTML: Final = "application/xhtml+xml"
 _BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
@@ -118,8 +114,14 @@ def is_successful(response: Response) -> bool:
 
 def meta_elements(page: TextResponse, *, head_only: bool = False) -> list[tuple[str, str]]:
     """Name and content of the meta elements of *page*."""
-    found = page.xpath(_META_IN_HEAD if head_only else _META)
-    return [(one.attrib["name"], one.attrib.get("content", "")) for one in found[:MAX_FIELDS]]
+    named = (element for element in page.selector.root.iter("meta") if element.get("name") is not None)
+    found = (element for element in named if _is_of_page(element, head_only=head_only))
+    return [(element.get("name"), element.get("content", "")) for element in islice(found, MAX_FIELDS)]
+
+
+def _is_of_page(element: Any, *, head_only: bool) -> bool:
+    tags = [ancestor.tag for ancestor in element.iterancestors()]
+    return _NOT_INSIDE.isdisjoint(tags) and (not head_only or tags[-2:] == ["head", "html"])
 
 
 _said: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
