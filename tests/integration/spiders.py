@@ -13,7 +13,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
-from scrapy_rep.gate import extension, refresh, report, robots_builder
+from scrapy_rep.gate import extension, refresh, report, robots, robots_builder
 from scrapy_rep.policy import policy
 from scrapy_rep.politeness import crawl_delay
 from scrapy_rep.stores import sqlite
@@ -122,7 +122,7 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
-CLOCKS: list[Any] = [policy, extension, refresh, report, robots_builder, sqlite]
+CLOCKS: list[Any] = [policy, extension, refresh, report, robots, robots_builder, sqlite]
 
 
 class TimeTraveller(OneAfterAnother):
