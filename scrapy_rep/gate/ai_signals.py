@@ -1,4 +1,4 @@
-"""What a site says about the use of its pages by AI, as far as its robots.txt and its tdmrep.json say it."""
+"""What a site says about the use of its pages by AI: in its robots.txt, its tdmrep.json and its ai.txt."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
+from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.answers import Statement, answers
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.vocabulary import Category, Signal
@@ -25,9 +26,19 @@ _BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
 """The categories that a reservation of text and data mining speaks about."""
 
 
-def reads_tdmrep(settings: RepSettings) -> bool:
-    """Whether a declared purpose needs the tdmrep.json of sites."""
-    return not _BY_TDMREP.isdisjoint(settings.purposes)
+def needed_files(settings: RepSettings) -> tuple[str, ...]:
+    """The paths of the files that the declared purposes need besides robots.txt."""
+    paths = []
+    if not _BY_TDMREP.isdisjoint(settings.purposes):
+        paths.append(tdm.PATH)
+    if "ai.txt" in settings.ai_sources and Category.AI_TRAIN in settings.purposes:
+        paths.append(ai_txt.PATH)
+    return tuple(paths)
+
+
+def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:
+    """What the files of the origin besides robots.txt say to *token* about *url*."""
+    return [*robots.reservations.about(url).statements(), *ai_txt.read_file(robots.ai_txt, token, url)]
 
 
 class AiSignals:
@@ -53,8 +64,7 @@ class AiSignals:
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
         signals = self._of(robots, token)
-        reservation = robots.reservations.about(url)
-        return as_values([*signals.statements(url), *reservation.statements()], signals.licenses)
+        return as_values([*signals.statements(url), *said_by_files(robots, token, url)], signals.licenses)
 
     def _of(self, robots: Robots, token: str) -> RobotsSignals:
         if robots.access is not Access.SUCCESSFUL:

@@ -7,7 +7,7 @@ fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from time import time
@@ -139,9 +139,9 @@ class RepExtension(RobotsSource):
         robots = self.cached_robots(self.targets.of(request))
         return await self._loader.flight(request).join() if robots is None else robots
 
-    async def with_tdmrep(self, robots: Robots, subject: Request | str) -> Robots:
-        """*robots* with the current tdmrep.json of its origin, whatever the purposes of the crawl are."""
-        return await self._loader.with_tdmrep(robots, _request(subject), robots)
+    async def with_files(self, robots: Robots, subject: Request | str, paths: Iterable[str]) -> Robots:
+        """*robots* with the current files at *paths* of its origin, whatever the purposes of the crawl are."""
+        return await self._loader.with_files(paths, robots, _request(subject), robots)
 
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.tdm import ReservationFile
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.stamp import BLANK
@@ -32,7 +33,7 @@ _DELAY_KEY: Final = re.compile(rb"delay|rate|visit", re.IGNORECASE)  # part of e
 # At most, measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
-_COPIES_OF_RESERVATIONS: Final = 16
+_COPIES_OF_FILE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,15 @@ class Robots:
     error: Exception | None = None
     source: str = "fetched"
     """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
-    tdmrep: Entry | None = None
-    """The tdmrep.json of the origin, if a declared purpose of the crawl needs it."""
+    files: Mapping[str, Entry] = field(default_factory=dict)
+    """The other files of the origin that the purposes of the crawl need, by path."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
     _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
     _reservations: ReservationFile | None = field(init=False, repr=False, default=None)
+    _ai_txt: RobotsTxt | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         is_foreign = not isinstance(self.parser, RepRobotParser)
@@ -91,12 +93,22 @@ class Robots:
 
     @property
     def reservations(self) -> ReservationFile:
-        """The rules of ``tdmrep``; none without one."""
+        """The rules of the tdmrep.json; none without one."""
         if self._reservations is None:
-            is_there = self.tdmrep is not None and self.tdmrep.access is Access.SUCCESSFUL
-            rules = ReservationFile.of(self.tdmrep.body) if is_there and self.tdmrep else ReservationFile()
-            object.__setattr__(self, "_reservations", rules)
+            object.__setattr__(self, "_reservations", ReservationFile.of(self._body(tdm.PATH)))
         return cast("ReservationFile", self._reservations)
+
+    @property
+    def ai_txt(self) -> RobotsTxt:
+        """The parsed ai.txt; empty without one."""
+        if self._ai_txt is None:
+            object.__setattr__(self, "_ai_txt", parse(self._body(ai_txt.PATH)))
+        return cast("RobotsTxt", self._ai_txt)
+
+    def _body(self, path: str) -> bytes:
+        """The body of the file at *path*; empty without one."""
+        entry = self.files.get(path)
+        return entry.body if entry is not None and entry.access is Access.SUCCESSFUL else b""
 
     @property
     def stamp(self) -> Mapping[str, Any]:
@@ -141,8 +153,8 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.body) + len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
-        if self.tdmrep is not None:
-            known += _COPIES_OF_RESERVATIONS * len(self.tdmrep.body) + _OCTETS_BESIDE_BODY
+        for file in self.files.values():
+            known += _COPIES_OF_FILE * len(file.body) + _OCTETS_BESIDE_BODY
         if isinstance(parser, RepRobotParser):
             return known + parser.robotstxt.octets
         return known + _COPIES_OF_BODY_IN_OTHER_PARSERS * len(entry.body)

@@ -8,27 +8,28 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.target import Targets
-from scrapy_rep.directives.tdmrep_file import TdmRepFile
+from scrapy_rep.directives.site_file import SiteFile
 from scrapy_rep.policy.modes import SENT_ANYWAY
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
 from scrapy_rep.protocol import Origin
 from scrapy_rep.settings import RepSettings
 
 from .account import has_no_delay
-from .ai_signals import reads_tdmrep
+from .ai_signals import needed_files
 from .fetch import Fetcher
 from .refresh import Refresher
 from .robots_builder import RobotsBuilder
 from .single_flight import SingleFlight
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_rep.crawl.product_tokens import ProductTokens
     from scrapy_rep.policy.policy import Policy
+    from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.stores.store import Store
 
     from .refresh import Refreshed
@@ -63,7 +64,7 @@ class RobotsLoader:
         self._targets = Targets.for_crawler(crawler)
         self._cache = cache
         self._loaded = loaded
-        self._reads_tdmrep = reads_tdmrep(RepSettings.from_crawler(crawler))
+        self._needed_files = needed_files(RepSettings.from_crawler(crawler))
         self._fetcher = Fetcher(crawler, self._waiting)
         self._refresher = Refresher(crawler, self._fetcher, store)
         self._builder = RobotsBuilder(crawler, self._refresher.freshness)
@@ -98,22 +99,27 @@ class RobotsLoader:
         """Number of requests in flight; attempts that wait for their time do not count."""
         return self._fetcher.downloads
 
-    async def with_tdmrep(self, robots: Robots, cause: Request, known: Robots | None) -> Robots:
-        """*robots* with the current tdmrep.json of its origin, if they allow to fetch it.
+    async def with_files(
+        self, paths: Iterable[str], robots: Robots, cause: Request, known: Robots | None
+    ) -> Robots:
+        """*robots* with the current files at *paths* of its origin, those that it allows to fetch.
 
-        *known* is the `Robots` that may hold an older one.
+        *known* is the `Robots` that may hold older ones.
         """
-        file = TdmRepFile.of(robots.entry.origin)
-        if not robots.verdict(self._product_tokens.of(cause), file.robots_url).allowed:
-            return replace(robots, tdmrep=None)
+        files = {}
+        for path in paths:
+            file, before = SiteFile.of(robots.entry.origin, path), known.files.get(path) if known else None
+            if robots.verdict(self._product_tokens.of(cause), file.robots_url).allowed:
+                files[path] = await self._file(file, robots, cause, before)
+        return replace(robots, files=files)
+
+    async def _file(self, file: SiteFile, robots: Robots, cause: Request, known: Entry | None) -> Entry:
         forbids = partial(self._forbids_redirect, cause, robots)
-        refreshed = await self._refresher.refresh(
-            file, cause, known.tdmrep if known else None, forbids=forbids, retries=False
-        )
+        refreshed = await self._refresher.refresh(file, cause, known, forbids=forbids, retries=False)
         if refreshed.result is not None:
-            self._crawler.stats.inc_value("rep/ai/tdmrep_count")
+            self._crawler.stats.inc_value("rep/ai/file_count")
         await self._save(refreshed, robots, cause)
-        return replace(robots, tdmrep=refreshed.entry)
+        return refreshed.entry
 
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:
@@ -132,8 +138,8 @@ class RobotsLoader:
         )
         robots = self._builder.build(refreshed, known)
         await self._save(refreshed, robots, cause)
-        if self._reads_tdmrep:
-            robots = await self.with_tdmrep(robots, cause, known)
+        if self._needed_files:
+            robots = await self.with_files(self._needed_files, robots, cause, known)
         self._cache.put(robots, robots.octets)
         await self._loaded(robots, refreshed, known, cause)
         return robots

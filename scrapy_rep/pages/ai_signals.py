@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_BY_SETTING: Final = {"bing": page_signals.bing, "google": page_signals.google}
+_BY_SETTING: Final = {"bing": page_signals.bing, "google": page_signals.google}  # the source ai.txt is a file
 
 
 class AiSignalsMiddleware(BaseSpiderMiddleware):
     """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
 
-    It adds what the page says to what robots.txt and tdmrep.json said when the request passed the gate. The
+    It adds what the page says to what robots.txt and other files said when the request passed the gate. The
     answers are counted, stamped and signalled. With ``REP_AI_SIGNALS = "obey"`` the items of a page that is
     reserved from a purpose of the crawl are dropped. Error pages are read, and have no effect.
     """
@@ -150,8 +150,8 @@ def signals_of(
 def _of_directives(response: Response, said: PageDirectives, sources: Iterable[str]) -> Iterable[Statement]:
     media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
     yield from page_signals.noai(said, media_type)
-    for source in sources:
-        yield from _BY_SETTING[source](said)
+    for read in filter(None, map(_BY_SETTING.get, sources)):
+        yield from read(said)
 
 
 def _of_header(response: Response) -> tdm.Reservation:

@@ -242,8 +242,8 @@ class RepSettings:
     ai_unknown: Answer = _setting(one_of({"unknown": Answer.UNKNOWN, "no": Answer.NO}), Answer.UNKNOWN)
     """What silence about a declared purpose means: ``unknown`` or ``no``."""
 
-    ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google")), ())
-    """Directives that are read as signals about AI too: ``bing`` (noarchive), ``google`` (nosnippet)."""
+    ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google", "ai.txt")), ())
+    """What is read as a signal about AI too: ``bing`` (noarchive), ``google`` (nosnippet), ``ai.txt``."""
 
     content_use: ContentUse | None = _setting(one_of(_levels()), None)
     """How the crawl uses pages, in the levels of Content-Signal: ``immediate``, ``reference`` or ``full``."""

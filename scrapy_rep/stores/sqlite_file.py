@@ -16,7 +16,7 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final
 
-from scrapy_rep.directives.tdmrep_file import origin_of
+from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
 

@@ -59,7 +59,7 @@ def test_ours_what_robots_txt_says_about_a_declared_purpose_is_reported(loop: st
         ],
         "licenses": [],
     }  # fmt: skip
-    assert stats(result) == {"tdmrep_count": 1, "ai-train/no_count": 1}
+    assert stats(result) == {"file_count": 1, "ai-train/no_count": 1}
 
 
 def test_ours_without_a_declared_purpose_nothing_is_read_or_requested() -> None:
@@ -90,7 +90,7 @@ def test_ours_if_obeyed_items_of_a_page_that_reserves_itself_are_dropped(loop: s
     assert paths(result) == ["/", "/a"]
     assert answers(result) == {"/a": "yes"}
     assert stats(result) == {
-        "tdmrep_count": 1, "ai-train/no_count": 1, "ai-train/yes_count": 1, "item_dropped_count": 1,
+        "file_count": 1, "ai-train/no_count": 1, "ai-train/yes_count": 1, "item_dropped_count": 1,
     }  # fmt: skip
     assert f"Item dropped, its page is reserved from ai-train: {site.origin}/" in result.lines("DEBUG")
 
@@ -139,7 +139,7 @@ def test_ours_directives_count_as_signals_if_a_setting_says_so() -> None:
         bing = scrape(site, **TRAIN, REP_AI_SOURCES="bing")
         google = scrape(site, REP_PURPOSES="ai-input", REP_AI_SOURCES="google")
     assert answers(bing) == {"/": "no", "/a": "unknown"}
-    assert stats(google) == {"tdmrep_count": 1, "ai-input/unknown_count": 1, "ai-input/no_count": 1}
+    assert stats(google) == {"file_count": 1, "ai-input/unknown_count": 1, "ai-input/no_count": 1}
 
 
 def test_ours_silence_may_mean_no() -> None:
@@ -204,7 +204,7 @@ def test_ours_the_file_is_stored_with_the_robots_txt(tmp_path: Path) -> None:
         result = scrape(site, **settings)
         assert [arrival.path for arrival in site.log] == ["/robots.txt", TDMREP, "/", "/"]
     assert answers(result) == {"/": "no"}
-    assert "tdmrep_count" not in stats(result)
+    assert "file_count" not in stats(result)
 
 
 def test_ours_a_file_that_robots_txt_forbids_is_not_fetched() -> None:
@@ -221,6 +221,19 @@ def test_tdmrep_a_file_that_cannot_be_read_says_nothing(answer: Answer) -> None:
         site.answer(TDMREP, answer)
         result = scrape(site, **TRAIN)
     assert answers(result) == {"/": "unknown"}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_spawning_an_ai_txt_counts_if_a_setting_says_so(loop: str) -> None:
+    with Site() as site:
+        site.answer("/ai.txt", robots("User-Agent: *\nDisallow: *.jpg\nAllow: /\n"))
+        site.answer("/", html('<a href="/a.jpg">a</a>'))
+        result = scrape(site, loop=loop, REP_AI_SOURCES="ai.txt", **TRAIN)
+        without = scrape(site, loop=loop, **TRAIN)
+        assert [arrival.path for arrival in site.log].count("/ai.txt") == 1
+    assert answers(result) == {"/": "yes", "/a.jpg": "no"}
+    assert stats(result)["file_count"] == 2
+    assert answers(without) == {"/": "unknown", "/a.jpg": "unknown"}
 
 
 @pytest.mark.parametrize("loop", LOOPS)

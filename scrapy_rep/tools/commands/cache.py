@@ -4,7 +4,8 @@
     scrapy robots cache show ORIGIN [--json]
     scrapy robots cache purge [ORIGIN]
 
-ORIGIN may be any URL of the origin; that of its tdmrep.json stands for this file, which is purged with the origin.
+ORIGIN may be any URL of the origin. Those of its tdmrep.json and ai.txt stand for these files, which are purged
+with the origin.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from io import StringIO
 from time import time
 from typing import IO, TYPE_CHECKING, Any
 
-from scrapy_rep.directives.tdmrep_file import TdmRepFile, origin_of
+from scrapy_rep.directives.site_file import PATHS, SiteFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
@@ -109,7 +110,7 @@ def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
 def _purge(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     purged = store.purge(origin)
     if origin is not None:
-        purged += store.purge(TdmRepFile.of(origin))
+        purged += sum(store.purge(SiteFile.of(origin, path)) for path in PATHS)
     out.write(f'{{"gone": {purged}}}\n' if as_json else f"{number_of(purged, 'entry', 'entries')} purged\n")
     return OK if purged or origin is None else FOUND
 

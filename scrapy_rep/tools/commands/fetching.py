@@ -52,13 +52,13 @@ _MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap: 50 MiB, the limit of
 class Fetched:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
-    ``has_tdmrep`` says that the tdmrep.json, if the origin has one, is in ``robots``.
+    ``has_files`` says that the files that speak about AI, if the origin has any, are in ``robots``.
     """
 
     origin: Origin
     robots: Robots
     is_fresh: bool
-    has_tdmrep: bool = False
+    has_files: bool = False
 
     @property
     def entry(self) -> Entry:
@@ -145,10 +145,10 @@ class Fetcher:
         except FirstError as error:
             raise error.subFailure.value from None  # type: ignore[misc]  # an exception
 
-    async def with_tdmrep(self, fetched: Fetched) -> Fetched:
-        """*fetched* with the tdmrep.json of the origin, fetched as a crawl for AI fetches it."""
-        robots = await self._extension.with_tdmrep(fetched.robots, fetched.origin.robots_url)
-        return replace(fetched, robots=robots, has_tdmrep=True)
+    async def with_files(self, fetched: Fetched, paths: Iterable[str]) -> Fetched:
+        """*fetched* with the files at *paths* of the origin, fetched as a crawl for AI fetches them."""
+        robots = await self._extension.with_files(fetched.robots, fetched.origin.robots_url, paths)
+        return replace(fetched, robots=robots, has_files=True)
 
     async def fetch_page(self, url: str) -> FetchedPage:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""

@@ -7,7 +7,9 @@ from http import HTTPStatus
 from time import time
 from typing import TYPE_CHECKING
 
+from scrapy_rep.directives import tdm
 from scrapy_rep.directives.page import combine
+from scrapy_rep.gate.ai_signals import needed_files, said_by_files
 
 from .said import NOTHING, Page, Said
 
@@ -28,7 +30,7 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
         return NOTHING
     statements = [*rules.signals.statements(url)]
     if rules.fetched is not None:
-        statements += rules.fetched.robots.reservations.about(url).statements()
+        statements += said_by_files(rules.fetched.robots, rules.token, url)
     return Said(statements, rules.signals.licenses)
 
 
@@ -43,15 +45,15 @@ class Pages:
         """What the site and the page at *url* say to each of the crawlers with these *rules*."""
         page = None
         if any(each.verdict(url).allowed for each in rules):
-            await self._add_tdmrep(rules)
+            await self._add_files(rules)
             page = await self._fetcher.fetch_page(url)
         return [self._said(url, each, page) for each in rules]
 
-    async def _add_tdmrep(self, rules: Sequence[CrawlerRules]) -> None:
-        """Fetch the tdmrep.json of the origin once, for all of its pages."""
+    async def _add_files(self, rules: Sequence[CrawlerRules]) -> None:
+        """Fetch the files that speak about AI once, for all pages of the origin."""
         fetched = rules[0].fetched
-        if fetched is not None and not fetched.has_tdmrep:
-            fetched = await self._fetcher.with_tdmrep(fetched)
+        if fetched is not None and not fetched.has_files:
+            fetched = await self._fetcher.with_files(fetched, {tdm.PATH, *needed_files(self._settings)})
             for each in rules:
                 each.fetched = fetched
 
