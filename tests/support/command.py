@@ -12,6 +12,14 @@ from scrapy.cmdline import execute
 
 from .crawl import PROCESSES
 
+# A shell starts what runs in the background with Ctrl-C ignored.
+_WITH_CTRL_C = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv[0] = "scrapy"
+from scrapy.cmdline import execute
+execute()
+"""
 _ROOT = Path(__file__).parents[2]
 
 
@@ -56,7 +64,7 @@ def _run(arguments: tuple[str, ...], folder: Path, streams: Path, environment: d
 def scrapy_process(*arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
     """A call that is under way, all its streams pipes."""
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", *arguments],
+        [sys.executable, "-c", _WITH_CTRL_C, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])},
         stdin=subprocess.PIPE,

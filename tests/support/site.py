@@ -9,6 +9,7 @@ import socket
 import ssl
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
 from time import monotonic
@@ -209,7 +210,8 @@ class Site:
         await asyncio.gather(*tasks, return_exceptions=True)
         # A slow reader's buffer and a TLS farewell outlive their task.
         for transport in list(self._transports):
-            transport.abort()
+            with suppress(AttributeError):  # of CPython, for one that ended with its last write
+                transport.abort()
         await asyncio.sleep(0)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
