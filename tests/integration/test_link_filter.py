@@ -215,7 +215,7 @@ def test_ours_links_to_hanging_origins_wait_together_and_hold_up_nothing_else(lo
         pages = {page.url: page.time for page in result.pages}
     assert set(noted(result)[:3]) == {"/a", "item", "/b"}
     assert len(noted(result)) == 53, "an unreachable origin may be back when the request is about to start"
-    assert pages[f"{site.origin}/a"] < 1.5
+    assert pages[f"{site.origin}/a"] < 1.9
     assert 1.5 < result.stats["noted/scheduled_after"] < 6.0
 
 

@@ -77,15 +77,20 @@ def test_ours_a_real_body_takes_no_more_memory_than_charged() -> None:
 def test_ours_a_file_asked_once_takes_no_more_than_twice_its_body_and_2_kib() -> None:
     for body in (b"", BODY, BODY * 50, b"User-agent: *\nAllow: /" + b"a" * 16_000):
         _ = parse(body).verdict("x", "/1").allowed  # expressions are compiled once for all files
-        gc.collect()
-        tracemalloc.start()
-        file = parse(body)
-        _ = file.verdict("x", "/1").allowed
-        _ = parse(b"User-agent: b").verdict("x", "/").allowed
-        gc.collect()
-        kept, _ = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert len(body) + kept <= file.octets == 2 * len(body) + 2_048
+        kept = min(kept_after_one_verdict(body) for _ in range(3))  # threads of other tests may allocate meanwhile
+        assert len(body) + kept <= parse(body).octets == 2 * len(body) + 2_048
+
+
+def kept_after_one_verdict(body: bytes) -> int:
+    gc.collect()
+    tracemalloc.start()
+    file = parse(body)
+    _ = file.verdict("x", "/1").allowed
+    _ = parse(b"User-agent: b").verdict("x", "/").allowed
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return kept
 
 
 def keeps_rules(file: RobotsTxt) -> bool:
