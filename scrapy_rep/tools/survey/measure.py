@@ -199,8 +199,10 @@ def measure_files(folder: Path, paths: list[Path], dialect: Dialect, limit: int)
 
 @contextmanager
 def _pool(processes: int) -> Iterator[multiprocessing.pool.Pool]:
-    # Ctrl-C is for the process that writes the report.
-    with multiprocessing.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    # A plain fork could copy a lock that another thread holds. Ctrl-C is for the process that writes the report.
+    is_posix = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if is_posix else "spawn")
+    with context.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
         yield pool
 
 
