@@ -20,6 +20,8 @@ from .path_rules import PathRules
 from .vocabulary import Category, Signal
 
 _ALLOWS: Final = {b"disallowaitraining": False, b"allowaitraining": True}
+KEYS: Final = _ALLOWS.keys()
+"""The keys of these rules, in lower case."""
 
 
 def read_robots_txt(robotstxt: RobotsTxt, token: str, url: str) -> list[Statement]:

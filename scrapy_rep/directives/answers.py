@@ -6,7 +6,7 @@ is neither permission nor ban.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -60,6 +60,22 @@ def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
         elif found[statement.category] is Answer.UNKNOWN:
             found[statement.category] = Answer.YES
     return found
+
+
+def reserved_from(
+    purposes: Iterable[Category], found: Mapping[Category, Answer], *, silence: Answer
+) -> list[Category]:
+    """Return the *purposes* to which the answers *found* are no; *silence* is what unknown means."""
+    return [
+        purpose
+        for purpose in purposes
+        if (silence if found[purpose] is Answer.UNKNOWN else found[purpose]) is Answer.NO
+    ]
+
+
+def first_refusal(statements: Iterable[Statement], purposes: Collection[Category]) -> Statement | None:
+    """Return the first of *statements* that says no to one of *purposes*."""
+    return next((one for one in statements if one.allows is False and one.category in purposes), None)
 
 
 def shortened(text: str) -> str:

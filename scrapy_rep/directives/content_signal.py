@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record, RobotsTxt
+from scrapy_rep.protocol.other_records import outside_groups
 
 from .answers import Statement, shortened, without_repetitions
 from .vocabulary import Signal, label_of
@@ -54,7 +55,7 @@ def read_robots_txt(robotstxt: RobotsTxt, token: str) -> list[Statement]:
     Where its group has none, lines before any user-agent line stand in. They are irregular.
     """
     own = signals_in(robotstxt.extensions_for(token))
-    return [*(own or signals_in(records_outside_groups(robotstxt), irregular=True))]
+    return [*(own or signals_in(outside_groups(robotstxt.extensions), irregular=True))]
 
 
 def signals_in(records: Iterable[Record], *, irregular: bool = False) -> tuple[Statement, ...]:
@@ -65,11 +66,6 @@ def signals_in(records: Iterable[Record], *, irregular: bool = False) -> tuple[S
         if record.kind is Kind.CONTENT_SIGNAL
         for one in _statements(record.text, "robots.txt", record.line, irregular=irregular)
     )
-
-
-def records_outside_groups(robotstxt: RobotsTxt) -> list[Record]:
-    """Return the other records that stand before any user-agent line."""
-    return [extension.record for extension in robotstxt.extensions if not extension.agents]
 
 
 def content_use(statements: Iterable[Statement]) -> ContentUse | None:

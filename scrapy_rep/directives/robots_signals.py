@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from scrapy_rep.protocol import RobotsTxt
+from scrapy_rep.protocol.other_records import outside_groups
 from scrapy_rep.protocol.path_pattern import path_of
 
 from . import ai_training, content_signal, content_usage, rsl
@@ -49,7 +50,7 @@ class RobotsSignals:
         usage = content_usage.rules_in(own)
         of_group, licenses = content_signal.signals_in(own), rsl.urls_in(own)
         if (_SIGNAL in text and not of_group) or (_LICENSE in text and not licenses):
-            outside = content_signal.records_outside_groups(robotstxt)
+            outside = outside_groups(robotstxt.extensions)
             of_group = of_group or content_signal.signals_in(outside, irregular=True)
             licenses = licenses or rsl.urls_in(outside)
         return cls([usage, *training], of_group, licenses) or NO_SIGNALS

@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from scrapy_rep.protocol import Kind, Record, RobotsTxt
+from scrapy_rep.protocol.other_records import outside_groups
 
 from .answers import Statement, shortened, without_repetitions
 from .vocabulary import Category, Signal, label_of
@@ -115,7 +116,7 @@ def urls_in_robots_txt(robotstxt: RobotsTxt, token: str) -> tuple[str, ...]:
     RSL 1.0 section 4.4.2: the lines of a group replace the global ones.
     """
     own = urls_in(robotstxt.extensions_for(token))
-    return own or urls_in(one.record for one in robotstxt.extensions if not one.agents)
+    return own or urls_in(outside_groups(robotstxt.extensions))
 
 
 def urls_in(records: Iterable[Record]) -> tuple[str, ...]:
@@ -133,7 +134,7 @@ def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
         for target, parameters in _LINK.findall(field[:MAX_FIELD]):
             values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
             if "license" in values.get("rel", "").lower().split() and values.get("type", "").lower() == MEDIA_TYPE:
-                found[_absolute(target, url)] = None
+                found[absolute(target, url)] = None
     return tuple(filter(is_url, found))[:MAX_URLS]
 
 
@@ -146,7 +147,8 @@ def is_url(text: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and text.isprintable()
 
 
-def _absolute(target: str, base: str) -> str:
+def absolute(target: str, base: str) -> str:
+    """Return *target* as a URL, seen from *base*; empty if it cannot be one."""
     try:
         return urljoin(base, target.strip())
     except ValueError:

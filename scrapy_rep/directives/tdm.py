@@ -74,11 +74,6 @@ def _reservation(values: Iterable[str], policies: Iterable[str], source: str) ->
     return Reservation(any(found), policy, source) if found else Reservation()
 
 
-def read_file(body: bytes, url: str) -> Reservation:
-    """Return what the file with this *body* says about *url*; a `ReservationFile` answers for many URLs."""
-    return ReservationFile.of(body).about(url)
-
-
 class ReservationFile:
     """The rules of a file, read once: "the first rule whose location matches" decides, not the longest one."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy_rep.directives import ai_txt, tdm
-from scrapy_rep.directives.answers import Statement, answers
+from scrapy_rep.directives.answers import Statement, answers, first_refusal
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.vocabulary import Category, Signal
 from scrapy_rep.protocol import Access
@@ -38,7 +38,8 @@ def needed_files(settings: RepSettings) -> tuple[str, ...]:
 
 def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:
     """What the files of the origin besides robots.txt say to *token* about *url*."""
-    return [*robots.reservations.about(url).statements(), *ai_txt.read_file(robots.ai_txt, token, url)]
+    said = robots.reservations.about(url).statements() if tdm.PATH in robots.files else []
+    return said + ai_txt.read_file(robots.ai_txt, token, url) if ai_txt.PATH in robots.files else said
 
 
 class AiSignals:
@@ -58,8 +59,7 @@ class AiSignals:
         """The statement by which *robots* reserves *url*, which it allows, from a purpose; None if not obeyed."""
         if not self.obeys:
             return None
-        said = self._of(robots, token).statements(url)
-        return next((one for one in said if one.allows is False and one.category in self.purposes), None)
+        return first_refusal(self._of(robots, token).statements(url), self.purposes)
 
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""

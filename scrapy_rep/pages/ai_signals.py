@@ -8,27 +8,23 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
-from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_rep.directives import content_signal, content_usage, page_signals, rsl, tdm
-from scrapy_rep.directives.answers import Answer, Statement, answers
+from scrapy_rep.directives.answers import Answer, Statement, answers, reserved_from
 from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.vocabulary import Signal
 from scrapy_rep.gate.ai_signals import as_values, statements_in
-from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.sitemap_lines import sitemap_callback
 from scrapy_rep.policy.modes import Mode
-from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import ai_signals
 
 from .elements import Elements
-from .reading import header_fields, is_successful, said_by
+from .page_middleware import PageMiddleware
+from .reading import header_fields, is_successful
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from typing_extensions import Self
 
     from scrapy_rep.directives.page import PageDirectives
     from scrapy_rep.directives.vocabulary import Category
@@ -38,7 +34,7 @@ logger = logging.getLogger(__name__)
 _BY_SETTING: Final = {"bing": page_signals.bing, "google": page_signals.google}  # the source ai.txt is a file
 
 
-class AiSignalsMiddleware(BaseSpiderMiddleware):
+class AiSignalsMiddleware(PageMiddleware):
     """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
 
     It adds what the page says to what robots.txt and other files said when the request passed the gate. The
@@ -49,31 +45,20 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` without ``REP_PURPOSES``."""
         super().__init__(crawler)
-        self._settings = settings = RepSettings.from_crawler(crawler)
-        extension = crawler.get_extension(RepExtension)
-        if extension is None or not settings.purposes:
+        if not self._settings.purposes:
             raise NotConfigured
-        self._extension = extension
-        self._obeys = settings.ai_signals == "obey"
-        self._sitemap_callback = sitemap_callback(crawler.spider)
+        self._obeys = self._settings.ai_signals == "obey"
         self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def process_spider_input(self, response: Response) -> None:
-        """Read what *response* and its site say, before its callback runs."""
-        request = response.request
-        if request is None or request.callback == self._sitemap_callback is not None:
-            return
+    def _read(self, response: Response, request: Request) -> None:
         stamp = self._extension.account.stamp(request)
         site = stamp["ai"] or {}
-        statements, licenses = self._read(response, request, statements_in(site))
+        said = self._said(response, request)
+        statements, licenses = signals_of(response, said, statements_in(site), self._settings.ai_sources)
         values = stamp["ai"] = as_values(statements, licenses or site.get("licenses", ()))
         found = answers(statements)
         self._count(statements, found)
-        reserved = [purpose.value for purpose in self._settings.purposes if self._is_reserved(found[purpose])]
+        reserved = reserved_from(self._settings.purposes, found, silence=self._settings.ai_unknown)
         if self._extension.account.audit is not None:
             self._extension.account.audit.ai(request, response, values, is_reserved=bool(reserved))
         if statements:
@@ -83,20 +68,10 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
         if reserved and is_successful(response) and self._is_obeyed(request):
             self._reserved[response] = ", ".join(reserved)
 
-    def _read(
-        self, response: Response, request: Request, site: Sequence[Statement]
-    ) -> tuple[list[Statement], Sequence[str]]:
-        names = self._extension.product_tokens.of(request)
-        said = said_by(response, names, head_only=self._settings.meta_robots == "head")
-        return signals_of(response, said, site, self._settings.ai_sources)
-
     def _is_obeyed(self, request: Request) -> bool:
         """Whether the items of *request*, whose page is reserved, are dropped."""
         mode = self._extension.mode(request) if self._obeys else Mode.REPORT
         return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
-
-    def _is_reserved(self, answer: Answer) -> bool:
-        return (self._settings.ai_unknown if answer is Answer.UNKNOWN else answer) is Answer.NO
 
     def _count(self, statements: Iterable[Statement], found: Mapping[Category, Answer]) -> None:
         stats, level = self.crawler.stats, self._settings.content_use
@@ -112,11 +87,7 @@ class AiSignalsMiddleware(BaseSpiderMiddleware):
         if response is None or reserved is None:
             return item
         self.crawler.stats.inc_value("rep/ai/item_dropped_count")
-        logger.debug(
-            "Item dropped, its page is reserved from %(purposes)s: %(url)s",
-            {"purposes": reserved, "url": response.url},
-            extra={"spider": self.crawler.spider},
-        )
+        self._log_dropped(logger, f"Item dropped, its page is reserved from {reserved}: %(what)s", response.url)
         return None
 
     def __repr__(self) -> str:

@@ -7,14 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from parsel import Selector
 from scrapy.utils.response import get_base_url
 
-from scrapy_rep.directives.rsl import FREE, MEDIA_TYPE, License, is_url
-from scrapy_rep.protocol import parse
-from scrapy_rep.protocol.path_pattern import path_of
+from scrapy_rep.directives.rsl import FREE, MEDIA_TYPE, License, absolute, is_url
+from scrapy_rep.protocol.path_pattern import Pattern, path_of
 
 from .reading import html_of, may_name, meta_elements
 
@@ -59,7 +58,7 @@ _NONE: Final = Elements()
 def _links(page: TextResponse) -> Iterator[str]:
     base = get_base_url(page)
     for link in islice(_of_type(page, _LINKS), _MAX):
-        url = _absolute(base, link.attrib["href"])
+        url = absolute(link.attrib["href"], base)
         if "license" in link.attrib["rel"].lower().split() and is_url(url):
             yield url
 
@@ -85,11 +84,10 @@ def _is_for(pattern: str, page: TextResponse) -> bool:
     """Whether content with the URL *pattern*, which may be empty, is *page*: matched as a rule of robots.txt."""
     if not pattern.strip():
         return True
-    url = _absolute(page.url, pattern)
+    url = absolute(pattern, page.url)
     if urlsplit(url)[:2] != urlsplit(page.url)[:2]:  # content of another site
         return False
-    path = path_of(url)
-    return not parse(b"User-agent: *\nDisallow: %b" % path, limit=None).verdict("*", page.url).allowed
+    return Pattern.of(path_of(url)).matches(path_of(page.url))
 
 
 def _license(element: Selector) -> License:
@@ -99,10 +97,3 @@ def _license(element: Selector) -> License:
     others = element.xpath("./*[local-name()='permits'][@type!='usage']")
     payment = element.xpath("./*[local-name()='payment']/@type").get(FREE)
     return License(" ".join(permits) if permits else None, " ".join(prohibits), payment, bool(others))
-
-
-def _absolute(base: str, url: str) -> str:
-    try:
-        return urljoin(base, url.strip())
-    except ValueError:
-        return ""

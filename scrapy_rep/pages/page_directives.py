@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
-from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.sitemap_lines import sitemap_callback
-from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import page_directives
 
 from .links import links_of, marked_links, same
-from .reading import NOTHING, html_of, is_successful, said_by
+from .page_middleware import PageMiddleware
+from .reading import NOTHING, html_of, is_successful
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from typing_extensions import Self
 
     from scrapy_rep.directives.page import PageDirectives
 
@@ -66,7 +62,7 @@ class _Page:
         return same(url) in self._marked
 
 
-class PageDirectivesMiddleware(BaseSpiderMiddleware):
+class PageDirectivesMiddleware(PageMiddleware):
     """Spider middleware for ``X-Robots-Tag``, ``Robots-Tag`` and meta robots; the add-on enables it.
 
     What a page says is counted, stamped, signalled and put into the audit log. If it is obeyed, requests for the
@@ -77,36 +73,21 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` if both ``REP_PAGE_DIRECTIVES`` and ``REP_REL_NOFOLLOW`` are ``"ignore"``."""
         super().__init__(crawler)
-        self._settings = settings = RepSettings.from_crawler(crawler)
-        extension = crawler.get_extension(RepExtension)
-        if extension is None or settings.page_directives == settings.rel_nofollow == "ignore":
+        settings = self._settings
+        if settings.page_directives == settings.rel_nofollow == "ignore":
             raise NotConfigured
-        self._extension = extension
         self._reads = settings.page_directives != "ignore"
         self._obeys = settings.page_directives == "obey"
         self._marks_links = settings.rel_nofollow != "ignore"
-        self._sitemap_callback = sitemap_callback(crawler.spider)
         self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def process_spider_input(self, response: Response) -> None:
-        """Read what *response* says, before its callback runs."""
-        request = response.request
-        if request is None or request.callback == self._sitemap_callback is not None:
-            return
+    def _read(self, response: Response, request: Request) -> None:
         said = self._said(response, request) if self._reads else NOTHING
         if said.statements:
             self._report(response, request, said)
         has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
         if has_effect and is_successful(response):
             self._pages[response] = _Page(said, self._settings.rel_words)
-
-    def _said(self, response: Response, request: Request) -> PageDirectives:
-        names = self._extension.product_tokens.of(request)
-        return said_by(response, names, head_only=self._settings.meta_robots == "head")
 
     def _report(self, response: Response, request: Request, said: PageDirectives) -> None:
         """Count, stamp, record and signal what *response* says."""
@@ -127,16 +108,16 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
         if response is None or page is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
         if self._is_cut_off(request, response, page):
-            self._count("rep/page/link_dropped_count")
-            self._log("Link not followed, its page says nofollow: %(what)s", self._extension.targets.name(request))
-            return None
-        if not (self._marks_links and page.marks(request.url, response)):
+            message = "Link not followed, its page says nofollow: %(what)s"
+        elif not (self._marks_links and page.marks(request.url, response)):
             return request
-        if self._settings.rel_nofollow == "report":
+        elif self._settings.rel_nofollow == "report":
             self._count("rep/page/rel_nofollow_count")
             return request
+        else:
+            message = "Link not followed, its rel says so: %(what)s"
         self._count("rep/page/link_dropped_count")
-        self._log("Link not followed, its rel says so: %(what)s", self._extension.targets.name(request))
+        self._log_dropped(logger, message, self._extension.targets.name(request))
         return None
 
     def _is_cut_off(self, request: Request, response: Response, page: _Page) -> bool:
@@ -148,17 +129,14 @@ class PageDirectivesMiddleware(BaseSpiderMiddleware):
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, or None if its page says noindex and such items are dropped."""
         page = self._pages.get(response) if response is not None else None
-        if page is None or not (self._obeys and page.said.noindex):
+        if response is None or page is None or not (self._obeys and page.said.noindex):
             return item
         if self._settings.noindex == "mark":
             self._count("rep/page/item_marked_count")
             return item
         self._count("rep/page/item_dropped_count")
-        self._log("Item dropped, its page says noindex: %(what)s", response.url if response is not None else "")
+        self._log_dropped(logger, "Item dropped, its page says noindex: %(what)s", response.url)
         return None
-
-    def _log(self, message: str, what: str) -> None:
-        logger.debug(message, {"what": what}, extra={"spider": self.crawler.spider})
 
     def _count(self, stat: str) -> None:
         self.crawler.stats.inc_value(stat)

@@ -24,6 +24,8 @@ from scrapy_rep.directives.statement import Directive
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+    from scrapy_rep.settings import RepSettings
+
 NOTHING: Final = PageDirectives()
 """What a page says that says nothing."""
 
@@ -127,11 +129,11 @@ def _is_of_page(element: Any, *, head_only: bool) -> bool:
 _said: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
 
 
-def said_by(response: Response, names: Collection[str], *, head_only: bool = False) -> PageDirectives:
+def said_by(response: Response, names: Collection[str], settings: RepSettings) -> PageDirectives:
     """What *response* says to a crawler called *names*; the first to ask reads it."""
     said = _said.get(response)
     if said is None:
-        found = directives_of(response, names, head_only=head_only)
+        found = directives_of(response, names, head_only=settings.meta_robots == "head")
         said = _said[response] = combine(found, names, time()) if found else NOTHING
     return said
 

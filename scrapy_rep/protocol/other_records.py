@@ -69,6 +69,11 @@ def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) 
             yield extension.record
 
 
+def outside_groups(found: Iterable[Extension]) -> list[Record]:
+    """The records of the extensions *found* that stand before any user-agent line."""
+    return [extension.record for extension in found if not extension.agents]
+
+
 _SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")
 _REQUEST_RATE: Final = re.compile(rb"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 _UNIT_SECONDS: Final = {b"": 1.0, b"s": 1.0, b"m": 60.0, b"h": 3600.0, b"d": 86_400.0}

@@ -38,7 +38,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "Content-Signal": lambda text: content_signal.read_header([text]),
     "Link": lambda text: rsl.urls_in_header([f"{text}license"], URL),
     "tdm-reservation": lambda text: tdm.read_header([text], [text]).statements(),
-    "tdmrep.json": lambda text: tdm.read_file(text.encode("utf-8", "replace"), URL),
+    "tdmrep.json": lambda text: tdm.ReservationFile.of(text.encode("utf-8", "replace")).about(URL),
     "ai.txt": lambda text: ai_txt.read_file(text.encode("utf-8", "replace"), "mybot", URL),
     "robots.txt": lambda text: robots_txt(text).statements(URL),
     "RSL": lambda text: rsl.read_licenses([rsl.License(text, text, text)], text),
@@ -79,7 +79,7 @@ def test_ours_readers_never_raise(name: str, text: str) -> None:
 
 @given(st.binary())
 def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
-    tdm.read_file(octets, URL)
+    tdm.ReservationFile.of(octets).about(URL)
     ai_txt.read_file(octets, "mybot", URL)
     lines = (key + octets for key in (b"Content-Usage:", b"Content-Signal:", b"License:", b"AllowAITraining:"))
     found = RobotsSignals.of(parse(b"\n".join([b"User-agent: *", *lines])), "mybot")
@@ -119,15 +119,15 @@ def test_ours_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
     rule = {"location": f"/{'*a' * 50}$", "tdm-reservation": 1}
     small = json.dumps([rule] * 5_000).encode()
     assert len(small) < tdm.MAX_SIZE < len(small) * 20
-    assert taken(lambda: tdm.read_file(small, URL)) < SECONDS
-    assert tdm.read_file(small, f"{URL}a").reserved
+    assert taken(lambda: tdm.ReservationFile.of(small).about(URL)) < SECONDS
+    assert tdm.ReservationFile.of(small).about(f"{URL}a").reserved
     assert not tdm.ReservationFile.of(json.dumps([rule] * 100_000).encode())
 
 
 @pytest.mark.parametrize("location", [f"/{'*' * 100_000}x", f"/{'*a' * 10_000}", "/\n", "/\ud800", "a", ""])
 def test_ours_a_hostile_location_matches_nothing(location: str) -> None:
     body = json.dumps([{"location": location, "tdm-reservation": 1}]).encode()
-    assert tdm.read_file(body, "https://e.org/b").reserved is None
+    assert tdm.ReservationFile.of(body).about("https://e.org/b").reserved is None
 
 
 @pytest.mark.parametrize(

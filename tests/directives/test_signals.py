@@ -42,7 +42,7 @@ def test_the_given_reservation_means_what_is_expected(case: Case) -> None:
     url = f"https://e.org{''.join(case.after('path')) or '/'}"
     found = tdm.Reservation()
     for body in case.after("tdmrep.json"):
-        found = tdm.read_file(body.encode(), url)
+        found = tdm.ReservationFile.of(body.encode()).about(url)
     found = tdm.read_header(case.after("header")).over(found)
     found = tdm.read_meta(case.after("meta")).over(found)
     assert {True: "reserved", False: "not reserved", None: "unset"}[found.reserved] == case.expected.partition(
@@ -136,12 +136,12 @@ def test_tdmrep_the_first_rule_that_matches_decides() -> None:
 
 def test_tdmrep_a_rule_without_a_readable_value_says_nothing_and_still_decides() -> None:
     rules = [{"location": "/a", "tdm-reservation": True}, {"location": "/", "tdm-reservation": 1}]
-    assert tdm.read_file(json.dumps(rules).encode(), "https://e.org/a").reserved is None
+    assert tdm.ReservationFile.of(json.dumps(rules).encode()).about("https://e.org/a").reserved is None
 
 
 def test_ours_a_policy_that_no_output_can_encode_is_dropped() -> None:
     body = rb'[{"location": "/", "tdm-reservation": 1, "tdm-policy": "https://e.org/\ud800"}]'
-    assert tdm.read_file(body, "https://e.org/") == tdm.Reservation(True, "", tdm.PATH)
+    assert tdm.ReservationFile.of(body).about("https://e.org/") == tdm.Reservation(True, "", tdm.PATH)
 
 
 AI_TXT = b"User-Agent: *\nDisallow: *.jpg\nAllow: *.html\nDisallow: /\n"

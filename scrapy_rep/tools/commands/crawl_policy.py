@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scrapy_rep.directives.answers import Answer
+from scrapy_rep.directives.answers import Answer, first_refusal, reserved_from
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Policy, forbidden_for
 from scrapy_rep.protocol import Origin, Reason, Verdict
@@ -113,13 +113,10 @@ class CrawlPolicy:
         return [*self._by_signals(url, said), *self._by_directives(said)]
 
     def _by_signals(self, url: str, said: Said) -> Iterator[str]:
-        settings, answers = self._settings, said.answers
+        settings = self._settings
         is_known = said.page is not None and said.page.is_successful
         silence = settings.ai_unknown if is_known else Answer.UNKNOWN  # the page may still break it
-        reserved = [
-            use for use in settings.purposes
-            if (silence if answers[use] is Answer.UNKNOWN else answers[use]) is Answer.NO
-        ]  # fmt: skip
+        reserved = reserved_from(settings.purposes, said.answers, silence=silence)
         if not reserved:
             return
         uses = ", ".join(reserved)
@@ -138,7 +135,7 @@ class CrawlPolicy:
         """The statement of robots.txt because of which *url* is not requested."""
         if not self._policy.is_asking or self.apply(url, _RESERVED).mode is not Mode.OBEY:
             return None
-        return next((one for one in said.refusals if one.category in self.purposes), None)
+        return first_refusal((one for one in said.statements if one.source == "robots.txt"), self.purposes)
 
     def _by_directives(self, said: Said) -> Iterator[str]:
         page, settings = said.page, self._settings

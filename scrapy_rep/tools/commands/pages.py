@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy_rep.directives import tdm
-from scrapy_rep.directives.page import combine
 from scrapy_rep.gate.ai_signals import needed_files, said_by_files
 
 from .said import NOTHING, Page, Said
@@ -69,10 +67,9 @@ class Pages:
 def _read(response: Response, names: Sequence[str], site: Said, settings: RepSettings) -> Said:
     """What *response* says to the crawler called *names*, added to what the *site* says."""
     from scrapy_rep.pages.ai_signals import signals_of  # noqa: PLC0415  # loads Scrapy's middlewares
-    from scrapy_rep.pages.reading import directives_of  # noqa: PLC0415
+    from scrapy_rep.pages.reading import said_by  # noqa: PLC0415
 
-    found = directives_of(response, names, head_only=settings.meta_robots == "head")
-    directives = combine(found, names, time())
+    directives = said_by(response, names, settings)
     statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
     is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
     location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""

@@ -59,11 +59,6 @@ class Said:
         """The answer for each use."""
         return answers(self.statements)
 
-    @property
-    def refusals(self) -> Iterator[Statement]:
-        """The statements of robots.txt that reserve the page."""
-        return (one for one in self.statements if one.allows is False and one.source == "robots.txt")
-
     def as_sections(self, purposes: Collection[Category]) -> Iterator[tuple[str, list[str]]]:
         """The labels and lines of the explanation; *purposes* are answered even where nothing speaks of them."""
         if self.page is not None:

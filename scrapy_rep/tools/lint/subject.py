@@ -17,9 +17,6 @@ RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 UNNAMED: Final = "any-other-crawler"
 """The token of a crawler that no group names."""
 
-AI_TRAINING_KEYS: Final = frozenset({b"disallowaitraining", b"allowaitraining"})
-"""Keys of an expired draft, in lower case; Google's parser matches their beginning."""
-
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
 
