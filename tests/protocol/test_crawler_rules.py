@@ -17,8 +17,8 @@ from .hostile import LINES, RUNS
 from .test_google_verdicts import FOLDER, bodies
 
 BODY = b"User-agent: *\n" + b"".join(b"Disallow: /%d\n" % number for number in range(40))
-SIZE = 30_000
-MOST_ASKED = 200
+SIZE = 12_000
+MOST_ASKED = 100
 
 
 @pytest.fixture
