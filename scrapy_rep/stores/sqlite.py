@@ -23,6 +23,8 @@ from .lease import LeaseHolder, has_died
 from .sqlite_connection import SqliteConnection, StoreAwayError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
@@ -65,7 +67,8 @@ class SqliteStore:
         """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
         self._connection = connection
         self._stale_max = stale_max
-        self._has_tidied = self._has_warned = self._has_leased = False
+        self._has_warned = self._has_leased = False
+        self._sweep: Iterator[int] | None = None
         self._holder = LeaseHolder.new()
 
     @classmethod
@@ -111,9 +114,9 @@ class SqliteStore:
 
     def _put(self, file: SqliteFile, entry: Entry) -> None:
         file.put(entry, str(self._holder), time())
-        if not self._has_tidied:  # once per crawl
-            self._has_tidied = True
-            file.delete_unusable(time(), self._stale_max)
+        if self._sweep is None:  # one per crawl
+            self._sweep = file.sweep(entry.origin, time(), self._stale_max)
+        next(self._sweep, None)
 
     def _lease(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
         self._has_leased = True

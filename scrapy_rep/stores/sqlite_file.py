@@ -25,6 +25,9 @@ from .entry_codec import FACTS, SCHEMA, decode, encode, encode_body
 _APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
 _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
 _BUSY_TIMEOUT: Final = 0.05  # seconds that SQLite itself waits; reads should never have to wait at all
+_SWEEP_STEP: Final = 400  # entries, or pages, that one step of a sweep looks at
+_MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free before the file shrinks
+_LAST_ORIGIN: Final = "\U0010ffff"
 
 _TABLES: Final = (
     "CREATE TABLE bodies (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
@@ -67,9 +70,17 @@ DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE 
 """
 _DELETE_UNUSED_BODIES: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
 # As `Entry.of_use_until`.
-_DELETE_UNUSABLE: Final = """
-DELETE FROM entries
-WHERE max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now
+_IS_UNUSABLE: Final = "max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now"
+_LAST_OF_STEP: Final = """
+SELECT max(origin) FROM
+    (SELECT origin FROM entries WHERE origin > :after AND origin <= :end ORDER BY origin LIMIT :step)
+"""
+_UNUSABLE: Final = f"""
+SELECT origin, sha256 FROM entries WHERE origin > :after AND origin <= :last AND {_IS_UNUSABLE}
+"""  # noqa: S608
+_DELETE_IF_UNUSABLE: Final = f"DELETE FROM entries WHERE origin = :origin AND {_IS_UNUSABLE}"  # noqa: S608
+_DELETE_ENDED_LEASES: Final = """
+DELETE FROM leases WHERE origin IN (SELECT origin FROM leases WHERE until < :now LIMIT :step)
 """
 
 
@@ -100,10 +111,11 @@ class SqliteFile:
     def _prepare(self) -> None:
         # Count the tables first: another process may be creating them, and it sets the two numbers with them.
         (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
-        (application,) = self._writes.execute("PRAGMA application_id").fetchone()
-        (schema,) = self._writes.execute("PRAGMA user_version").fetchone()
+        application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
+        if not tables:
+            self._writes.execute("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         if not tables:  # an existing file is opened without waiting for a process that writes to it
@@ -191,18 +203,46 @@ class SqliteFile:
             connection.execute(_DELETE_UNUSED_BODIES)
         return deleted
 
-    def delete_unusable(self, now: float, stale_max: float) -> int:
-        """Delete entries that are past `Entry.of_use_until`, and leases that have ended.
+    def sweep(self, start: Origin, now: float, stale_max: float) -> Iterator[int]:
+        """Delete entries that are past `Entry.of_use_until` and leases that have ended, and shrink the file.
 
-        *stale_max* is in seconds. Returns the number of deleted entries.
+        Each step takes the write lock for some milliseconds at most, whatever the size of the file, and yields the
+        number of entries that it deleted. The sweep goes once round all origins, beginning behind *start*: crawls
+        too short for a whole round begin at different places. *stale_max* is in seconds.
         """
-        times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME)}
+        times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME), "step": _SWEEP_STEP}
         with self.transaction() as connection:
-            connection.execute("DELETE FROM leases WHERE until < :now", times)
-            deleted = connection.execute(_DELETE_UNUSABLE, times).rowcount
-            if deleted:
-                connection.execute(_DELETE_UNUSED_BODIES)
-        return deleted
+            connection.execute(_DELETE_ENDED_LEASES, times)
+        for after, end in ((str(start), _LAST_ORIGIN), ("", str(start))):
+            while last := self._writes.execute(_LAST_OF_STEP, {**times, "after": after, "end": end}).fetchone()[0]:
+                yield self._delete_unusable({**times, "after": after, "last": last})
+                after = last  # noqa: PLW2901
+        while self._shrink():
+            yield 0
+
+    def _delete_unusable(self, bounds: dict[str, Any]) -> int:
+        found = self._writes.execute(_UNUSABLE, bounds).fetchall()
+        if not found:
+            return 0
+        with self.transaction() as connection:
+            unusable = [{**bounds, "origin": origin} for origin, _ in found]
+            deleted = connection.executemany(_DELETE_IF_UNUSABLE, unusable)
+            connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in found})
+        self._shrink()
+        return deleted.rowcount
+
+    def _shrink(self) -> int:
+        """Give free pages at the end of the file back, if there are many; return how many."""
+        can_shrink, free, pages = (self._pragma(each) for each in ("auto_vacuum", "freelist_count", "page_count"))
+        if not can_shrink or free <= _SWEEP_STEP or free * _MOST_FREE <= pages:
+            return 0
+        with self.transaction() as connection:
+            for _ in range(_SWEEP_STEP):  # of several pages, sqlite3 frees one: it ends a PRAGMA at its first row
+                connection.execute("PRAGMA incremental_vacuum(1)")
+        return free - self._pragma("freelist_count")
+
+    def _pragma(self, name: str) -> int:
+        return int(self._writes.execute(f"PRAGMA {name}").fetchone()[0])
 
     def close(self) -> None:
         """Close the file. The last process to do so merges the write-ahead log into it."""

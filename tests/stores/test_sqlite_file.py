@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import randbytes
 from time import monotonic
 
 import pytest
@@ -233,9 +234,56 @@ def test_what_is_no_longer_usable_is_deleted_with_its_body(
     for each in (entry, lasting):
         file.put(each, "me", NOW)
     file.lease(ORIGIN, "killed", NOW, 10)
-    assert file.delete_unusable(entry.of_use_until(stale_max) - 1, stale_max) == 0
-    assert file.delete_unusable(entry.of_use_until(stale_max) + 1, stale_max) == 1
+    assert sum(file.sweep(ORIGIN, entry.of_use_until(stale_max) - 1, stale_max)) == 0
+    assert sum(file.sweep(ORIGIN, entry.of_use_until(stale_max) + 1, stale_max)) == 1
     assert list(file.entries()) == [lasting]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM bodies").fetchone() == (1,)
         assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+
+
+@pytest.fixture
+def many(file: SqliteFile) -> list[Entry]:
+    entries = [
+        replace(ENTRY, origin=Origin("http", f"{number:04}.example", 80), body=randbytes(4_000))  # noqa: S311
+        for number in range(1_000)
+    ]
+    for entry in entries:
+        file.put(entry, "me", NOW)
+    return entries
+
+
+def test_a_sweep_deletes_in_steps_and_lets_others_write_in_between(
+    path: Path, file: SqliteFile, many: list[Entry]
+) -> None:
+    kept = replace(ENTRY, fresh_until=NOW + 1e9)
+    steps = file.sweep(many[600].origin, many[0].of_use_until(0.0) + 1, 0.0)
+    deleted = [next(steps)]
+    assert {entry.origin for entry in many} - {entry.origin for entry in file.entries()} == {
+        entry.origin for entry in many[601:]
+    }  # behind where it starts
+    with closing(SqliteFile(path)) as other:
+        other.put(kept, "another", NOW)
+    deleted += steps
+    assert deleted[:4] == [399, 0, 400, 201]  # the new entry is a step of its own
+    assert not any(deleted[4:])  # they shrink the file
+    assert list(file.entries()) == [kept]
+
+
+def test_a_sweep_leaves_an_entry_that_was_fetched_again_meanwhile(file: SqliteFile, many: list[Entry]) -> None:
+    steps = file.sweep(many[0].origin, many[0].of_use_until(0.0) + 1, 0.0)
+    next(steps)
+    again = replace(many[-1], fetched_at=NOW + 1, fresh_until=NOW + 1e9)
+    file.put(again, "another", NOW + 1)
+    assert sum(steps) == 599
+    assert list(file.entries()) == [again]
+
+
+def test_a_swept_file_shrinks(path: Path, file: SqliteFile, many: list[Entry]) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    octets = path.stat().st_size
+    assert sum(file.sweep(ORIGIN, many[0].of_use_until(0.0) + 1, 0.0)) == len(many)
+    file.close()
+    assert octets > 4_000_000
+    assert path.stat().st_size < octets / 2
