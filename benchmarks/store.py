@@ -70,6 +70,20 @@ def put_all(file: SqliteFile, number: int, texts: list[bytes]) -> tuple[float, i
     return total, octets, longest
 
 
+def sweep(file: SqliteFile, start: Origin, now: float) -> list[float]:
+    """Seconds for each step."""
+    steps = file.sweep(start, now, 0.0)
+    took, began = [], perf_counter()
+    for _ in steps:
+        took.append(perf_counter() - began)
+        began = perf_counter()
+    return took
+
+
+def described(steps: list[float]) -> str:
+    return f"{sum(steps):.1f} s, the longest of {len(steps):,} steps {max(steps) * 1e3:.0f} ms"
+
+
 def resident() -> float:
     """Megabytes of memory that this process holds."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -95,12 +109,16 @@ def main() -> None:
         sample = [Origin("https", f"www.host-{n}.example", 443) for n in numbers]
         reads = [seconds(partial(file.get, origin)) for origin in sample]
         leases = [seconds(partial(file.lease, origin, "benchmark", time(), 60)) for origin in sample]
+        idle = sweep(file, sample[0], time())
+        steps = sweep(file, sample[0], time() + 1e9)
         print(f"| {options.origins:,} origins, bodies of {octets / options.origins:,.0f} octets on average | |")
         print("|---|---|")
         print(f"| size per entry | {size / options.origins:,.0f} octets |")
         print(f"| put | {options.origins / total:,.0f} per second, the longest {longest * 1e3:.0f} ms |")
         print(f"| get | {len(reads) / sum(reads):,.0f} per second, the longest {max(reads) * 1e3:.1f} ms |")
         print(f"| lease | {len(leases) / sum(leases):,.0f} per second |")
+        print(f"| sweep, nothing to delete | {described(idle)} |")
+        print(f"| sweep, all to delete | {described(steps)} |")
         print(f"| start-up | {opened * 1e3:.1f} ms |")
         print(f"| memory for all that | {resident() - before:.1f} MB |")
         file.close()
