@@ -5,6 +5,7 @@ https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -34,6 +35,7 @@ class Sitemaps:
 
 
 _NONE: Final = Sitemaps()
+_PLAIN: Final = re.compile(r"[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
 
 
 def sitemaps_of(robots: Robots) -> Sitemaps:
@@ -80,7 +82,9 @@ def sitemap_lines(request: Request, robots: Robots) -> Response:
 
 def _absolute(value: str, origin: Origin) -> str | None:
     """The absolute URL of a Sitemap line of *origin*, without its fragment; None if it is unusable."""
-    base = origin.robots_url
+    base, start = origin.robots_url, f"{origin}/"
+    if value.startswith(start) and value != base and _PLAIN.fullmatch(value, len(start)):
+        return value  # most lines: there is nothing to resolve or to escape
     try:
         spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
         url = urldefrag(urljoin(base, spelt)).url

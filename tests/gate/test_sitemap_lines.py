@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from scrapy_rep import RepRobotParser
 from scrapy_rep.gate.robots import Robots
@@ -60,3 +62,11 @@ def test_a_sitemap_that_is_named_in_two_spellings_is_one() -> None:
 @pytest.mark.parametrize("access", [Access.UNAVAILABLE, Access.UNREACHABLE])
 def test_a_robots_txt_that_does_not_count_names_none(access: Access) -> None:
     assert named("/s.xml", access=access) == Sitemaps()
+
+
+@example("robots.txt")
+@example("a?")
+@given(st.text("aZ09_./?=&~-", max_size=12))
+def test_a_plain_line_names_the_url_that_it_resolves_to(path: str) -> None:
+    url = f"https://a.example/{path}"
+    assert named(url).urls == named(f"{url}#top").urls
