@@ -17,6 +17,7 @@ from .plain_reader import Group
 from .product_token import product_token
 from .records import Kind, Record
 from .robotstxt import MAX_SIZE, RobotsTxt, parse
+from .url_records import CleanParam
 from .verdict import Reason, Rule, Verdict
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "MAX_SIZE",
     "SCHEMES",
     "Access",
+    "CleanParam",
     "Code",
     "Dialect",
     "Explainer",

@@ -29,7 +29,8 @@ def addressed(line: str, token: str, dialect: Dialect) -> bool:
 
 
 def test_ours_dialects_are_found_by_name() -> None:
-    assert DIALECTS == {"google": GOOGLE, "google-exact": GOOGLE_EXACT}
+    assert all(DIALECTS[name].name == name for name in DIALECTS)
+    assert [DIALECTS["google"], DIALECTS["google-exact"]] == [GOOGLE, GOOGLE_EXACT]
 
 
 def test_ours_google_is_the_default() -> None:
