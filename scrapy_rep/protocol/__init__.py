@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, access
-from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
+from .dialect import Dialect
+from .dialects import DIALECTS, GOOGLE, GOOGLE_EXACT
 from .origin import SCHEMES, Origin
 from .other_records import Extension, RequestRate
 from .plain_reader import Group

@@ -60,6 +60,8 @@ class RulesForCrawler(Protocol):
     def rules(self) -> tuple[Rule, ...]: ...
     @property
     def extensions(self) -> tuple[Record, ...]: ...
+    @property
+    def delays(self) -> tuple[Record, ...]: ...
 
     def verdict(self, best: Any, /) -> Verdict:
         """The verdict that follows from the answer *best*."""
@@ -119,6 +121,11 @@ class CrawlerRules:
     def extensions(self) -> tuple[Record, ...]:
         """The other records that apply to the crawler."""
         return tuple(extensions_for(self._reader.records(), self._is_for))
+
+    @property
+    def delays(self) -> tuple[Record, ...]:
+        """The Crawl-delay records that apply to the crawler."""
+        return tuple(record for record in self.extensions if record.kind is Kind.CRAWL_DELAY)
 
     def values(self, kind: Kind) -> Sequence[bytes]:
         """The values of the other records of *kind* that apply to the crawler, in the order of their lines."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from .dialect import GOOGLE, Dialect
+from .dialect import Dialect
+from .dialects import GOOGLE
 from .other_records import extensions_for
 from .product_token import Token, is_global
 from .records import Kind, Record, bom_length, kind_of, split_line

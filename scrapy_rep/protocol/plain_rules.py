@@ -7,7 +7,7 @@ records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
@@ -124,9 +124,9 @@ class PlainRules:
         return [record.value for record in records if record.kind is kind]
 
     @property
-    def delays(self) -> Sequence[Record]:
+    def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return [*_DELAYS[self.dialect.delay](self, self._reader)]
+        return tuple(_DELAYS[self.dialect.delay](self, self._reader))
 
 
 class _Addressing(NamedTuple):

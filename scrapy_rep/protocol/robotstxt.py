@@ -12,7 +12,8 @@ from typing import Final
 from weakref import ref
 
 from .crawler_rules import CrawlerRules, RulesForCrawler, shared_memory
-from .dialect import GOOGLE, Dialect
+from .dialect import Dialect
+from .dialects import GOOGLE
 from .fast_reader import FastReader
 from .other_records import Extension, RequestRate, extensions, request_rate, seconds
 from .path_pattern import path_of
@@ -157,6 +158,10 @@ class RobotsTxt:
         """
         delays = map(seconds, self._values(token, Kind.CRAWL_DELAY))
         return next((delay for delay in delays if delay is not None), None)
+
+    def crawl_delays(self, token: str) -> tuple[Record, ...]:
+        """The Crawl-delay records for *token*, in the order of their lines; the last readable one counts."""
+        return self._rules_for(token).delays
 
     def request_rate(self, token: str) -> RequestRate | None:
         """The last readable Request-rate for *token*, or None."""

@@ -30,7 +30,7 @@ from typing import Any, Final
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Explainer, lint, parse
-from scrapy_rep.protocol.dialect import GEOPORTAL_FIRST, YANDEX
+from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.tools.difference import Difference
 
 from .hostile import ALL, LINES, RUNS, URLS, filled

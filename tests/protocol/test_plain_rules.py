@@ -13,15 +13,14 @@ from hypothesis import given, settings
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Reason, RobotsTxt, parse
 from scrapy_rep.protocol.crawler_rules import shared_memory
-from scrapy_rep.protocol.dialect import (
+from scrapy_rep.protocol.dialect import Octets, Star
+from scrapy_rep.protocol.dialects import (
     BING,
     DRAFT_1996,
     GEOPORTAL_FIRST,
     GEOPORTAL_LONGEST,
     STANDARD_1994,
     YANDEX,
-    Octets,
-    Star,
 )
 from scrapy_rep.protocol.path_pattern import path_of
 from scrapy_rep.protocol.plain_reader import PlainReader
