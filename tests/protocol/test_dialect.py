@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import pytest
 
@@ -41,6 +42,13 @@ def test_ours_google_is_the_default() -> None:
 def test_ours_a_dialect_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         GOOGLE.wide_tokens = False  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
+def test_ours_a_dialect_can_be_sent_to_another_process(dialect: Dialect) -> None:
+    copy = pickle.loads(pickle.dumps(dialect))  # noqa: S301  # our own octets
+    assert copy == dialect
+    assert (copy.is_googles, copy.canonical_octets) == (dialect.is_googles, dialect.canonical_octets)
 
 
 # D1: /robots.txt itself

@@ -144,7 +144,7 @@ def _sections(
     rules: CrawlerRules, explanation: Explanation, applied: Applied, out: IO[str]
 ) -> Iterator[tuple[str, list[str]]]:
     yield "crawler", [shown(rules.token) or "any crawler without a name"]
-    if rules.robotstxt.dialect is not GOOGLE:
+    if rules.robotstxt.dialect != GOOGLE:
         yield "dialect", [rules.robotstxt.dialect.name]
     if rules.fetched:
         yield "origin", [str(rules.fetched.origin)]
