@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import doctest
 import importlib.util
 import os
@@ -10,6 +11,7 @@ import re
 import subprocess
 import sys
 from argparse import ArgumentParser
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +24,7 @@ import scrapy_rep.protocol
 from scrapy_rep import ForbiddenByRobots, exceptions, signals
 from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.policy import policy
-from scrapy_rep.protocol import CODES, Origin, Reason, Verdict
+from scrapy_rep.protocol import CODES, DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command
 from scrapy_rep.tools.commands import exceptions as exceptions_command
@@ -236,7 +238,37 @@ def test_the_components_and_imports_in_the_examples_of_a_page_exist(page: str) -
             assert all(hasattr(import_module(module), name) for name in imported.split(", "))
 
 
-@pytest.mark.parametrize("page", ["docs/reference/commands.md", "docs/howto/ci.md"])
+def test_the_tables_of_dialects_are_those_of_the_code() -> None:
+    text = PAGES["docs/dialects.md"].partition("## The data")[2]
+    found: dict[str, list[str]] = {}
+    for table in re.findall(r"(?:^\| .*\n)(?:^\|.*\n)+", text, re.MULTILINE):
+        head, _, *lines = table.splitlines()
+        cells = [line.strip("| ").split(" | ") for line in lines]
+        assert [row[0].strip("`") for row in cells] == [*DIALECTS]
+        for column, field in enumerate(re.findall(r"`(\w+)` \|", head), start=1):
+            found[field] = [row[column] for row in cells]
+    fields = [each.name for each in dataclasses.fields(Dialect) if each.init and each.name != "name"]
+    assert found == {
+        field: [as_cell(getattr(dialect, field)) for dialect in DIALECTS.values()] for field in fields
+    }
+
+
+def as_cell(value: object) -> str:
+    """How the page writes the value of a field of a dialect."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Enum):
+        return value.name.lower().replace("_", " ")
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value))
+    return f"`{value}`" if value else "none"
+
+
+def test_every_dialect_has_its_row_with_its_source() -> None:
+    assert list(rows(PAGES["docs/dialects.md"].partition("## ")[0])) == [*DIALECTS]
+
+
+@pytest.mark.parametrize("page", ["docs/reference/commands.md", "docs/howto/ci.md", "docs/dialects.md"])
 def test_what_commands_are_shown_to_print_is_what_they_print(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,9 +22,9 @@ PUBLIC = {
         abort_forbidden link_filtered sitemaps_found stamp
     """,
     "scrapy_rep.protocol": """
-        CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access Code Dialect Explainer Explanation Extension
-        Finding Group Kind Match Origin Reason Record RequestRate RobotsTxt Rule Severity Verdict access lint
-        parse product_token
+        CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Code Dialect Explainer Explanation
+        Extension Finding Group Kind Match Origin Reason Record RequestRate RobotsTxt Rule Severity Verdict access
+        lint parse product_token
     """,
 }
 MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "protocol"}

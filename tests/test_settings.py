@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.settings import Settings
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Access
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Access
 from scrapy_rep.settings import RepSettings, Unreachable
 
 
@@ -28,6 +28,7 @@ def test_without_any_setting_the_defaults_apply() -> None:
     ("name", "value", "attribute", "expected"),
     [
         ("REP_DIALECT", "google-exact", "dialect", GOOGLE_EXACT),
+        ("REP_DIALECT", "yandex", "dialect", DIALECTS["yandex"]),
         ("REP_MAX_SIZE", "1000", "max_size", 1_000),
         ("REP_TIMEOUT", "2.5", "timeout", 2.5),
         ("REP_RETRY_TIMES", 0, "retry_times", 0),
@@ -61,7 +62,7 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("REP_DIALECT", "bing", "google, google-exact"),
+        ("REP_DIALECT", "Bing", "google, google-exact, 1994"),
         ("REP_DIALECT", ["google"], "google, google-exact"),
         ("REP_MAX_SIZE", -1, "octets, 1 or more"),
         ("REP_MAX_SIZE", 0, "octets, 1 or more"),

@@ -16,6 +16,8 @@ _MARKS: Final = frozenset({
 })  # fmt: skip
 """Words that restrict nothing here: they are passed on."""
 
+_PERMITTED_BY: Final = {"noindex": {"index", "all"}, "nofollow": {"follow", "all"}, "noarchive": {"archive"}}
+
 
 @dataclass(frozen=True, slots=True)
 class PageDirectives:
@@ -57,16 +59,21 @@ class PageDirectives:
             yield f"unavailable_after={moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def combine(directives: Iterable[Directive], names: Collection[str], now: float) -> PageDirectives:
+def combine(
+    directives: Iterable[Directive], names: Collection[str], now: float, *, permissive: bool = False
+) -> PageDirectives:
     """What *directives* mean for a crawler with the product tokens *names* at *now* (POSIX seconds).
 
     Rules for every crawler hold for one that is named as well; rules for all of its names add up. Where rules
-    disagree, the more restrictive one applies (Google, "Combining rules").
+    disagree, the more restrictive one applies (Google, "Combining rules"), or if *permissive* the word that
+    permits (Yandex, "Meta tag robots").
     """
     own = {name.lower() for name in names}
     ours = tuple(one for one in directives if one.agent is None or one.agent in own)
     read = [one for one in ours if one.is_read]
     words = {one.name for one in read}
+    if permissive:
+        words = _without_permitted(words)
     ends = [one.value for one in read if one.name == "unavailable_after"]
     end: Any = min(ends, default=None)  # type: ignore[type-var]
     return PageDirectives(
@@ -82,6 +89,12 @@ def combine(directives: Iterable[Directive], names: Collection[str], now: float)
         unread=tuple(one.name for one in ours if not one.is_read),
         statements=ours,
     )
+
+
+def _without_permitted(words: set[str]) -> set[str]:
+    """*words* without those that another one permits; ``none`` is two of them."""
+    restrictive = (words - {"none"}) | ({"noindex", "nofollow"} if "none" in words else set())
+    return {word for word in restrictive if words.isdisjoint(_PERMITTED_BY.get(word, ()))}
 
 
 def _smallest(directives: Iterable[Directive], name: str) -> int | None:

@@ -134,7 +134,8 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
     said = _said.get(response)
     if said is None:
         found = directives_of(response, names, head_only=settings.meta_robots == "head")
-        said = _said[response] = combine(found, names, time()) if found else NOTHING
+        permissive = settings.dialect.permissive_pages
+        said = _said[response] = combine(found, names, time(), permissive=permissive) if found else NOTHING
     return said
 
 

@@ -119,9 +119,9 @@ def requested_delays(
     has_crawl_delay = crawl_delay and robotstxt.crawl_delay(token) is not None
     if not has_crawl_delay and not times:  # saves most files the walk over all their lines
         return NO_DELAYS
-    records = robotstxt.extensions_for(token)[::-1]
+    records = robotstxt.extensions_for(token)[::-1] if times else ()
     return RequestedDelays(
-        next(_crawl_delays(records), None) if has_crawl_delay else None,
+        next(_crawl_delays(robotstxt.crawl_delays(token)[::-1]), None) if has_crawl_delay else None,
         tuple(_request_rates(records)) if times else (),
         tuple(_visit_times(records)) if times else (),
     )
@@ -135,7 +135,7 @@ def _delay_of_other_parser(parser: RobotParser, token: str) -> Delay | None:
 
 def _crawl_delays(records: Sequence[Record]) -> Iterator[Delay]:
     for record in records:
-        delay = seconds(record.value) if record.kind is Kind.CRAWL_DELAY else None
+        delay = seconds(record.value)
         if delay is not None:
             yield Delay(delay, record.line)
 

@@ -10,13 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .access import Access, access
-from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
+from .dialect import Dialect
+from .dialects import DIALECTS, GOOGLE, GOOGLE_EXACT
 from .origin import SCHEMES, Origin
 from .other_records import Extension, RequestRate
 from .plain_reader import Group
 from .product_token import product_token
 from .records import Kind, Record
 from .robotstxt import MAX_SIZE, RobotsTxt, parse
+from .url_records import CleanParam
 from .verdict import Reason, Rule, Verdict
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = [
     "MAX_SIZE",
     "SCHEMES",
     "Access",
+    "CleanParam",
     "Code",
     "Dialect",
     "Explainer",

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from weakref import ref
 
-from .plain_reader import Reader
+from .other_records import extensions_for
+from .plain_reader import Reader, agent_filter
 from .product_token import Token
+from .records import Kind, Record
 from .rule_index import RuleIndex, best_by_walk
 from .verdict import Reason, Rule, Verdict
 
@@ -38,6 +40,34 @@ class KeepsRules(Protocol):
 
     def forget(self, token: str) -> None:
         """Drop the rules for *token*; the next question works them out again."""
+
+
+class RulesForCrawler(Protocol):
+    """What a robots.txt says to one crawler, as `RobotsTxt` asks for it.
+
+    ``best`` finds what decides about a path, ``verdicts`` are those already made, by what decides.
+    """
+
+    @property
+    def best(self) -> Callable[[bytes], Any]: ...
+    @property
+    def verdicts(self) -> Mapping[Any, Verdict]: ...
+    @property
+    def by_name(self) -> bool: ...
+    @property
+    def agents(self) -> tuple[Record, ...]: ...
+    @property
+    def rules(self) -> tuple[Rule, ...]: ...
+    @property
+    def extensions(self) -> tuple[Record, ...]: ...
+    @property
+    def delays(self) -> tuple[Record, ...]: ...
+
+    def verdict(self, best: Any, /) -> Verdict:
+        """The verdict that follows from the answer *best*."""
+
+    def values(self, kind: Kind) -> Sequence[bytes]:
+        """The values of the other records of *kind* that apply to the crawler, in the order of their lines."""
 
 
 class CrawlerRules:
@@ -70,6 +100,40 @@ class CrawlerRules:
         if not is_first or len(self.scan.spans) > _FEW_SPANS:  # else `RobotsTxt.octets` covers them
             spans = _OCTETS_PER_SPAN * len(self.scan.spans)
             shared_memory.charge(self._file, _OCTETS_EMPTY + self.scan.rules.octets + spans)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether a user-agent line names the crawler."""
+        return self.scan.by_name
+
+    @property
+    def agents(self) -> tuple[Record, ...]:
+        """The user-agent lines that address the crawler."""
+        agents = (record for record in self._reader.records() if record.kind is Kind.USER_AGENT)
+        return tuple(filter(self._is_for, agents))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules in the order of their lines."""
+        return tuple(Rule(*rule) for rule in self._reader.by_line(self.token, self.scan))
+
+    @property
+    def extensions(self) -> tuple[Record, ...]:
+        """The other records that apply to the crawler."""
+        return tuple(extensions_for(self._reader.records(), self._is_for))
+
+    @property
+    def delays(self) -> tuple[Record, ...]:
+        """The Crawl-delay records that apply to the crawler."""
+        return tuple(record for record in self.extensions if record.kind is Kind.CRAWL_DELAY)
+
+    def values(self, kind: Kind) -> Sequence[bytes]:
+        """The values of the other records of *kind* that apply to the crawler, in the order of their lines."""
+        return self._reader.values(kind, self.token, by_name=self.by_name)
+
+    @property
+    def _is_for(self) -> Callable[[Record], bool]:
+        return agent_filter(self.token, by_name=self.by_name)
 
     def verdict(self, rule: bytes | None) -> Verdict:
         """The verdict when *rule* decides, kept for the next time."""

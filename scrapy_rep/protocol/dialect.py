@@ -1,46 +1,161 @@
-"""What differs between flavours of the protocol, as data.
+"""What differs between readings of a robots.txt: the fields of a dialect, and their values.
 
-Every other file of this package is the same for all flavours; a new flavour is a new constant here.
+`dialects` has the data. Every other file of this package is the same for all dialects.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field, fields
+from enum import Enum, auto
+from typing import Final, Literal
+
+from .records import Kind
 
 
-@dataclass(frozen=True, slots=True)
+class Octets(Enum):
+    """In which spelling of their octets patterns and paths are compared."""
+
+    CANONICAL = auto()
+    """In one canonical spelling on both sides (RFC 9309 sections 2.2.2 and 2.2.3)."""
+    GOOGLE = auto()
+    """The path as written; of a pattern octets beyond ASCII and the case of hexadecimal digits are normalised."""
+    WRITTEN = auto()
+    """Both as written."""
+    DECODED = auto()
+    """Escapes stand for their octets, but ``%2F`` is not ``/``."""
+    FORM_DECODED = auto()
+    """The same, and ``+`` is a space."""
+
+
+class AgentMatch(Enum):
+    """When a user-agent line names a crawler; case never counts, and ``*`` names nobody."""
+
+    EQUAL_TOKEN = auto()
+    """Its product token is the crawler's (RFC 9309 section 2.2.1)."""
+    EQUAL_VALUE = auto()
+    """Its whole value is the crawler's name."""
+    VALUE_IN_NAME = auto()
+    """Its value, up to a ``/``, is part of the crawler's name."""
+    NAME_IN_VALUE = auto()
+    """The crawler's name is part of its value."""
+
+
+class GroupChoice(Enum):
+    """Which of the groups that name a crawler count; of the groups of ``*`` either the first or all."""
+
+    ALL = auto()
+    FIRST = auto()
+    LONGEST_NAME = auto()
+    """All that name it by the longest name."""
+
+
+class Star(Enum):
+    """When the groups of ``*`` count for a crawler."""
+
+    NOT_NAMED = auto()
+    """If no group names it."""
+    NO_MATCH = auto()
+    """If no rule of a group that names it matches."""
+    ALWAYS = auto()
+    """Together with the groups that name it."""
+
+
+class Precedence(Enum):
+    """Which of several rules that match decides."""
+
+    LONGEST = auto()
+    """The longest one; a tie goes to allow."""
+    FIRST = auto()
+    """The one on the first line."""
+
+
+class EmptyRule(Enum):
+    """What a rule without a path means."""
+
+    IGNORED = auto()
+    ALLOWS = auto()
+    """It is a match of length 0 that allows."""
+    DISALLOWS = auto()
+    """It is a match of length 0 that disallows."""
+
+
+class Delay(Enum):
+    """Which Crawl-delay counts for a crawler."""
+
+    NONE = auto()
+    OF_GROUP = auto()
+    """The last one of the groups that count for it."""
+    INHERITED = auto()
+    """The same, or else that of ``*``."""
+    LAST_IN_FILE = auto()
+    """The last whole number in the file, whatever its group."""
+
+
+Wildcards = Literal["", "*", "*$"]
+"""The special characters of patterns: none, ``*`` for any octets, or also ``$`` for the end of the path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One flavour of the protocol.
-
-    ``canonical_octets``: patterns and paths are compared in one canonical spelling of their octets
-    (RFC 9309 sections 2.2.2 and 2.2.3); otherwise the path counts as written and of a pattern only
-    octets beyond ASCII and the case of hexadecimal digits are normalised.
-
-    ``robots_txt_allowed``: ``/robots.txt`` itself is always allowed (RFC 9309 section 2.2.2).
-
-    ``wide_tokens``: a crawler whose own name holds digits, dots or letters beyond ASCII is compared
-    on all of them, not on the run of ``[A-Za-z_-]`` that RFC 9309 section 2.2.1 allows.
-
-    ``empty_token``: a user-agent line whose token is empty addresses a crawler without a name.
-    """
+    """One reading of robots.txt. A field that is left out is as at Google."""
 
     name: str
-    canonical_octets: bool
-    robots_txt_allowed: bool
-    wide_tokens: bool
-    empty_token: bool
+
+    lenient_keys: bool = True
+    """Keys match by prefix, some typos count, and white space may stand for the colon."""
+    allow_counts: bool = True
+    """Allow is a rule, not an unknown record."""
+    blank_line_ends: bool = False
+    """A blank line ends a group."""
+    closing_kinds: frozenset[Kind] = frozenset({Kind.ALLOW, Kind.DISALLOW})
+    """The records that end a run of user-agent lines."""
+
+    agent_match: AgentMatch = AgentMatch.EQUAL_TOKEN
+    wide_tokens: bool = True
+    """Of equal tokens: a crawler whose own name holds digits, dots or letters beyond ASCII is compared on all of
+    them, not on the run of ``[A-Za-z_-]`` that RFC 9309 section 2.2.1 allows."""
+    empty_token: bool = False
+    """Of equal tokens: a line whose token is empty names a crawler without a name."""
+    group_choice: GroupChoice = GroupChoice.ALL
+    star: Star = Star.NOT_NAMED
+
+    precedence: Precedence = Precedence.LONGEST
+    wildcards: Wildcards = "*$"
+    octets: Octets = Octets.CANONICAL
+    query_counts: bool = True
+    """Patterns are compared with path and query, not with the path alone."""
+    empty_allow: EmptyRule = EmptyRule.ALLOWS
+    empty_disallow: EmptyRule = EmptyRule.ALLOWS
+    slash_added: bool = False
+    """A pattern that starts with neither a slash nor a wildcard gets a slash; otherwise it never matches."""
+    folder_without_slash: bool = False
+    """The pattern ``/x/`` matches the path ``/x``, too."""
+    index_pages: bool = True
+    """An allow rule for ``…/index.htm…`` allows ``…/``, too."""
+    robots_txt_allowed: bool = True
+    """``/robots.txt`` itself is always allowed (RFC 9309 section 2.2.2)."""
+    robots_txt_any_case: bool = False
+    """In upper case it is the same."""
+
+    delay: Delay = Delay.OF_GROUP
+    host_replaces: bool = False
+    """A Host record says where every URL of the site is requested."""
+    clean_params: bool = False
+    """Clean-param records name parameters of URLs that make no difference."""
+    permissive_pages: bool = False
+    """Of directives of a page that contradict each other, the permissive one applies."""
+
+    is_googles: bool = field(init=False, repr=False, compare=False)
+    """Whether Google's reading differs in nothing but switches that the fast reading has, too."""
+    canonical_octets: bool = field(init=False, repr=False, compare=False)
+    """Whether ``octets`` are canonical."""
+
+    def __post_init__(self) -> None:
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        differing = {each.name for each in fields(self) if each.init and given[each.name] != each.default}
+        is_googles = differing <= _SWITCHES and self.octets in (Octets.CANONICAL, Octets.GOOGLE)
+        object.__setattr__(self, "is_googles", is_googles)
+        object.__setattr__(self, "canonical_octets", self.octets is Octets.CANONICAL)
 
 
-GOOGLE: Final = Dialect(
-    "google", canonical_octets=True, robots_txt_allowed=True, wide_tokens=True, empty_token=False
-)
-"""Google's semantics on octets normalised as RFC 9309 asks. The default."""
-
-GOOGLE_EXACT: Final = Dialect(
-    "google-exact", canonical_octets=False, robots_txt_allowed=False, wide_tokens=False, empty_token=True
-)
-"""What Google's open-source parser answers, URL by URL."""
-
-DIALECTS: Final = {dialect.name: dialect for dialect in (GOOGLE, GOOGLE_EXACT)}
-"""Every flavour by its name."""
+_SWITCHES: Final = {"name", "octets", "robots_txt_allowed", "wide_tokens", "empty_token"}

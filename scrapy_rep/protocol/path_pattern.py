@@ -116,7 +116,7 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
         found = (_find_path if canonical_octets else _find_path_before_nul)(url)
         if found:
             path = octets(found[1])
-            return _escaped(canonical(path)) if canonical_octets else path
+            return escaped(canonical(path)) if canonical_octets else path
     raw = octets(url)
     after_slashes = 2 if raw.startswith(b"//") else 0
     authority = raw.find(b"://", after_slashes)
@@ -131,11 +131,17 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     if not path.startswith(b"/"):
         path = b"/" + path
     # Google's parser hands the path on as a C string.
-    return _escaped(canonical(path)) if canonical_octets else path.partition(b"\0")[0]
+    return escaped(canonical(path)) if canonical_octets else path.partition(b"\0")[0]
 
 
-def _escaped(path: bytes) -> bytes:
+def escaped(path: bytes) -> bytes:
+    """*path* with its ``*`` and ``$`` as escapes, since they are no special characters."""
     return path.replace(b"*", b"%2A").replace(b"$", b"%24")
+
+
+def spelt_at_google(pattern: bytes) -> bytes:
+    """*pattern* as Google's parser compares it: hexadecimal digits in upper case, octets beyond ASCII escaped."""
+    return _OF_PATTERNS_AT_GOOGLE.of(pattern)
 
 
 def is_plain(value: bytes) -> bool:
@@ -158,7 +164,7 @@ def compared(values: list[bytes], *, canonical_octets: bool) -> list[bytes]:
     if not special or (not special.strip(b"$") and len(special) == (text + b"\n").count(b"$\n")):
         return values
     if not canonical_octets:
-        return _OF_PATTERNS_AT_GOOGLE.of(text).split(b"\n")
+        return spelt_at_google(text).split(b"\n")
     text = _OF_PATTERNS.of(text) + b"\n"
     if b"$" in text:  # an anchor, or a literal
         text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")

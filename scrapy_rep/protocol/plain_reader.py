@@ -7,10 +7,12 @@ to be the same, and it answers what is rarely asked: records, groups, lint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from .dialect import Dialect
+from .dialects import GOOGLE
 from .other_records import extensions_for
 from .product_token import Token, is_global
 from .records import Kind, Record, bom_length, kind_of, split_line
@@ -57,6 +59,9 @@ class Reader(Protocol):
     def records(self) -> Iterator[Record]:
         """The records in the order of their lines."""
 
+    def groups(self) -> Iterator[Group]:
+        """The groups in the order of their lines."""
+
     def scan(self, token: Token) -> TokenScan:
         """The rules for *token*."""
 
@@ -74,12 +79,13 @@ class Reader(Protocol):
 
 
 class PlainReader:
-    """A body read line by line."""
+    """A body read line by line, as *dialect* says."""
 
-    __slots__ = ("body",)
+    __slots__ = ("body", "dialect")
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, dialect: Dialect = GOOGLE) -> None:
         self.body = body
+        self.dialect = dialect
 
     @property
     def octets(self) -> int:
@@ -88,11 +94,24 @@ class PlainReader:
 
     def records(self) -> Iterator[Record]:
         """The records in the order of their lines."""
-        body = self.body
+        return filter(None, self._records_and_blanks())
+
+    def _records_and_blanks(self) -> Iterator[Record | None]:
+        """The records, and None for each blank line that ends a group."""
+        body, dialect = self.body, self.dialect
+        lenient = dialect.lenient_keys
         for number, line in enumerate(body[bom_length(body) :].splitlines(), start=1):
-            key, value = split_line(line)
+            key, value = split_line(line, lenient=lenient)
             if key:
-                yield Record(number, kind_of(key), key, value)
+                kind = kind_of(key, lenient=lenient)
+                is_known = kind is not Kind.ALLOW or dialect.allow_counts
+                yield Record(number, kind if is_known else Kind.UNKNOWN, key, value)
+            elif dialect.blank_line_ends and not line.strip():
+                yield None
+
+    def groups(self) -> Iterator[Group]:
+        """The groups in the order of their lines."""
+        return groups_in(self._records_and_blanks(), self.dialect.closing_kinds)
 
     def scan(self, token: Token) -> TokenScan:
         """The rules for *token*."""
@@ -107,7 +126,7 @@ class PlainReader:
     def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
         is_for = agent_filter(token, by_name=scan.by_name)
-        for group in groups_in(self.records()):
+        for group in self.groups():
             if any(map(is_for, group.agents)):
                 yield from ((rule.allow, rule.value, rule.line) for rule in group.rules)
 
@@ -132,17 +151,25 @@ def agent_filter(token: Token, *, by_name: bool) -> Callable[[Record], bool]:
     return lambda agent: is_global(agent.value)
 
 
-def groups_in(records: Iterable[Record]) -> Iterator[Group]:
-    """The groups in *records*. Only a rule closes a run of user-agent lines; rules before any are ignored."""
+def groups_in(records: Iterable[Record | None], closing: Container[Kind]) -> Iterator[Group]:
+    """The groups in *records*, in which None ends a group; rules before any user-agent line are ignored.
+
+    Only a record of a *closing* kind ends a run of user-agent lines: at Google, a rule.
+    """
     agents: list[Record] = []
     rules: list[Rule] = []
+    is_closed = False
     for record in records:
-        if record.kind is Kind.USER_AGENT:
-            if rules:
+        if record is None or (is_closed and record.kind is Kind.USER_AGENT):
+            if agents:
                 yield Group(tuple(agents), tuple(rules))
-                agents, rules = [], []
+            agents, rules, is_closed = [], [], False
+        if record is None:
+            continue
+        if record.kind is Kind.USER_AGENT:
             agents.append(record)
         elif record.kind in _RULES and agents:
             rules.append(Rule(record.kind is Kind.ALLOW, record.value, record.line))
+        is_closed |= record.kind in closing
     if agents:
         yield Group(tuple(agents), tuple(rules))

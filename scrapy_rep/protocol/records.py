@@ -76,24 +76,29 @@ _EXACT: Final = {
 }
 
 
-def kind_of(key: bytes) -> Kind:
-    """What *key* means; case does not count."""
+_EXACT_KINDS: Final = {kind.value.encode(): kind for kind in Kind if kind is not Kind.UNKNOWN}
+
+
+def kind_of(key: bytes, *, lenient: bool = True) -> Kind:
+    """What *key* means; case does not count. Only if *lenient*, prefixes and typos do."""
+    if not lenient:
+        return _EXACT_KINDS.get(key.lower(), Kind.UNKNOWN)
     found = _PREFIXES.match(key)
     if found and found.lastindex:
         return _BY_PREFIX[found.lastindex - 1]
     return _EXACT.get(key.lower(), Kind.UNKNOWN)
 
 
-def split_line(line: bytes) -> tuple[bytes, bytes]:
+def split_line(line: bytes, *, lenient: bool = True) -> tuple[bytes, bytes]:
     """The key and the value on *line*; an empty key when there is no record.
 
-    A NUL ends the line, ``#`` starts a comment, the first colon splits. Without a colon a line of
-    exactly two words is accepted, as in Google's parser.
+    A NUL ends the line, ``#`` starts a comment, the first colon splits. If *lenient*, a line of exactly two
+    words is accepted without a colon, as in Google's parser.
     """
     text = line[:MAX_LINE].partition(b"\0")[0].partition(b"#")[0].strip()
     key, colon, value = text.partition(b":")
     if not colon:
-        words = _TWO_WORDS.fullmatch(text)
+        words = _TWO_WORDS.fullmatch(text) if lenient else None
         if not words:
             return b"", b""
         key, value = words.groups()

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
+from weakref import ref
 
-from .crawler_rules import CrawlerRules
-from .dialect import GOOGLE, Dialect
+from .crawler_rules import CrawlerRules, RulesForCrawler, shared_memory
+from .dialect import Dialect
+from .dialects import GOOGLE
 from .fast_reader import FastReader
-from .other_records import Extension, RequestRate, extensions, extensions_for, request_rate, seconds
+from .other_records import Extension, RequestRate, extensions, request_rate, seconds
 from .path_pattern import path_of
-from .plain_reader import Group, Reader, agent_filter, groups_in
+from .plain_reader import Group, PlainReader, Reader
+from .plain_rules import PlainRules
 from .product_token import Token
 from .records import Kind, Record, as_text
+from .url_records import CleanParam, at_host, clean_params_in, without_params
 from .verdict import Reason, Rule, Verdict
 
 MAX_SIZE: Final = 512_000
@@ -37,7 +41,8 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
     and nothing else, whatever the body holds.
     """
     require_octets(body)
-    return RobotsTxt(FastReader(cut(body, limit)), dialect)
+    text = cut(body, limit)
+    return RobotsTxt(FastReader(text) if dialect.is_googles else PlainReader(text, dialect), dialect)
 
 
 def require_octets(body: object) -> None:
@@ -70,7 +75,7 @@ class RobotsTxt:
     def __init__(self, reader: Reader, dialect: Dialect = GOOGLE) -> None:
         self.dialect = dialect
         self._reader = reader
-        self._rules: dict[str, CrawlerRules] = {}
+        self._rules: dict[str, RulesForCrawler] = {}
 
     @property
     def body(self) -> bytes:
@@ -85,7 +90,7 @@ class RobotsTxt:
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups in the order of their lines, those that name the same agent not yet merged."""
-        return tuple(groups_in(self._reader.records()))
+        return tuple(self._reader.groups())
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
@@ -102,11 +107,25 @@ class RobotsTxt:
         """The value of the first Host line, Yandex's extension; None without one."""
         return next((record.text for record in self._reader.records() if record.kind is Kind.HOST), None)
 
+    @property
+    def clean_params(self) -> tuple[CleanParam, ...]:
+        """The Clean-param records, whatever their group; empty in a dialect without them."""
+        return tuple(clean_params_in(self._reader.records())) if self.dialect.clean_params else ()
+
+    def clean_param(self, url: str) -> str:
+        """*url* without the parameters that a Clean-param record names; all else stays as written."""
+        return without_params(url, self.clean_params, self.dialect)
+
+    def at_host(self, url: str) -> str:
+        """*url* at the scheme, host and port of the first Host line, in a dialect where that replaces them."""
+        host = self.host if self.dialect.host_replaces else None
+        return url if host is None else at_host(url, host)
+
     def verdict(self, token: str, url: str | bytes) -> Verdict:
         """Whether the crawler called *token* may request *url*.
 
-        The longest pattern that matches wins, a tie goes to allow, no match allows (RFC 9309
-        section 2.2.2). *token* is a product token, not a User-Agent header.
+        The longest pattern that matches wins, a tie goes to allow, no match allows (RFC 9309 section 2.2.2),
+        unless the dialect says otherwise. *token* is a product token, not a User-Agent header.
         """
         dialect = self.dialect
         path = path_of(url, canonical_octets=dialect.canonical_octets)
@@ -118,30 +137,31 @@ class RobotsTxt:
 
     def has_group(self, token: str) -> bool:
         """Whether a user-agent line names *token*; ``*`` names no crawler."""
-        return self._rules_for(token).scan.by_name
+        return self._rules_for(token).by_name
 
     def agents_for(self, token: str) -> tuple[Record, ...]:
         """The user-agent lines that address *token*: those that name it, else those of ``*``."""
-        rules = self._rules_for(token)
-        is_for = agent_filter(rules.token, by_name=rules.scan.by_name)
-        records = self._reader.records()
-        return tuple(each for each in records if each.kind is Kind.USER_AGENT and is_for(each))
+        return self._rules_for(token).agents
 
     def rules(self, token: str) -> tuple[Rule, ...]:
         """The rules for *token*, of all its groups together, in the order of their lines."""
-        rules = self._rules_for(token)
-        return tuple(Rule(*rule) for rule in self._reader.by_line(rules.token, rules.scan))
+        return self._rules_for(token).rules
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
         """The other records that apply to *token*; its own group does not inherit those of ``*``."""
-        rules = self._rules_for(token)
-        is_for = agent_filter(rules.token, by_name=rules.scan.by_name)
-        return tuple(extensions_for(self._reader.records(), is_for))
+        return self._rules_for(token).extensions
 
     def crawl_delay(self, token: str) -> float | None:
-        """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None."""
+        """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None.
+
+        Which Crawl-delay is for a crawler, if any, depends on the dialect.
+        """
         delays = map(seconds, self._values(token, Kind.CRAWL_DELAY))
         return next((delay for delay in delays if delay is not None), None)
+
+    def crawl_delays(self, token: str) -> tuple[Record, ...]:
+        """The Crawl-delay records for *token*, in the order of their lines; the last readable one counts."""
+        return self._rules_for(token).delays
 
     def request_rate(self, token: str) -> RequestRate | None:
         """The last readable Request-rate for *token*, or None."""
@@ -150,24 +170,25 @@ class RobotsTxt:
 
     def _values(self, name: str, kind: Kind) -> Iterator[bytes]:
         """The values of the records of *kind* for the token called *name*, the last first."""
-        rules = self._rules_for(name)
-        return reversed(self._reader.values(kind, rules.token, by_name=rules.scan.by_name))
+        return reversed(self._rules_for(name).values(kind))
 
-    def _rules_for(self, name: str) -> CrawlerRules:
+    def _rules_for(self, name: str) -> RulesForCrawler:
         rules = self._rules.get(name)
         if rules is None:
             if len(self._rules) >= _TOKENS_KEPT:
                 self._rules.clear()
-            token = _token_of(name, self.dialect)
-            rules = CrawlerRules(
-                self,
-                name,
-                self._reader,
-                token,
-                canonical_octets=self.dialect.canonical_octets,
-                is_first=not self._rules,
-            )
-            self._rules[name] = rules
+            rules = self._rules[name] = self._read_fast(name) if self.dialect.is_googles else self._read(name)
+        return rules
+
+    def _read_fast(self, name: str) -> CrawlerRules:
+        dialect = self.dialect
+        token = _token_of(name, dialect.wide_tokens, dialect.empty_token)
+        canonical, is_first = dialect.canonical_octets, not self._rules
+        return CrawlerRules(self, name, self._reader, token, canonical_octets=canonical, is_first=is_first)
+
+    def _read(self, name: str) -> PlainRules:
+        rules = PlainRules(PlainReader(self.body, self.dialect), name)
+        shared_memory.charge((ref(self), name), rules.octets)
         return rules
 
     def forget(self, token: str) -> None:
@@ -188,8 +209,8 @@ class RobotsTxt:
 
 
 @lru_cache(maxsize=256)  # a crawl asks thousands of files about the same few tokens
-def _token_of(name: str, dialect: Dialect) -> Token:
-    return Token.of(name, wide=dialect.wide_tokens, empty=dialect.empty_token)
+def _token_of(name: str, wide: bool, empty: bool) -> Token:
+    return Token.of(name, wide=wide, empty=empty)
 
 
 _ROBOTS_TXT: Final = Verdict(allowed=True, rule=None, reason=Reason.ROBOTS_TXT)

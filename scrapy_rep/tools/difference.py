@@ -1,4 +1,4 @@
-"""The difference between two robots.txt files: URLs whose verdict changes, and paths where it may change."""
+"""The difference between two robots.txt files, or two readings of one: URLs and sample paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scrapy_rep.protocol import Dialect, RobotsTxt, Verdict, parse
-from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.plain_pattern import patterns_of
 
 _STAR_STANDS_FOR: Final = (b"", b"x")
 _ENDINGS: Final = (b"", b"x")
@@ -17,7 +17,7 @@ _FEWEST_PATHS: Final = 200  # however many rules there are
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A ``url`` that one of two files allows to the crawler ``agent``, and the other does not."""
+    """A ``url`` that one of two readings allows to the crawler ``agent``, and the other does not."""
 
     url: str
     agent: str
@@ -26,17 +26,23 @@ class Change:
 
 
 class Difference:
-    """Compares what two robots.txt files say to each of the crawlers in ``agents``."""
+    """Compares what two robots.txt files, each in its dialect, say to each of the crawlers in ``agents``."""
 
     def __init__(
-        self, old: bytes, new: bytes, agents: tuple[str, ...], dialect: Dialect, *, limit: int | None
+        self,
+        old: bytes,
+        new: bytes,
+        agents: tuple[str, ...],
+        dialects: tuple[Dialect, Dialect],
+        *,
+        limit: int | None,
     ) -> None:
+        old_dialect, new_dialect = dialects
         # Each crawler has files of its own, as a file caches the rules of a few tokens only.
         self.agents = agents
         self._files = [
-            (agent, parse(old, dialect, limit=limit), parse(new, dialect, limit=limit)) for agent in agents
+            (agent, parse(old, old_dialect, limit=limit), parse(new, new_dialect, limit=limit)) for agent in agents
         ]
-        self._canonical_octets = dialect.canonical_octets
 
     def changes(self, url: str) -> Iterator[Change]:
         """Yield a change for each crawler whose verdict on *url* differs."""
@@ -55,15 +61,17 @@ class Difference:
         wildcards = 0
         for agent, *files in self._files:
             for file in files:
-                found.update(dict.fromkeys(self._paths(file, agent)))
+                found.update(dict.fromkeys(_paths(file, agent)))
                 wildcards += sum(b"*" in rule.value for rule in file.rules(agent))
         most = max(_MOST_MATCHES // (wildcards + 1), _FEWEST_PATHS)
         step = -(-len(found) // most)
         return list(found)[::step], len(found)
 
-    def _paths(self, file: RobotsTxt, agent: str) -> Iterator[str]:
-        for rule in file.rules(agent):
-            pieces = Pattern.of(rule.value, canonical_octets=self._canonical_octets).pieces
+
+def _paths(file: RobotsTxt, agent: str) -> Iterator[str]:
+    for rule in file.rules(agent):
+        for pattern in patterns_of(rule.value, allow=rule.allow, dialect=file.dialect):
+            pieces = pattern.pieces
             if pieces[0] and not pieces[0].startswith(b"/"):
                 continue  # it matches nothing
             for star in _STAR_STANDS_FOR:

@@ -35,6 +35,25 @@ def test_google_a_meta_element_has_no_names_in_its_content() -> None:
     assert [one.name for one in directives if not one.is_read] == ["otherbot"]
 
 
+@pytest.mark.parametrize(
+    ("words", "google", "yandex"),
+    [
+        ("noindex, index", "noindex", ""),
+        ("none, all", "noindex, nofollow", ""),
+        ("none, follow", "noindex, nofollow", "noindex"),
+        ("none", "noindex, nofollow", "noindex, nofollow"),
+        ("noarchive, archive, nofollow", "nofollow, noarchive", "nofollow"),
+        ("noarchive, all", "noarchive", "noarchive"),
+        ("nosnippet, all", "max-snippet=0", "max-snippet=0"),
+        ("notranslate, nocache, index", "nocache, notranslate", "nocache, notranslate"),
+    ],
+)
+def test_ours_a_word_that_permits_wins_if_so_asked(words: str, google: str, yandex: str) -> None:
+    directives = [*read_header(words.partition(", ")[0]), *read_meta("robots", words)]
+    assert str(combine(directives, ["mybot"], NOW)) == google
+    assert str(combine(directives, ["mybot"], NOW, permissive=True)) == yandex
+
+
 def test_google_all_names_of_a_crawler_count() -> None:
     directives = [*read_header("my-news: noindex"), *read_header("my: nofollow")]
     assert str(combine(directives, ["my-news", "my"], NOW)) == "noindex, nofollow"

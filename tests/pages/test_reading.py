@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
+from scrapy.settings import Settings
 
 from scrapy_rep.directives.page import combine
 from scrapy_rep.pages.elements import Elements
 from scrapy_rep.pages.links import links_of, same
-from scrapy_rep.pages.reading import MAX_FIELDS, directives_of, html_of
+from scrapy_rep.pages.reading import MAX_FIELDS, directives_of, html_of, said_by
+from scrapy_rep.settings import RepSettings
 from tests.directives.cases import CASES, Case
 
 NOW = 1_790_000_000.0
@@ -27,6 +29,13 @@ def test_the_given_page_means_what_is_expected(case: Case) -> None:
     kind = Response if "application/pdf" in case.given else HtmlResponse
     found = directives_of(response(kind, body, *fields), ["mybot"], head_only="head only" in case.given)
     assert (str(combine(found, ["mybot"], NOW)) or "(nothing)") == case.expected
+
+
+@pytest.mark.parametrize(("dialect", "noindex"), [("google", True), ("yandex", False)])
+def test_ours_the_dialect_says_whether_a_permissive_word_wins(dialect: str, noindex: bool) -> None:
+    page = response(HtmlResponse, '<html><meta name="robots" content="all"></html>', "noindex")
+    settings = RepSettings.from_settings(Settings({"REP_DIALECT": dialect}))
+    assert said_by(page, ["mybot"], settings).noindex is noindex
 
 
 @pytest.mark.parametrize("name", ["textarea", "style", "iframe"])

@@ -8,6 +8,7 @@ import pytest
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.politeness.requested_delays import NO_DELAYS, DailyWindow, RequestedDelays, requested_delays
+from scrapy_rep.protocol import DIALECTS
 
 MIDNIGHT = 0.0
 
@@ -38,6 +39,15 @@ def test_ours_the_last_readable_delay_of_a_merged_group_counts_with_its_line() -
 
 def test_ours_the_delay_of_all_is_not_inherited_by_a_group_of_our_own() -> None:
     assert asked("User-agent: *\nCrawl-delay: 7\n\nUser-agent: mybot\nDisallow: /x\n") is None
+
+
+@pytest.mark.parametrize(
+    ("dialect", "delay"), [("google", None), ("bing", (7.0, 2)), ("geoportal-first", (9.0, 8)), ("yandex", None)]
+)
+def test_ours_the_dialect_says_which_delay_counts(dialect: str, delay: tuple[float, int] | None) -> None:
+    text = b"User-agent: *\nCrawl-delay: 7\n\nUser-agent: mybot\nDisallow: /x\n\nUser-agent: b\nCrawl-delay: 9\n"
+    found = requested_delays(RepRobotParser(text, DIALECTS[dialect]), ["mybot"]).crawl_delay
+    assert (found and (found.seconds, found.line)) == delay
 
 
 def test_ours_the_first_token_that_has_a_group_decides() -> None:

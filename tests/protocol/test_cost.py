@@ -22,13 +22,15 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import Any, Final
 
 import pytest
 
-from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, Explainer, lint, parse
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Explainer, lint, parse
+from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.tools.difference import Difference
 
 from .hostile import ALL, LINES, RUNS, URLS, filled
@@ -38,6 +40,7 @@ GROWTH_OF_STEPS: Final = 12.0
 FEW_STEPS: Final = 6  # per octet: what grows to that alone may have been next to nothing before
 GROWTH_OF_TIME: Final = 24.0
 SHORT: Final = 0.004  # seconds, below which no growth is judged
+PLAIN: Final = ("1994", "yandex", "geoportal-longest")
 TOKENS: Final = ("a", "zz")  # one that most bodies name, one that none does
 URL: Final = "https://h.example/" + "a" * 400
 
@@ -58,7 +61,7 @@ def verdicts(body: bytes, dialect: Dialect = GOOGLE) -> None:
 
 
 def differences(body: bytes) -> None:
-    difference = Difference(body, ALL, TOKENS, GOOGLE, limit=None)
+    difference = Difference(body, ALL, TOKENS, (GOOGLE, YANDEX), limit=None)
     difference.sample_paths()
     list(difference.changes(URL))
 
@@ -66,6 +69,9 @@ def differences(body: bytes) -> None:
 QUESTIONS: Final[dict[str, Question]] = {
     "verdict": verdicts,
     "verdict, google-exact": lambda body: verdicts(body, GOOGLE_EXACT),
+    **{f"verdict, {name}": partial(verdicts, dialect=DIALECTS[name]) for name in PLAIN},
+    "clean_param": lambda body: parse(body, YANDEX).clean_param(f"{URL}?{'a=b&' * 50}"),
+    "at_host": lambda body: parse(body, GEOPORTAL_FIRST).at_host(URL),
     "records": lambda body: parse(body).records,
     "groups": lambda body: parse(body).groups,
     "extensions": lambda body: parse(body).extensions,

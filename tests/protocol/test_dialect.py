@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import pytest
 
@@ -29,7 +30,8 @@ def addressed(line: str, token: str, dialect: Dialect) -> bool:
 
 
 def test_ours_dialects_are_found_by_name() -> None:
-    assert DIALECTS == {"google": GOOGLE, "google-exact": GOOGLE_EXACT}
+    assert all(DIALECTS[name].name == name for name in DIALECTS)
+    assert [DIALECTS["google"], DIALECTS["google-exact"]] == [GOOGLE, GOOGLE_EXACT]
 
 
 def test_ours_google_is_the_default() -> None:
@@ -40,6 +42,13 @@ def test_ours_google_is_the_default() -> None:
 def test_ours_a_dialect_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         GOOGLE.wide_tokens = False  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
+def test_ours_a_dialect_can_be_sent_to_another_process(dialect: Dialect) -> None:
+    copy = pickle.loads(pickle.dumps(dialect))  # noqa: S301  # our own octets
+    assert copy == dialect
+    assert (copy.is_googles, copy.canonical_octets) == (dialect.is_googles, dialect.canonical_octets)
 
 
 # D1: /robots.txt itself

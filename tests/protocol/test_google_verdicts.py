@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol.dialect import Octets
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
 
 FOLDER: Final = os.environ.get("SCRAPY_REP_CORPUS", "")
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no f
 
 DEVIATIONS: Final = {
     "D1": replace(GOOGLE_EXACT, name="D1", robots_txt_allowed=True),
-    "D2": replace(GOOGLE_EXACT, name="D2", canonical_octets=True),
+    "D2": replace(GOOGLE_EXACT, name="D2", octets=Octets.CANONICAL),
     "D3": replace(GOOGLE_EXACT, name="D3", wide_tokens=True, empty_token=False),
 }
 

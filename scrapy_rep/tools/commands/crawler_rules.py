@@ -10,7 +10,19 @@ from time import time
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.protocol import Access, Explainer, Explanation, Kind, Match, Reason, Record, RobotsTxt, Verdict
+from scrapy_rep.protocol import (
+    GOOGLE,
+    Access,
+    Explainer,
+    Explanation,
+    Kind,
+    Match,
+    Reason,
+    Record,
+    RobotsTxt,
+    Verdict,
+)
+from scrapy_rep.protocol.dialect import Star
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import request_rate
@@ -24,6 +36,11 @@ if TYPE_CHECKING:
 
 _SITEMAPS_SHOWN: Final = 5
 _LABEL_WIDTH: Final = 13
+_STARS: Final = {
+    Star.NOT_NAMED: "do not count",
+    Star.NO_MATCH: "count only where none of its rules matches",
+    Star.ALWAYS: "count, too",
+}
 _HTML: Final = "an HTML page instead of a robots.txt: it disallows nothing unless it contains rules"
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -101,11 +118,21 @@ def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy, out: IO[str], sa
     lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
     purposes = policy.purposes if explanation.verdict.allowed else ()
     sections = chain(_sections(rules, explanation, applied, out), said.as_sections(purposes))
-    for label, texts in (*sections, ("in a crawl", policy.consequences(url, said))):
+    for label, texts in (*sections, *_address(url, rules), ("in a crawl", policy.consequences(url, said))):
         for text in texts:
             lines.append(f"{paint(f'{label:<{_LABEL_WIDTH}}', 'faint', out)}{text}")
             label = ""  # noqa: PLW2901
     return "\n".join(lines)
+
+
+def _address(url: str, rules: CrawlerRules) -> Iterator[tuple[str, list[str]]]:
+    """How the site writes *url*, in a dialect that reads Clean-param or Host."""
+    if (requested := _requested_as(url, rules)) != url:
+        yield "requested as", [shown(requested)]
+
+
+def _requested_as(url: str, rules: CrawlerRules) -> str:
+    return rules.robotstxt.at_host(rules.robotstxt.clean_param(url)) if rules.has_rules else url
 
 
 def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
@@ -117,6 +144,8 @@ def _sections(
     rules: CrawlerRules, explanation: Explanation, applied: Applied, out: IO[str]
 ) -> Iterator[tuple[str, list[str]]]:
     yield "crawler", [shown(rules.token) or "any crawler without a name"]
+    if rules.robotstxt.dialect != GOOGLE:
+        yield "dialect", [rules.robotstxt.dialect.name]
     if rules.fetched:
         yield "origin", [str(rules.fetched.origin)]
         yield "robots.txt", _source(rules.fetched)
@@ -172,7 +201,7 @@ def _why_group(rules: CrawlerRules) -> str:
     explainer, name = rules.explainer, shown(rules.token) or "the crawler"
     number = number_of(len(explainer.rules), "rule", "rules")
     if explainer.by_name:
-        return f"{name} is named, so groups of * do not count; {number}"
+        return f"{name} is named, so groups of * {_STARS[rules.robotstxt.dialect.star]}; {number}"
     if explainer.agents:
         return f"{name} is not named, so groups of * count; {number}"
     return f"{name} is not named, and there is no group of *"
@@ -216,6 +245,8 @@ def as_facts(
     agents = [*map(_record_facts, explainer.agents)]
     return {
         **facts,
+        "dialect": rules.robotstxt.dialect.name,
+        "requested_as": _requested_as(url, rules),
         "group": {"by_name": explainer.by_name, "agents": agents, "rules": len(explainer.rules)},
         "matches": [_match_facts(match) for match in explanation.matches],
         "crawl_delay": rules.robotstxt.crawl_delay(rules.token),

@@ -1,11 +1,13 @@
-"""Show the URLs whose verdict differs between two robots.txt files.
+"""Show the URLs whose verdict differs between two robots.txt files, or between two readings of one.
 
-    scrapy robots diff OLD NEW [--urls FILE | --sitemap] [--agent TOKEN]… [--json]
+    scrapy robots diff OLD NEW [--urls FILE | --sitemap] [--agent TOKEN]… [--dialect NAME] [--json]
+    scrapy robots diff OLD [NEW] --dialect NAME --dialect NAME …
 
-OLD and NEW are files, URLs (https://…) or -, standard input. The URLs to compare come from --urls, one per line,
-or from the sitemaps that NEW lists. Without either, paths are derived from the rules of both files: they show
-where the files differ, not what a site loses. --agent may be repeated; the default is *, a crawler that no group
-names.
+OLD and NEW are files, URLs (https://…) or -, standard input. With two dialects OLD is read in the first one and
+NEW, which may be left out if it is the same file, in the second one. The URLs to compare come from --urls, one
+per line, or from the sitemaps that NEW lists. Without either, paths are derived from the rules of both files:
+they show where the files differ, not what a site loses. --agent may be repeated; the default is *, a crawler that
+no group names.
 Prints each URL that changes, with the rules on both sides, and the totals; --json prints one object per change.
 Exits with 0 when no verdict changes, 1 when one does, 2 when the comparison could not be completed.
 """
@@ -20,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import Access, Verdict, parse
+from scrapy_rep.protocol import DIALECTS, Access, Dialect, Verdict, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.difference import Change, Difference
@@ -48,33 +50,47 @@ if TYPE_CHECKING:
     from .fetching import Fetcher
 
 _PROGRESS_EVERY = 1_000  # URLs
+_TWO = 2  # dialects
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    for name in ("old", "new"):
-        parser.add_argument(name, metavar=name.upper(), help="a file, a URL (https://…), or - for standard input")
+    parser.add_argument("old", metavar="OLD", help="a file, a URL (https://…), or - for standard input")
+    parser.add_argument("new", metavar="NEW", nargs="?", help="the same; not needed with two dialects")
     urls = parser.add_mutually_exclusive_group()
     urls.add_argument("--urls", metavar="FILE", help="compare these, one per line; - is standard input")
     urls.add_argument("--sitemap", action="store_true", help="compare the URLs in the sitemaps that NEW lists")
     parser.add_argument(
         "--agent", metavar="TOKEN", action="append", help="a product token or User-Agent header, may be repeated"
     )
+    parser.add_argument(
+        "--dialect",
+        metavar="NAME",
+        action="append",
+        default=[],
+        choices=DIALECTS,
+        help=f"how to read both, or, given twice, OLD and NEW (default: REP_DIALECT): {', '.join(DIALECTS)}",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object per change")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    names = (arguments.old, arguments.new)
     try:
         parsed = RepSettings.from_settings(settings)
-        check_names([*names, "-"] if arguments.urls == "-" else names)
+        dialects = _dialects(arguments.dialect, parsed.dialect)
+        if arguments.new is None and len(arguments.dialect) < _TWO:
+            raise InputError("name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)")
+        names = (arguments.old, arguments.new or arguments.old)
+        named = [arguments.old, *filter(None, [arguments.new])]
+        check_names([*named, "-"] if arguments.urls == "-" else named)
         agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-        comparison = _Comparison(names, agents, parsed, _Printer(out, as_json=arguments.json))
+        printer = _Printer(out, dialects, as_json=arguments.json)
+        comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
         if arguments.sitemap:
             comparison.compare_sitemaps(settings)
         else:
-            read_all(names, settings, comparison.keep, parsed.max_size)
+            read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
             comparison.compare(arguments.urls)
         return comparison.printer.end()
     except (InputError, InvalidSettingError) as error:
@@ -82,16 +98,33 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         return print_error("diff", error)
 
 
+def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:
+    """The dialects of the two files. Raises `InputError` if more than two are named."""
+    if len(names) > _TWO:
+        raise InputError(f"--dialect: {len(names)} dialects for two files; name two at most")
+    given = [DIALECTS[name] for name in names] or [default]
+    return given[0], given[-1]
+
+
 class _Comparison:
-    """Reads the two robots.txt files called *names*, and compares their verdicts for each of *agents*."""
+    """Reads the two robots.txt files called *names*, and compares their verdicts for each of *agents*.
+
+    *limit* is the number of octets of each that are read.
+    """
 
     def __init__(
-        self, names: tuple[str, str], agents: tuple[str, ...], settings: RepSettings, printer: _Printer
+        self,
+        names: tuple[str, str],
+        agents: tuple[str, ...],
+        dialects: tuple[Dialect, Dialect],
+        limit: int,
+        printer: _Printer,
     ) -> None:
         self.printer = printer
         self._names = names
         self._agents = agents
-        self._settings = settings
+        self._dialects = dialects
+        self._limit = limit
         self._files: dict[str, GivenFile] = {}
 
     def keep(self, file: GivenFile) -> None:
@@ -122,15 +155,15 @@ class _Comparison:
         """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
         from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-        raise_for(read_files(self._names, self.keep))
-        crawl(fetch_settings(settings, self._settings.max_size), self._compare_sitemaps)
+        raise_for(read_files(dict.fromkeys(self._names), self.keep))
+        crawl(fetch_settings(settings, self._limit), self._compare_sitemaps)
         if not self.printer.count:
             raise InputError("the sitemaps that NEW lists contain no URL")
 
     async def _compare_sitemaps(self, fetcher: Fetcher) -> None:
-        raise_for(await fetch_urls(fetcher, self._names, self.keep))
+        raise_for(await fetch_urls(fetcher, dict.fromkeys(self._names), self.keep))
         difference, new = self._difference(), self._file(self._names[1])
-        sitemaps = parse(new.body, limit=self._settings.max_size).sitemaps
+        sitemaps = parse(new.body, limit=self._limit).sitemaps
         if not sitemaps:
             raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
         urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
@@ -142,18 +175,20 @@ class _Comparison:
 
     def _difference(self) -> Difference:
         old, new = (self._file(name).body for name in self._names)
-        return Difference(old, new, self._agents, self._settings.dialect, limit=self._settings.max_size)
+        return Difference(old, new, self._agents, self._dialects, limit=self._limit)
 
 
 class _Printer:
     """Prints the changes of ``count`` URLs, and keeps the exit code; ``subject`` is what the URLs are called."""
 
-    def __init__(self, out: IO[str], *, as_json: bool) -> None:
+    def __init__(self, out: IO[str], dialects: tuple[Dialect, Dialect], *, as_json: bool) -> None:
         self.count = 0
         self.subject = "URLs"
         self._changed = self._disallowed = self._allowed = 0
         self._exit_code = OK
         self._out = out
+        self._dialects = (dialects[0].name, dialects[1].name)
+        self._has_two = dialects[0] != dialects[1]
         self._as_json = as_json
         self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
 
@@ -168,7 +203,7 @@ class _Printer:
         for change in changes:
             self._disallowed += change.old.allowed
             self._allowed += change.new.allowed
-            self._out.write(json.dumps(_facts(change)) + "\n" if self._as_json else _text(change, self._out))
+            self._out.write(self._json(change) if self._as_json else self._text(change))
         if self._progress and not self.count % _PROGRESS_EVERY:
             self._progress.show(f"{self.count:,} {self.subject} compared, {self._changed:,} change")
 
@@ -186,15 +221,28 @@ class _Printer:
         """Print the totals; return the exit code."""
         self._clear_progress()
         if not self._as_json:
-            counts = f"{self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
-            self._out.write(f"{self._changed:,} of {self.count:,} {self.subject} change: {counts}\n")
+            self._out.write(f"{self._changed:,} of {self.count:,} {self.subject} {self._totals()}\n")
         return self._exit_code
 
+    def _totals(self) -> str:
+        if self._has_two:
+            old, new = self._dialects
+            return f"differ: {self._disallowed:,} allowed by {old} alone, {self._allowed:,} by {new} alone"
+        return f"change: {self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
 
-def _text(change: Change, out: IO[str]) -> str:
-    old = paint(f"- {_reason(change.old)}", "faint", out)
-    new = paint(f"+ {_reason(change.new)}", "good" if change.new.allowed else "bad", out)
-    return f"{shown(change.url)}  ({change.agent})\n    {old}\n    {new}\n"
+    def _text(self, change: Change) -> str:
+        out = self._out
+        names = [f"{name}: " if self._has_two else "" for name in self._dialects]
+        old = paint(f"- {names[0]}{_reason(change.old)}", "faint", out)
+        new = paint(f"+ {names[1]}{_reason(change.new)}", "good" if change.new.allowed else "bad", out)
+        return f"{shown(change.url)}  ({change.agent})\n    {old}\n    {new}\n"
+
+    def _json(self, change: Change) -> str:
+        old, new = (
+            {"dialect": name, **_verdict_facts(verdict)}
+            for name, verdict in zip(self._dialects, (change.old, change.new), strict=True)
+        )
+        return json.dumps({"url": change.url, "agent": change.agent, "old": old, "new": new}) + "\n"
 
 
 def _reason(verdict: Verdict) -> str:
@@ -202,11 +250,6 @@ def _reason(verdict: Verdict) -> str:
     if verdict.rule is None:
         return f"{answer}: {verdict.reason.value}"
     return f"{answer} by line {verdict.line}, {verdict.rule!s}"
-
-
-def _facts(change: Change) -> dict[str, Any]:
-    old, new = _verdict_facts(change.old), _verdict_facts(change.new)
-    return {"url": change.url, "agent": change.agent, "old": old, "new": new}
 
 
 def _verdict_facts(verdict: Verdict) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Show whether a crawler may request a URL, and why.
 
-    scrapy robots explain URL… [--agent TOKEN]… [--file FILE | --page] [--json] [--full]
+    scrapy robots explain URL… [--agent TOKEN]… [--dialect NAME] [--file FILE | --page] [--json] [--full]
     … | scrapy robots explain [-] …
 
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import Origin, parse
+from scrapy_rep.protocol import DIALECTS, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
@@ -54,6 +54,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         help="a product token or User-Agent header, may be repeated (default: the project's)",
     )
+    parser.add_argument(
+        "--dialect",
+        metavar="NAME",
+        choices=DIALECTS,
+        help=f"how robots.txt is read (default: REP_DIALECT): {', '.join(DIALECTS)}",
+    )
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -62,6 +68,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
+    if arguments.dialect:
+        settings = settings.copy()
+        settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     try:
         crawlers = _crawlers(arguments.agent, settings)
         has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"

@@ -48,12 +48,14 @@ def lint(
 ) -> tuple[Finding, ...]:
     """Return the findings in the robots.txt *body*, by line and column.
 
+    They are about Google's reading, also if *dialect* is none of Google's: that has no findings of its own.
     *limit* is the number of octets that are parsed (None: all). *url* is the URL that was requested, *hops* are
     its redirects, *status* is that of the final response; what is unknown is not checked. Each code has at most
     `MOST_OF_A_CODE` findings. Raises `TypeError` for a *body* that is not ``bytes``, and nothing else, whatever
     the body contains.
     """
     require_octets(body)
+    dialect = dialect if dialect.is_googles else GOOGLE
     subject = Subject(body, dialect, limit, url, hops, status)
     found = Findings(CODES)
     file_checks.check(subject, found)

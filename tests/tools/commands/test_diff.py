@@ -31,6 +31,9 @@ Disallow: /
 """
 
 
+TWO_DIALECTS = ("--dialect", "1994", "--dialect", "google")
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -105,8 +108,8 @@ def test_agents_are_asked_one_by_one_by_token_or_header() -> None:
     assert changes[3] == {
         "url": "/c",
         "agent": "ExampleBot",
-        "old": {"allowed": True, "line": None, "rule": None, "reason": "no rule"},
-        "new": {"allowed": False, "line": 7, "rule": "Disallow: /", "reason": "rule"},
+        "old": {"dialect": "google", "allowed": True, "line": None, "rule": None, "reason": "no rule"},
+        "new": {"dialect": "google", "allowed": False, "line": 7, "rule": "Disallow: /", "reason": "rule"},
     }
 
 
@@ -161,6 +164,61 @@ def test_the_dialect_and_the_size_are_those_of_the_settings() -> None:
     bot = ("--agent", "ExampleBot")
     assert compared("old", "new", "--urls", "urls", *bot)[0] == 0
     assert compared("old", "new", "--urls", "urls", *bot, REP_DIALECT="google-exact")[0] == 1
+
+
+def test_one_file_is_compared_between_two_dialects_with_the_rules_of_both() -> None:
+    assert compared("old", "--urls", "urls", "--dialect", "1994", "--dialect", "google") == (
+        1,
+        """/x.pdf  (*)
+    - 1994: allowed: no rule
+    + google: disallowed by line 3, Disallow: /*.pdf$
+1 of 4 URLs differ: 1 allowed by 1994 alone, 0 by google alone
+""",
+    )
+    (change,) = json.loads(f"[{compared('old', '--urls', 'urls', '--json', *TWO_DIALECTS)[1]}]")
+    assert (change["old"]["dialect"], change["new"]["dialect"]) == ("1994", "google")
+
+
+def test_without_urls_the_paths_are_made_of_the_rules_as_both_dialects_read_them() -> None:
+    out = compared("old", *TWO_DIALECTS)[1]
+    assert (
+        "/*.pdf$  (*)\n    - 1994: disallowed by line 3, Disallow: /*.pdf$\n    + google: allowed: no rule\n"
+        in out
+    )
+    assert "/.pdf  (*)\n    - 1994: allowed: no rule\n    + google: disallowed by line 3" in out
+    assert " paths made of the rules differ: " in out.splitlines()[-1]
+
+
+def test_a_folder_is_asked_about_without_its_slash_where_that_matters(folder: Path) -> None:
+    (folder / "old").write_text("User-agent: *\nDisallow: /data/\n")
+    code, out = compared("old", "--dialect", "google", "--dialect", "geoportal-first")
+    assert (code, out.splitlines()[0]) == (1, "/data  (*)")
+
+
+def test_with_two_files_each_is_read_in_its_dialect() -> None:
+    assert compared("new", "new", "--urls", "urls", "--dialect", "1994")[0] == 0
+    code, out = compared("new", "old", "--urls", "urls", *TWO_DIALECTS)
+    assert (code, out.splitlines()[-1]) == (1, "3 of 4 URLs differ: 2 allowed by 1994 alone, 1 by google alone")
+
+
+def test_one_file_is_read_from_standard_input_once(given_here: Callable[[bytes], None]) -> None:
+    given_here(OLD)
+    assert compared("-", "--urls", "urls", *TWO_DIALECTS)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["old"], "name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)"),
+        (["old", "--dialect", "1994"], "name a second robots.txt to compare with, or two dialects"),
+        (["old", "new", *["--dialect", "1994"] * 3], "--dialect: 3 dialects for two files; name two at most"),
+    ],
+)
+def test_what_cannot_be_compared_says_what_to_name(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared(*arguments) == (2, "")
+    assert problem in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,52 @@ def test_what_a_terminal_would_obey_is_shown_as_text(file: str) -> None:
     assert (code, "Disallow: /\\x1b[31m" in out, "\x1b" in out) == (1, True, False)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "code", "lines"),
+    [
+        ("1996", 0, ["             ExampleBot is named, so groups of * do not count; 3 rules",
+                     "rules        none matches, so it is allowed"]),
+        ("geoportal-first", 1, ["             ExampleBot is named, so groups of * count only where none of its "
+                                "rules matches; 4 rules",
+                                "rules        line 13    Disallow: /caf\u00e9  length 8  decides"]),
+        ("geoportal-longest", 1, ["             ExampleBot is named, so groups of * count, too; 4 rules",
+                                  "rules        line 13    Disallow: /caf\u00e9  length 8  decides"]),
+    ],
+)  # fmt: skip
+def test_another_dialect_is_named_with_what_it_reads(file: str, dialect: str, code: int, lines: list[str]) -> None:
+    asked = ("/caf%C3%A9", "--agent", "ExampleBot", "--file", file, "--dialect", dialect)
+    assert (found := explained(*asked))[0] == code
+    assert f"dialect      {dialect}" in found[1].splitlines()
+
+
+def test_the_crawl_delay_is_that_of_the_dialect(file: str) -> None:
+    asked = ("/x", "--agent", "ExampleBot", "--file", file, "--dialect")
+    assert "delay        line 6     2 s between two requests" in explained(*asked, "bing")[1]
+    assert "extensions   line 6     Crawl-delay: 2\n" in explained(*asked, "yandex")[1]
+    facts = json.loads(explained(*asked, "yandex", "--json", "--full")[1])
+    assert (facts["dialect"], facts["crawl_delay"]) == ("yandex", None)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "requested"),
+    [
+        ("yandex", "http://a.example/x?id=1"),
+        ("geoportal-first", "https://b.example:8443/x?id=1&s=2"),
+        ("google", None),
+    ],
+)
+def test_a_url_that_the_site_writes_otherwise_is_shown(
+    tmp_path: Path, dialect: str, requested: str | None
+) -> None:
+    (tmp_path / "robots.txt").write_text("User-agent: *\nHost: https://b.example:8443\nClean-param: s\n")
+    asked = ("http://a.example/x?id=1&s=2", "--file", str(tmp_path / "robots.txt"), "--dialect", dialect)
+    lines = explained(*asked)[1].splitlines()
+    assert [line for line in lines if line.startswith("requested as")] == (
+        [f"requested as {requested}"] if requested else []
+    )
+    assert json.loads(explained(*asked, "--json", "--full")[1])["requested_as"] == (requested or asked[0])
+
+
 def test_the_dialect_and_the_size_are_those_of_the_settings(file: str) -> None:
     assert explained("/robots.txt", "--agent", "GPTBot", "--file", file)[0] == 0
     assert explained("/robots.txt", "--agent", "GPTBot", "--file", file, REP_DIALECT="google-exact")[0] == 1

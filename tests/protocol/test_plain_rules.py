@@ -1,0 +1,191 @@
+"""The plain way of Google's dialects gives the answers of the fast one; other dialects, beyond their cases."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Reason, RobotsTxt, parse
+from scrapy_rep.protocol.crawler_rules import shared_memory
+from scrapy_rep.protocol.dialect import Octets, Star
+from scrapy_rep.protocol.dialects import (
+    BING,
+    DRAFT_1996,
+    GEOPORTAL_FIRST,
+    GEOPORTAL_LONGEST,
+    STANDARD_1994,
+    YANDEX,
+)
+from scrapy_rep.protocol.path_pattern import path_of
+from scrapy_rep.protocol.plain_reader import PlainReader
+from scrapy_rep.protocol.plain_rules import PlainRules
+
+from .test_fast_reader import BODIES, TOKENS, URLS
+from .test_google_verdicts import FOLDER, answers, bodies
+
+GOOGLES = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+OTHERS = [dialect for dialect in DIALECTS.values() if not dialect.is_googles]
+
+
+def robots(dialect: Dialect, *lines: str) -> RobotsTxt:
+    return parse("\n".join(lines).encode(), dialect)
+
+
+def assert_as_fast(body: bytes, dialect: Dialect, token: str, urls: list[str]) -> None:
+    fast, plain = parse(body, dialect, limit=None), PlainRules(PlainReader(body, dialect), token)
+    assert plain.by_name is fast.has_group(token)
+    for url in urls:
+        best = plain.best(path_of(url, canonical_octets=dialect.canonical_octets))
+        assert plain.verdict(best) == fast.verdict(token, url), url
+
+
+@GOOGLES
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(body=BODIES)
+def test_ours_googles_dialects_are_read_the_plain_way_as_the_fast_one(dialect: Dialect, body: bytes) -> None:
+    for token in TOKENS:
+        assert_as_fast(body, dialect, token, URLS)
+        fast, plain = parse(body, dialect, limit=None), PlainRules(PlainReader(body, dialect), token)
+        assert (plain.agents, plain.rules, plain.extensions) == (
+            fast.agents_for(token), fast.rules(token), fast.extensions_for(token),
+        )  # fmt: skip
+
+
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+@GOOGLES
+def test_google_real_files_are_read_the_plain_way_as_the_fast_one(dialect: Dialect) -> None:
+    files = bodies(Path(FOLDER))
+    rows = [*islice(answers(Path(FOLDER)), 0, None, 401)]
+    assert len(rows) > 350
+    for row in rows:
+        assert_as_fast(files[row.file], dialect, row.agent, [row.url])
+
+
+def test_ours_only_googles_dialects_have_a_fast_way() -> None:
+    assert [dialect.name for dialect in DIALECTS.values() if dialect.is_googles] == ["google", "google-exact"]
+    assert replace(GOOGLE_EXACT, wide_tokens=True).is_googles
+    assert not replace(GOOGLE, star=Star.ALWAYS).is_googles
+    assert not replace(GOOGLE, octets=Octets.WRITTEN).is_googles
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(body=BODIES)
+def test_ours_no_body_makes_an_answer_of_any_dialect_fail(body: bytes) -> None:
+    for dialect in OTHERS:
+        file = parse(body, dialect)
+        for token in TOKENS:
+            for url in URLS:
+                verdict = file.verdict(token, url)
+                assert verdict.line >= (verdict.reason is Reason.RULE)
+                file.clean_param(url), file.at_host(url)
+            assert {rule.line for rule in file.rules(token)} <= {record.line for record in file.records}
+            file.crawl_delay(token), file.request_rate(token), file.extensions_for(token)
+
+
+@pytest.mark.parametrize("dialect", OTHERS, ids=lambda dialect: dialect.name)
+def test_ours_only_google_reads_misspelt_keys(dialect: Dialect) -> None:
+    for line in ("Disalow: /", "Disallowed: /", "Disallow /"):
+        lines = "User-agent: *", line
+        assert robots(dialect, *lines).verdict("a", "/x").allowed, line
+        assert not robots(GOOGLE, *lines).verdict("a", "/x").allowed, line
+
+
+@pytest.mark.parametrize("dialect", OTHERS, ids=lambda dialect: dialect.name)
+def test_ours_no_dialect_but_googles_reads_an_index_page_as_its_folder(dialect: Dialect) -> None:
+    lines = "User-agent: *", "Allow: /d/index.html", "Disallow: /d/"
+    assert not robots(dialect, *lines).verdict("a", "/d/").allowed
+    assert robots(GOOGLE, *lines).verdict("a", "/d/").allowed
+
+
+def test_ours_all_groups_with_the_longest_name_count_at_yandex() -> None:
+    lines = (
+        "User-agent: Yandex",
+        "Disallow: /a",
+        "User-agent: YandexBot/3.0",
+        "Disallow: /b",
+        "User-agent: yandexbot",
+    )
+    file = robots(YANDEX, *lines, "Disallow: /c")
+    assert [file.verdict("YandexBot", path).allowed for path in ("/a", "/b", "/c")] == [True, False, False]
+    assert [file.verdict("YandexImages", path).line for path in ("/a", "/b", "/c")] == [2, 0, 0]
+
+
+def test_ours_an_empty_name_is_part_of_no_name() -> None:
+    for dialect in OTHERS:
+        file = robots(dialect, "User-agent:", "Disallow: /")
+        assert file.verdict("a", "/x").allowed
+        assert file.verdict("", "/x").allowed
+
+
+def test_ours_robots_txt_in_any_case_is_allowed_at_geoportal() -> None:
+    lines = "User-agent: *", "Disallow: /"
+    assert robots(GEOPORTAL_FIRST, *lines).verdict("a", "/ROBOTS.TXT").reason is Reason.ROBOTS_TXT
+    assert not robots(BING, *lines).verdict("a", "/ROBOTS.TXT").allowed
+    assert not robots(STANDARD_1994, *lines).verdict("a", "/robots.txt").allowed
+
+
+def test_ours_a_plus_is_a_space_at_geoportal_alone() -> None:
+    lines = "User-agent: *", "Disallow: /a+b"
+    assert not robots(GEOPORTAL_LONGEST, *lines).verdict("a", "/a%20b").allowed
+    assert robots(DRAFT_1996, *lines).verdict("a", "/a%20b").allowed
+
+
+def test_ours_groups_of_star_count_at_geoportal_for_a_crawler_that_is_named() -> None:
+    lines = "User-agent: a", "Allow: /x", "User-agent: *", "Disallow: /"
+    for dialect in (GEOPORTAL_FIRST, GEOPORTAL_LONGEST):
+        file = robots(dialect, *lines)
+        assert [file.verdict("a", path).line for path in ("/x", "/y")] == [2, 4]
+        assert [agent.line for agent in file.agents_for("a")] == [1, 3]
+        assert [rule.line for rule in file.rules("a")] == [2, 4]
+
+
+def test_ours_the_kind_of_a_record_is_that_of_the_dialect() -> None:
+    lines = "User-agent: a", "Allow: /", "Useragent: b"
+    kinds = {d.name: [str(r.kind) for r in robots(d, *lines).records] for d in (GOOGLE, STANDARD_1994, DRAFT_1996)}
+    assert kinds == {
+        "google": ["user-agent", "allow", "user-agent"],
+        "1994": ["user-agent", "unknown", "unknown"],
+        "1996": ["user-agent", "allow", "unknown"],
+    }
+    assert [len(group.agents) for group in robots(GEOPORTAL_FIRST, *lines).groups] == [1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Disallow: /a",
+        "Disallow: /" + "*a" * 400,
+        "Disallow: /" + "a" * 999,
+        "Disallow:",
+        "Allow: /x/",
+        "User-agent: a",
+    ],
+)
+@pytest.mark.parametrize("dialect", [YANDEX, GEOPORTAL_FIRST], ids=lambda dialect: dialect.name)
+def test_ours_the_memory_of_plain_rules_is_counted(dialect: Dialect, line: str) -> None:
+    body = b"User-agent: a\n" + "".join(f"{line}\n" for _ in range(60_000 // len(line))).encode()
+    gc.collect()
+    tracemalloc.start()
+    rules = PlainRules(PlainReader(body, dialect), "a")
+    promised = rules.octets
+    rules.best(b"/b")
+    _ = rules.agents, rules.rules
+    gc.collect()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken <= promised
+
+
+def test_ours_plain_rules_count_towards_the_memory_that_all_files_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%d\n" % number for number in range(1_000))
+    monkeypatch.setattr(shared_memory, "most_octets", 1_000_000)
+    files = [parse(body, BING) for _ in range(5)]
+    assert [file.verdict("a", "/999").line for file in files] == [1_001] * 5
+    assert [repr(file).partition("tokens=")[2] for file in files[:2]] == ["[]>", "[]>"]
+    assert repr(files[-1]).endswith("tokens=['a']>")
