@@ -98,7 +98,7 @@ class _Places:
         starts = [self._mark]
         for line in self._body[self._mark :].splitlines(keepends=True):
             starts.append(starts[-1] + len(line))
-        return starts
+        return starts if self._body.endswith((b"\r", b"\n")) else starts[:-1] or starts
 
     def replacement(self, edit: Edit) -> dict[str, Any]:
         """The replacement object of *edit*."""
