@@ -58,13 +58,12 @@ def _add_choices(parser: ArgumentParser) -> None:
     configured = parser.add_mutually_exclusive_group()
     configured.add_argument("--config", type=Path, metavar="FILE", help="the configuration, in TOML")
     configured.add_argument("--isolated", action="store_true", help="look for no configuration")
-    failing = parser.add_mutually_exclusive_group()
-    failing.add_argument(
+    parser.add_argument(
         "--fail-on",
         choices=[*(severity.value for severity in Severity), NEVER],
         help="the mildest severity that makes it exit with 1 (default: warning)",
     )
-    failing.add_argument(
+    parser.add_argument(
         "--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never"
     )
 

@@ -288,6 +288,8 @@ def test_the_dialect_of_the_configuration_wins(
 
 def test_findings_may_be_no_reason_to_fail() -> None:
     assert linted("--exit-zero", "robots.txt")[0] == 0
+    assert linted("--fail-on", "error", "--exit-zero", "robots.txt")[0] == 0  # as the action adds it
+    assert linted("--exit-zero", "--fail-on", "error", "robots.txt")[0] == 1
 
 
 def test_a_folder_is_searched_and_without_a_name_this_one(folder: Path) -> None:
