@@ -124,4 +124,5 @@ def _check_installation(session: nox.Session, *archives: Path) -> None:
         session.run(python, "-m", "pip", "check", external=True)
         session.run(python, "-I", "-c", IMPORT_ALL, external=True)  # -I: not from the source tree
         session.run(python, "-I", "-m", "scrapy", "robots", "lint", "--help", silent=True, external=True)
+        session.run(str(folder / "bin" / "robots-lint"), "--explain", "nul", silent=True, external=True)
         session.run(python, "-m", "pip", "uninstall", "-q", "-y", "scrapy-rep", external=True)

@@ -28,6 +28,8 @@ from scrapy_rep.protocol import CODES, DIALECTS, Dialect, Origin, Reason, Verdic
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command
 from scrapy_rep.tools.commands import exceptions as exceptions_command
+from scrapy_rep.tools.lint.config import Config, read_config
+from scrapy_rep.tools.lint.fixes import FIXABLE
 from scrapy_rep.tools.survey.records import SiteRecord
 
 from .support.markdown import (
@@ -268,7 +270,10 @@ def test_every_dialect_has_its_row_with_its_source() -> None:
     assert list(rows(PAGES["docs/dialects.md"].partition("## ")[0])) == [*DIALECTS]
 
 
-@pytest.mark.parametrize("page", ["docs/reference/commands.md", "docs/howto/ci.md", "docs/dialects.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["docs/reference/commands.md", "docs/howto/ci.md", "docs/howto/lint-in-a-project.md", "docs/dialects.md"],
+)
 def test_what_commands_are_shown_to_print_is_what_they_print(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,3 +304,17 @@ def test_the_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> N
         assert not re.findall(r"<(?:script|img|iframe)[^>]+src=[\"']?(?:https?:)?//", html)
         assert not re.findall(r"<link[^>]+rel=[\"']?(?:stylesheet|preconnect)[^>]+href=[\"']?(?:https?:)?//", html)
     assert len(list(tmp_path.rglob("index.html"))) == len(list(DOCS.rglob("*.md")))
+
+
+def test_every_code_with_a_fix_has_its_row() -> None:
+    text = section(PAGES["docs/howto/lint-in-a-project.md"], "## Fix what is safe to fix")
+    cells = re.findall(r"^\| ((?:`[a-z0-9-]+`(?:, )?)+) \|", text, re.MULTILINE)
+    assert sorted(re.findall(r"`([a-z0-9-]+)`", " ".join(cells))) == sorted(FIXABLE)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no TOML reader")
+def test_the_configuration_of_the_linter_that_is_shown_can_be_read(tmp_path: Path) -> None:
+    (block,) = blocks(PAGES["docs/howto/lint-in-a-project.md"], "toml")
+    (tmp_path / "robots-lint.toml").write_text(block)
+    config = read_config(tmp_path / "robots-lint.toml")
+    assert (config.select, config.include) == (Config().select, Config().include)

@@ -83,7 +83,12 @@ def read_file(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except (OSError, ValueError) as error:
-        raise InputError(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+        raise unreadable(name, error) from None
+
+
+def unreadable(name: str, error: OSError | ValueError) -> InputError:
+    """What to say when *error* keeps the file *name* from being read."""
+    return InputError(f"{name}: {getattr(error, 'strerror', None) or error}")
 
 
 def read_lines(name: str) -> Iterator[str]:
@@ -147,13 +152,14 @@ def read_files(names: Iterable[str], found: Callable[[GivenFile], object]) -> li
         try:
             body = read_file(name)
         except InputError as error:
-            problems.append(_with_hint(error))
+            problems.append(with_hint(error))
         else:
             found(GivenFile(name, body))
     return problems
 
 
-def _with_hint(error: InputError) -> InputError:
+def with_hint(error: InputError) -> InputError:
+    """*error*, and what to write instead where that is likely."""
     if "Is a directory" in str(error):
         return InputError(f"{error}: name the files in it")
     return InputError(f"{error} (a URL starts with https://)") if "No such file" in str(error) else error

@@ -1,215 +1,241 @@
-"""Check a robots.txt for errors and possible improvements.
+"""Check robots.txt files for errors and possible improvements, and fix what is safe to fix.
 
-    scrapy robots lint FILE|URL|-… [--json | --sarif] [--fail-on SEVERITY]
+    scrapy robots lint [FILE|FOLDER|URL|-]… [--select NAMES] [--ignore NAMES] [--fix | --diff]
+    robots-lint …, the same command, which starts sooner
 
-- is standard input; for a URL (https://…) the robots.txt of its origin is fetched. Prints "file:line:column:
-severity: message (code)" and the advice for each finding; --json prints one object per line, --sarif one
-SARIF 2.1.0 document. Exits with 0 when there is nothing to fix, 1 when a finding has the severity of --fail-on
-or a worse one (by default warning), 2 when a file cannot be read.
+In a FOLDER (by default this one) all files called *robots*.txt are linted; - is standard input; for a URL
+(https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" and the
+advice for each finding. NAMES are codes, severities, or all, separated by commas. robots-lint.toml, or
+[tool.robots-lint] in pyproject.toml, configures a project. Exits with 0 when there is nothing to fix, 1 when a
+finding has the severity of --fail-on or a worse one (by default warning), 2 when it could not do its work.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from argparse import ArgumentParser, Namespace
-from collections import Counter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any, Final, Protocol
-from urllib.parse import quote
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Dialect
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.lint import CODES, Finding, Severity, lint
+from scrapy_rep.tools.lint import Severity
+from scrapy_rep.tools.lint.config import NEVER, Config, find_config, read_code, read_config, read_names
+from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
+from scrapy_rep.tools.lint.many_files import files_in, lint_files
+from scrapy_rep.tools.lint.pages import page, page_url
+from scrapy_rep.tools.lint.writing import replace_file
 
-from . import FOUND, OK
-from .inputs import GivenFile, InputError, check_names, is_url, read_all
-from .terminal import Progress, paint, print_error
+from . import FOUND, OK, run_module
+from .inputs import GivenFile, InputError, check_names, is_url, raise_for, read_all, unreadable, with_hint
+from .lint_output import OUTPUTS, Output, SarifOutput, TextOutput
+from .terminal import Progress, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-_NEVER: Final = "never"
-_STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
-_SARIF_LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
-_SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="a file, a URL (https://…), or - for standard input"
+        "files", nargs="*", metavar="FILE", help="a file, a folder, a URL (https://…), or - for standard input"
     )
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print one JSON object per line")
-    output.add_argument("--sarif", action="store_true", help="print one SARIF 2.1.0 document")
+    _add_choices(parser)
+    _add_outputs(parser)
+    parser.add_argument("--fix", action="store_true", help="fix what is safe to fix in the files")
+    parser.add_argument("--explain", type=_code, metavar="CODE", help="print the page of a code, and lint nothing")
+
+
+def _add_choices(parser: ArgumentParser) -> None:
+    """The arguments that say what is reported, and what fails."""
+    parser.add_argument("--select", type=_names, metavar="NAMES", help="report these findings alone")
+    parser.add_argument("--ignore", type=_names, metavar="NAMES", help="do not report these, either")
+    parser.add_argument(
+        "--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)"
+    )
+    configured = parser.add_mutually_exclusive_group()
+    configured.add_argument("--config", type=Path, metavar="FILE", help="the configuration, in TOML")
+    configured.add_argument("--isolated", action="store_true", help="look for no configuration")
     parser.add_argument(
         "--fail-on",
-        choices=[*(severity.value for severity in Severity), _NEVER],
-        default=Severity.WARNING.value,
-        help="the mildest severity that makes it exit with 1 (default: %(default)s)",
+        choices=[*(severity.value for severity in Severity), NEVER],
+        help="the mildest severity that makes it exit with 1 (default: warning)",
+    )
+    parser.add_argument(
+        "--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never"
     )
 
 
-def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """Run the command; return the exit code."""
-    output = SarifOutput(out) if arguments.sarif else JsonOutput(out) if arguments.json else TextOutput(out)
-    progress = Progress(sys.stderr) if sys.stderr.isatty() and not out.isatty() else None
+def _add_outputs(parser: ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--grouped", action="store_true", help="print each code once, with its lines")
+    group.add_argument("--statistics", action="store_true", help="print the number of findings of each code")
+    group.add_argument("--json", action="store_true", help="print one JSON object per line")
+    group.add_argument("--sarif", action="store_true", help="print one SARIF 2.1.0 document")
+    group.add_argument("--github", action="store_true", help="print annotations for GitHub Actions")
+    group.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
+
+
+def _names(text: str) -> tuple[str, ...]:
     try:
-        parsed = RepSettings.from_settings(settings)
-        check_names(arguments.files)
-        linter = _Linter(output, parsed, arguments.fail_on, progress)
-        try:
-            read_all(arguments.files, settings, linter.lint, parsed.max_size)
-        finally:
-            linter.end()
-            out.flush()
-    except (InputError, InvalidSettingError) as error:
+        return read_names([name.strip() for name in text.split(",")])
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def _code(text: str) -> str:
+    try:
+        return read_code(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``robots-lint``, which loads Scrapy only to fetch a URL; return the exit code."""
+    parser = ArgumentParser(prog="robots-lint", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    return run_module(sys.modules[__name__], parser.parse_intermixed_args(arguments), None)
+
+
+def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
+    """Run the command; return the exit code. Without *settings* the defaults count."""
+    if arguments.explain:
+        out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n\n{page_url(arguments.explain)}\n")
+        return OK
+    try:
+        return _lint(arguments, settings, out)
+    except (InputError, ValueError) as error:  # of the configuration, or of the settings
         return print_error("lint", error)
-    return linter.exit_code
 
 
-class _Linter:
-    """Lints one file after the other, and keeps the exit code."""
+def _lint(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
+    names = arguments.files or ["."]
+    _check(names, is_fixing=arguments.fix)
+    config = _config(arguments)
+    dialect, limit = _dialect_and_limit(settings)
+    dialect = DIALECTS[config.dialect] if config.dialect else dialect
+    linter = FileLinter(config, dialect, limit, is_fixing=arguments.fix or arguments.diff)
+    progress = Progress(sys.stderr) if sys.stderr.isatty() and not out.isatty() else None
+    linting = _Run(linter, _output(arguments, config, out), is_diff=arguments.diff, progress=progress)
+    try:
+        linting.lint_all(names, settings)
+    finally:
+        linting.end()
+        out.flush()
+    return linting.exit_code
 
-    def __init__(self, output: Output, settings: RepSettings, fail_on: str, progress: Progress | None) -> None:
+
+def _check(names: Sequence[str], *, is_fixing: bool) -> None:
+    check_names(names)
+    if is_fixing and any(name == "-" or is_url(name) for name in names):
+        raise InputError("--fix writes files: for a URL and for standard input use --diff")
+
+
+def _config(arguments: Namespace) -> Config:
+    """What the project says, and then the command line. Raises ``ValueError``."""
+    path = arguments.config or (None if arguments.isolated else find_config(Path.cwd()))
+    config = read_config(path) if path else Config()
+    if arguments.select:
+        config = replace(config, select=arguments.select)
+    if arguments.ignore:
+        config = replace(config, ignore=(*config.ignore, *arguments.ignore))
+    if arguments.include:
+        config = replace(config, include=(arguments.include,))
+    return replace(config, fail_on=arguments.fail_on) if arguments.fail_on else config
+
+
+def _dialect_and_limit(settings: BaseSettings | None) -> tuple[Dialect, int]:
+    if settings is None:
+        return GOOGLE, MAX_SIZE
+    from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy
+
+    parsed = RepSettings.from_settings(settings)
+    return parsed.dialect, parsed.max_size
+
+
+def _output(arguments: Namespace, config: Config, out: IO[str]) -> Output:
+    if arguments.sarif:
+        return SarifOutput(out, config)
+    return next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)(out)
+
+
+class _Run:
+    """Lints one file after the other, writes what is fixed, and keeps the exit code."""
+
+    def __init__(self, linter: FileLinter, output: Output, *, is_diff: bool, progress: Progress | None) -> None:
         self.exit_code = OK
+        self._linter = linter
         self._output = output
-        self._settings = settings
-        self._failing_rank = -1 if fail_on == _NEVER else Severity(fail_on).rank
+        self._is_diff = is_diff
         self._progress = progress
-        self._files = 0
+        self._files = self._fixed = 0
 
-    def lint(self, file: GivenFile) -> None:
-        """Lint *file*, and print its findings."""
-        settings = self._settings
-        findings = lint(
-            file.body, settings.dialect, limit=settings.max_size, url=file.url, hops=file.hops, status=file.status
-        )
-        self._output.add(file.name, findings)
-        if any(finding.severity.rank <= self._failing_rank for finding in findings):
+    def lint_all(self, names: Sequence[str], settings: BaseSettings | None) -> None:
+        """Lint what *names* name: files, then standard input, then URLs as they arrive. Raises `InputError`."""
+        others = [name for name in names if name == "-" or is_url(name)]
+        paths, problems = self._paths([name for name in names if name not in others])
+        for name, linted in lint_files(self._linter, paths):
+            error = linted if isinstance(linted, OSError) else self._add(linted)
+            if error:
+                problems.append(with_hint(unreadable(name, error)))
+        try:
+            if others:
+                read_all(others, settings or _defaults(), self._lint, self._linter.limit or MAX_SIZE)
+        except InputError as error:
+            problems.append(error)
+        raise_for(problems)
+
+    def _paths(self, names: Sequence[str]) -> tuple[list[str], list[InputError]]:
+        """The files that *names* of files and folders stand for, and what is wrong with the others."""
+        paths: list[str] = []
+        problems: list[InputError] = []
+        for name in names:
+            if not Path(name).is_dir():
+                paths.append(name)
+                continue
+            found = files_in(Path(name), self._linter.config)
+            if not found:
+                patterns = " or ".join(self._linter.config.include)
+                problems.append(InputError(f"{name}: no file in it matches {patterns}; --include takes a pattern"))
+            paths += found
+        return paths, problems
+
+    def _lint(self, file: GivenFile) -> None:
+        linted = self._linter.lint(file.name, file.body, url=file.url, hops=file.hops, status=file.status)
+        self._add(linted)
+
+    def _add(self, linted: LintedFile) -> OSError | None:
+        """Write what is fixed in *linted*, and print its findings; the error when it cannot be written."""
+        is_changed = linted.body != linted.given
+        if is_changed and not self._is_diff:
+            try:
+                replace_file(linted.name, linted.given, linted.body)
+            except OSError as error:
+                return error
+        for line, problem in linted.problems:
+            sys.stderr.write(f"{shown(linted.name)}:{line}: {problem}\n")
+        self._output.add(linted)
+        if is_changed if self._is_diff else any(map(self._linter.config.fails, linted.findings)):
             self.exit_code = FOUND
         self._files += 1
+        self._fixed += linted.fixed
         if self._progress:
             self._progress.show(f"{self._files:,} files linted")
+        return None
 
     def end(self) -> None:
         """Print what concerns all files."""
         if self._progress:
             self._progress.clear()
         self._output.end()
+        if self._is_diff:
+            sys.stderr.write(f"--fix would fix {number_of(self._fixed, 'finding', 'findings')}\n")
 
 
-class Output(Protocol):
-    """A format of findings."""
+def _defaults() -> BaseSettings:
+    """The settings outside a project, for what has to be fetched."""
+    from scrapy.settings import Settings  # noqa: PLC0415  # slow to load
 
-    def add(self, name: str, findings: Sequence[Finding]) -> None:
-        """Print, or keep, the *findings* in the file *name*."""
-
-    def end(self) -> None:
-        """Print what concerns all files."""
-
-
-class TextOutput:
-    """Text for people, and for editors that read ``file:line:column:``."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-        self._counts: Counter[Severity] = Counter()
-        self._files = 0
-
-    def add(self, name: str, findings: Sequence[Finding]) -> None:
-        """Print the *findings* in the file *name*."""
-        self._files += 1
-        self._counts.update(finding.severity for finding in findings)
-        for finding in findings:
-            position = [str(number) for number in (finding.line, finding.column) if number]
-            severity = paint(finding.severity.value, _STYLES.get(finding.severity, "faint"), self._out)
-            self._out.write(f"{':'.join([shown(name), *position])}: {severity}: {finding.message}")
-            self._out.write(f" ({finding.code})\n    {finding.advice}\n")
-
-    def end(self) -> None:
-        """Print the totals."""
-        if self._files:
-            counts = [_count(severity, self._counts[severity]) for severity in Severity if self._counts[severity]]
-            self._out.write(f"{number_of(self._files, 'file', 'files')}: {', '.join(counts) or 'no findings'}\n")
-
-
-def _count(severity: Severity, number: int) -> str:
-    name = severity.value
-    return f"{number:,} {name}" if severity is Severity.OPTIMISE else number_of(number, name, f"{name}s")
-
-
-class JsonOutput:
-    """JSON Lines: one object for each finding."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-
-    def add(self, name: str, findings: Sequence[Finding]) -> None:
-        """Print the *findings* in the file *name*."""
-        for finding in findings:
-            facts = {
-                "file": name,
-                "line": finding.line,
-                "column": finding.column,
-                "severity": finding.severity.value,
-                "code": finding.code,
-                "message": finding.message,
-                "advice": finding.advice,
-            }
-            self._out.write(json.dumps(facts) + "\n")
-
-    def end(self) -> None:
-        """Do nothing: each line stands for itself."""
-
-
-class SarifOutput:
-    """One SARIF document, for programs that show findings next to code."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-        self._results: list[dict[str, Any]] = []
-
-    def add(self, name: str, findings: Sequence[Finding]) -> None:
-        """Keep the *findings* in the file *name*."""
-        self._results += [_sarif_result(_uri(name), finding) for finding in findings]
-
-    def end(self) -> None:
-        """Print the document."""
-        driver = {"name": "scrapy robots lint", "rules": list(map(_sarif_rule, CODES))}
-        run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": self._results}
-        json.dump({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, self._out, indent=1)
-        self._out.write("\n")
-
-
-def _uri(name: str) -> str:
-    if is_url(name):
-        return name
-    return "stdin" if name == "-" else quote(name, safe="/", errors="surrogateescape")
-
-
-def _sarif_rule(code: str) -> dict[str, Any]:
-    kind = CODES[code]
-    return {
-        "id": code,
-        "shortDescription": {"text": kind.title},
-        "help": {"text": f"docs/lint.md#{code}"},
-        "defaultConfiguration": {"level": _SARIF_LEVELS.get(kind.severity, "note")},
-    }
-
-
-def _sarif_result(uri: str, finding: Finding) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
-    if finding.line:
-        location["region"] = {"startLine": finding.line}
-        if finding.column:
-            location["region"]["startColumn"] = finding.column
-    return {
-        "ruleId": finding.code,
-        "ruleIndex": list(CODES).index(finding.code),
-        "level": _SARIF_LEVELS.get(finding.severity, "note"),
-        "message": {"text": f"{finding.message} {finding.advice}"},
-        "locations": [{"physicalLocation": location}],
-    }
+    return Settings({"LOG_ENABLED": False})

@@ -22,9 +22,11 @@ from . import (
     sitemap_and_extension_checks,
 )
 from .finding import MOST_OF_A_CODE, Code, Finding, Findings, Severity
+from .fix import Edit, Fix
+from .fixes import fix_for
 from .subject import Subject
 
-__all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Finding", "Severity", "lint"]
+__all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Edit", "Finding", "Fix", "Severity", "fix_for", "lint"]
 
 _LINE_BY_LINE: Final = (
     line_checks, group_checks, path_checks, rule_checks, sitemap_and_extension_checks, signal_checks,

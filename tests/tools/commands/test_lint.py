@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -38,6 +39,18 @@ def given_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
     return lambda octets: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(octets)))
 
 
+@pytest.fixture
+def configured(folder: Path) -> Callable[[str], None]:
+    """Writes the configuration of the project."""
+    if sys.version_info < (3, 11):
+        pytest.skip("Python 3.10 has no TOML reader")
+
+    def write(text: str) -> None:
+        (folder / "robots-lint.toml").write_text(text)
+
+    return write
+
+
 def linted(*arguments: str, **settings: Any) -> tuple[int, str]:
     """The exit code and what is printed, in this process."""
     parser, out = ArgumentParser(), io.StringIO()
@@ -55,11 +68,13 @@ robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (reco
     Do not rely on it for Google.
 robots.txt:5:1: optimise: Line 4 of this group is the same rule. (duplicate-rule)
     Remove this line.
-2 files: 1 error, 1 optimise, 1 note
+2 files: 1 error, 1 optimise, 1 note; --fix fixes 1
 """,
     )
     assert linted("clean.txt") == (0, "1 file: no findings\n")
-    assert linted("robots.txt", "robots.txt")[1].endswith("\n2 files: 2 errors, 2 optimise, 2 notes\n")
+    assert linted("robots.txt", "robots.txt")[1].endswith(
+        "\n2 files: 2 errors, 2 optimise, 2 notes; --fix fixes 2\n"
+    )
 
 
 def test_json_is_one_object_a_line() -> None:
@@ -77,7 +92,9 @@ def test_json_is_one_object_a_line() -> None:
         "code": "path-without-slash",
         "message": "search matches nothing: a path must start with / or *.",
         "advice": "Write /search.",
+        "fix": None,
     }
+    assert findings[2]["fix"] == [{"start": BODY.rindex(b"Disallow"), "end": len(BODY), "text": ""}]
 
 
 def test_sarif_is_one_document_with_all_rules_and_the_places_of_the_results(
@@ -146,7 +163,10 @@ def test_binary_on_standard_input_has_findings(given_here: Callable[[bytes], Non
     ("arguments", "problem"),
     [
         (["nosuch"], "nosuch: No such file or directory (a URL starts with https://)"),
-        (["."], ".: Is a directory: name the files in it"),
+        (["--include", "*.robots", "."], ".: no file in it matches *.robots; --include takes a pattern"),
+        (["--fix", "-"], "--fix writes files: for a URL and for standard input use --diff"),
+        (["--fix", "https://example.com"], "--fix writes files: for a URL and for standard input use --diff"),
+        (["--config", "nosuch.toml", "clean.txt"], "nosuch.toml: "),
         (["-", "-"], "standard input can be read only once"),
         (["s3://bucket/robots.txt"], "no robots.txt speaks for the scheme of 's3://bucket/robots.txt'"),
         (["http://[/"], "http://[/: Invalid IPv6 URL"),
@@ -161,7 +181,7 @@ def test_what_cannot_be_had_is_said_in_one_line_and_ends_it_with_2(
     err = capsys.readouterr().err
     assert (code, err.count("\n")) == (2, 1)
     assert problem in err
-    assert ("1 file" in out) is ("clean.txt" in arguments)
+    assert ("1 file" in out) is (arguments[0] == "clean.txt")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -209,3 +229,200 @@ def test_a_file_is_linted_outside_a_project_without_a_crawl(folder: Path) -> Non
     code, out, err = robots_command(folder, "lint", "robots.txt")
     assert (code, out.count("\n"), err) == (1, 7, "")
     assert "\x1b" not in out
+
+
+def codes(*arguments: str) -> list[str]:
+    return [json.loads(line)["code"] for line in linted("--json", *arguments)[1].splitlines()]
+
+
+def test_findings_are_selected_and_ignored_by_code_and_by_severity() -> None:
+    assert codes("--select", "error, duplicate-rule", "robots.txt") == ["path-without-slash", "duplicate-rule"]
+    assert codes("--ignore", "note,error", "robots.txt") == ["duplicate-rule"]
+    assert codes("--select", "all", "--ignore", "all", "robots.txt") == []
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("--select", "'dupe-rule' is neither a code nor a severity"),
+        ("--explain", "'dupe-rule' is no code of a finding"),
+    ],
+)
+def test_a_code_that_does_not_exist_is_an_error_of_usage(
+    capsys: pytest.CaptureFixture[str], option: str, problem: str
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        linted(option, "dupe-rule", "robots.txt")
+    assert caught.value.code == 2
+    assert f"{problem} (perhaps duplicate-rule?)" in capsys.readouterr().err
+
+
+def test_the_configuration_of_the_project_counts_and_the_command_line_more(
+    configured: Callable[[str], None],
+) -> None:
+    configured('ignore = ["note"]\nfail-on = "never"\n[severity]\nduplicate-rule = "error"\n')
+    assert linted("robots.txt")[0] == 0
+    assert "robots.txt:5:1: error: Line 4" in linted("robots.txt")[1]
+    assert linted("--fail-on", "error", "robots.txt")[0] == 1
+    assert codes("--ignore", "duplicate-rule", "robots.txt") == ["path-without-slash"]
+    assert codes("--select", "note", "robots.txt") == []
+    assert linted("--isolated", "robots.txt")[0] == 1
+    assert codes("--isolated", "--select", "note", "robots.txt") == ["record-google-ignores"]
+
+
+def test_a_configuration_with_a_mistake_ends_it_with_2(
+    configured: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured("selct = []\n")
+    assert linted("robots.txt") == (2, "")
+    assert "robots-lint.toml: unknown key 'selct' (perhaps select?)" in capsys.readouterr().err
+
+
+def test_the_dialect_of_the_configuration_wins(
+    configured: Callable[[str], None], given_here: Callable[[bytes], None]
+) -> None:
+    configured('dialect = "google-exact"\n')
+    given_here(b"User-agent: MJ12bot\nDisallow: /x\nUser-agent: *\nDisallow:\n")
+    assert "agent-with-other-text" in linted("-", REP_DIALECT="google")[1]
+
+
+def test_findings_may_be_no_reason_to_fail() -> None:
+    assert linted("--exit-zero", "robots.txt")[0] == 0
+    assert linted("--fail-on", "error", "--exit-zero", "robots.txt")[0] == 0  # as the action adds it
+    assert linted("--exit-zero", "--fail-on", "error", "robots.txt")[0] == 1
+
+
+def test_a_folder_is_searched_and_without_a_name_this_one(folder: Path) -> None:
+    (folder / "public").mkdir()
+    (folder / "public" / "robots.txt").write_bytes(CLEAN)
+    assert linted()[1].endswith("2 files: 1 error, 1 optimise, 1 note; --fix fixes 1\n")
+    assert linted("public") == (0, "1 file: no findings\n")
+    assert "3 files" in linted("--include", "*.txt", ".")[1]
+
+
+def test_findings_are_grouped_by_code_the_worst_first(folder: Path) -> None:
+    (folder / "more.txt").write_bytes(BODY.replace(b"\n", b"\r\n") + b"Disallow: /a\nDisallow: /a\nDisallow: b\n")
+    assert linted("--grouped", "robots.txt", "more.txt") == (
+        1,
+        """path-without-slash: error: Rule without a leading slash (3)
+    robots.txt:2
+    more.txt:2, 8
+duplicate-rule: optimise: Duplicate rule (4, --fix fixes 4)
+    robots.txt:5
+    more.txt:5-7
+record-google-ignores: note: Record that Google ignores (2)
+    robots.txt:3
+    more.txt:3
+mixed-line-ends: note: Mixed line ends (1, --fix fixes 1)
+    more.txt
+2 files: 3 errors, 4 optimise, 3 notes; --fix fixes 5
+""",
+    )
+    (folder / "long.txt").write_bytes(b"User-agent: *\n" + b"Disallow: a\nDisallow: /b\n" * 20)
+    many = linted("--grouped", "--select", "path-without-slash", "long.txt")[1]
+    assert "    long.txt:2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24 and 8 more\n" in many
+
+
+def test_statistics_are_a_line_for_each_code() -> None:
+    assert linted("--statistics", "robots.txt", "robots.txt") == (
+        1,
+        """       2  error     path-without-slash           1 file
+       2  optimise  duplicate-rule               1 file  --fix fixes 2
+       2  note      record-google-ignores        1 file
+2 files: 2 errors, 2 optimise, 2 notes; --fix fixes 2
+""",
+    )
+
+
+def test_annotations_are_commands_that_github_reads(given_here: Callable[[bytes], None]) -> None:
+    given_here(b"User-agent: *\r\nDisallow: /100%, a: /b\r\n")
+    code, out = linted("--github", "--ignore", "note", "-")
+    assert (code, out) == (
+        1,
+        "::error file=-,line=2,col=11,title=several-paths::"
+        "/100%25, a: /b is read as a single path. Write a separate line for each path.\n",
+    )
+    assert linted("--github", "--select", "note", "robots.txt")[1].startswith(
+        "::notice file=robots.txt,line=3,col=1"
+    )
+
+
+def test_what_is_safe_is_fixed_and_the_rest_is_told(folder: Path) -> None:
+    code, out = linted("--fix", "robots.txt", "clean.txt")
+    assert (folder / "robots.txt").read_bytes() == BODY.removesuffix(b"Disallow: /a\n")
+    assert (folder / "clean.txt").read_bytes() == CLEAN
+    assert code == 1
+    assert "duplicate-rule" not in out
+    assert out.endswith("\n2 files: 1 error, 1 note; 1 fixed\n")
+    assert linted("--fix", "--select", "optimise", "robots.txt") == (0, "1 file: no findings\n")
+
+
+def test_what_is_ignored_is_not_fixed(folder: Path) -> None:
+    linted("--fix", "--ignore", "duplicate-rule", "robots.txt")
+    assert (folder / "robots.txt").read_bytes() == BODY
+
+
+def test_a_diff_shows_what_would_be_fixed_and_writes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], given_here: Callable[[bytes], None]
+) -> None:
+    code, out = linted("--diff", "robots.txt", "clean.txt")
+    assert (code, out) == (
+        1,
+        """--- robots.txt
++++ robots.txt
+@@ -2,4 +2,3 @@
+ Disallow: search
+ Crawl-delay: 5
+ Disallow: /a
+-Disallow: /a
+""",
+    )
+    assert capsys.readouterr().err == "--fix would fix 1 finding\n"
+    assert (folder / "robots.txt").read_bytes() == BODY
+    given_here(b"User-agent: *\r\nDisallow: /\x1b[1m*\r\n")
+    assert "+Disallow: /\\x1b[1m\n" in linted("--diff", "-")[1]
+    assert linted("--diff", "clean.txt") == (0, "")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_that_cannot_be_written_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.chmod(0o500)
+    assert linted("--fix", "robots.txt")[0] == 2
+    folder.chmod(0o700)
+    assert "robots.txt: Permission denied" in capsys.readouterr().err
+
+
+def test_a_comment_without_effect_is_told_beside_the_findings(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "clean.txt").write_bytes(CLEAN + b"# lint: ignore nosuch\n")
+    assert linted("clean.txt")[0] == 0
+    assert capsys.readouterr().err == "clean.txt:3: nosuch is no code of a finding\n"
+
+
+def test_the_page_of_a_code_is_printed() -> None:
+    code, out = linted("--explain", "nul")
+    assert code == 0
+    assert out.startswith("# nul\n\n*error*, NUL character. ")
+    assert out.endswith("\n\nhttps://scrapy-rep.readthedocs.io/lint/#nul\n")
+
+
+def test_a_command_of_its_own_does_the_same_without_scrapy(folder: Path) -> None:
+    script = (
+        "import sys; from scrapy_rep.tools.commands.lint import main; code = main(['robots.txt', '--json']);"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'scrapy', 'twisted'}), code)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    out = subprocess.check_output([sys.executable, "-c", script], text=True, env=environment)
+    assert out == linted("robots.txt", "--json")[1] + "[] 1\n"
+
+
+def test_a_command_of_its_own_fetches_urls_as_well(folder: Path) -> None:
+    script = "import sys; from scrapy_rep.tools.commands.lint import main; sys.exit(main(sys.argv[1:]))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    with Site() as site:
+        site.answer("/robots.txt", robots(BODY.decode()))
+        called = [sys.executable, "-c", script, "--isolated", "--statistics", site.origin]
+        done = subprocess.run(called, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.endswith("\n1 file: 1 error, 1 optimise, 1 note; --fix fixes 1\n")

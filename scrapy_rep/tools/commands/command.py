@@ -1,0 +1,63 @@
+"""``scrapy robots``, as Scrapy loads it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from importlib import import_module
+
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError
+from scrapy.utils.conf import arglist_to_dict
+
+from . import SUB_COMMANDS, run_module
+
+
+class _HelpFormatter(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
+    """Scrapy's formatter, which keeps the line of each sub-command."""
+
+
+class Command(ScrapyCommand):
+    """``scrapy robots SUB-COMMAND …``."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012  # Scrapy's way
+
+    def syntax(self) -> str:
+        return f"{'|'.join(SUB_COMMANDS)} …"
+
+    def short_desc(self) -> str:
+        return "Explain, lint, compare and survey robots.txt files"
+
+    def long_desc(self) -> str:
+        lines = [f"  {name:<12}{what}" for name, what in SUB_COMMANDS.items()]
+        return "\n".join(
+            [f"{self.short_desc()}.", "", *lines, "", "scrapy robots SUB-COMMAND --help describes each."]
+        )
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add Scrapy's options; the sub-command parses everything after its name, ``--help`` too."""
+        super().add_options(parser)
+        parser.formatter_class = _HelpFormatter
+        parser.add_argument("rest", nargs="...", help="sub-command and its arguments")
+
+    def run(self, args: list[str], opts: Namespace) -> None:
+        """Run the sub-command. Raises ``UsageError`` when there is none of this name."""
+        name, *rest = [*opts.rest, *args] or [""]
+        if name not in SUB_COMMANDS:
+            raise UsageError(f"unknown sub-command {name!r}: choose one of {', '.join(SUB_COMMANDS)}")
+        module = import_module(f".{name}", __package__)
+        parser = ArgumentParser(
+            prog=f"scrapy robots {name}", description=module.__doc__, formatter_class=RawDescriptionHelpFormatter
+        )
+        parser.add_argument(
+            "-s", dest="set", action="append", default=[], metavar="NAME=VALUE", help="set or override a setting"
+        )
+        module.add_arguments(parser)
+        arguments = parser.parse_intermixed_args(rest)  # URLs before and after options
+        assert self.settings is not None  # noqa: S101  # Scrapy has set them
+        try:
+            self.settings.setdict(arglist_to_dict(arguments.set), priority="cmdline")
+        except ValueError:
+            raise UsageError("-s takes NAME=VALUE") from None
+        self.exitcode = run_module(module, arguments, self.settings)

@@ -1,0 +1,240 @@
+"""What can be fixed without asking: edits after which the engine gives every verdict that it gave before.
+
+An edit is safe when every verdict of the engine stays, for every URL and crawler, and when no crawler that reads
+the file in another way (without wildcards, the first rule that matches, groups that end at a blank line) reads it
+worse: what it misread it may read afterwards as the engine does. All else is for people to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Final
+
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, Record
+from scrapy_rep.protocol.product_token import token_in
+from scrapy_rep.protocol.records import MAX_LINE, kind_of, split_line
+
+from .finding import Finding
+from .fix import Edit, Fix
+from .rule_fixes import RuleFixes
+from .subject import RULES, Subject
+
+PROVED: Final = frozenset({GOOGLE.name, GOOGLE_EXACT.name})
+"""The dialects in which the tests prove it; nothing is fixed for another one."""
+
+_MOST_EDITS: Final = 1_000  # of one fix; the next pass makes the others
+_NAMES: Final[dict[Kind, bytes]] = {
+    kind: kind.value.capitalize().encode() for kind in Kind if kind is not Kind.UNKNOWN
+}
+_MISSPELT: Final = re.compile(  # and no "Allow-training", which is read as Allow by its start alone
+    rb"user[- ]?agents?|allow(?:s|ed)?|(?:disallow|dissallow|dissalow|disalow|diasllow|disallaw)(?:s|ed)?"
+    rb"|site-?maps?|crawl ?delay|content-signals",
+    re.IGNORECASE,
+)
+_WITH_VERSION: Final = re.compile(rb"([A-Za-z_-]+)/[0-9.]*")
+_LINE_END: Final = re.compile(rb"\r\n?")
+_COMMENT_OF_OURS: Final = re.compile(rb"lint\s*:", re.IGNORECASE)
+
+
+def fix_for(
+    finding: Finding, body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE
+) -> Fix | None:
+    """The fix of a *finding* that ``lint(body, dialect, limit=limit)`` gave; None where none is safe.
+
+    For many findings of one body a `Fixer` is faster.
+    """
+    return Fixer(body, dialect, limit=limit).fix_for(finding)
+
+
+class Fixer:
+    """Gives the fixes of the findings in one *body*."""
+
+    def __init__(self, body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> None:
+        self._most_octets = MAX_SIZE if limit is None else min(limit, MAX_SIZE)
+        # In a longer one the end is not read, and a shorter start would bring it back.
+        self._is_fixable = len(body) <= self._most_octets and dialect.name in PROVED
+        self._subject = Subject(body, dialect, None)
+
+    def fix_for(self, finding: Finding) -> Fix | None:
+        """The fix of *finding*; None where none is safe."""
+        fixes = _FIXES.get(finding.code)
+        edits = sorted(fixes(self, finding)) if fixes and self._is_fixable else []
+        growth = sum(len(edit.text) - edit.end + edit.start for edit in edits)
+        is_too_long = growth > 0 and len(self._subject.octets) + growth > self._most_octets
+        return Fix(tuple(edits)) if edits and not is_too_long else None
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        """Where each line starts, and where the last one ends."""
+        starts = [self._subject.bom_length]
+        for line in self._subject.octets[starts[0] :].splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    @cached_property
+    def _record_lines(self) -> list[int]:
+        return [record.line for record in self._subject.records]
+
+    @cached_property
+    def _rules(self) -> RuleFixes:
+        return RuleFixes(self._subject)
+
+    def _record(self, number: int) -> Record | None:
+        """The record on line *number*."""
+        at = bisect_left(self._record_lines, number)
+        is_there = at < len(self._record_lines) and self._record_lines[at] == number
+        return self._subject.records[at] if is_there else None
+
+    def _line(self, number: int) -> bytes:
+        return self._subject.lines[number - 1]
+
+    def _rewritten(self, number: int, line: bytes, *, kind: Kind, value: bytes) -> Iterator[Edit]:
+        """The edit that makes line *number* to *line*, if that is a record of *kind* with *value*."""
+        old = self._line(number)
+        key, read = split_line(line)
+        if len(old) <= MAX_LINE and b"\0" not in old and (kind_of(key), read) == (kind, value):
+            yield _smallest(self._line_ends[number - 1], old, line)
+
+    def _mark(self, finding: Finding) -> Iterator[Edit]:  # noqa: ARG002  # all have one form
+        """Without the mark, unless that makes a mark of what follows."""
+        if self._subject.octets[3:4] != b"\xef":
+            yield Edit(0, 3)
+
+    def _all_line_ends(self, finding: Finding) -> Iterator[Edit]:  # noqa: ARG002
+        """LF for every CRLF and CR: one edit, as a file may have hundreds of thousands."""
+        octets = self._subject.octets
+        start, end = octets.index(b"\r"), octets.rindex(b"\r") + 1
+        end += octets[end : end + 1] == b"\n"
+        yield Edit(start, end, _LINE_END.sub(b"\n", octets[start:end]))
+
+    def _indentation(self, finding: Finding) -> Iterator[Edit]:
+        record = self._record(finding.line)
+        if record:
+            line = self._line(finding.line).lstrip()
+            yield from self._rewritten(finding.line, line, kind=record.kind, value=record.value)
+
+    def _key(self, finding: Finding) -> Iterator[Edit]:
+        """The usual spelling of a key; other keys that only start like one are not misspelt."""
+        record = self._record(finding.line)
+        if record and _MISSPELT.fullmatch(record.key):
+            yield from self._respelt(record)
+
+    def _case(self, finding: Finding) -> Iterator[Edit]:
+        """The usual spelling, on all lines that have this one: it is reported once."""
+        record = self._record(finding.line)
+        same = [each for each in self._subject.records if record and each.key == record.key]
+        for each in same[:_MOST_EDITS]:
+            yield from self._respelt(each)
+
+    def _respelt(self, record: Record) -> Iterator[Edit]:
+        line = self._line(record.line).replace(record.key, _NAMES[record.kind], 1)
+        yield from self._rewritten(record.line, line, kind=record.kind, value=record.value)
+
+    def _colon(self, finding: Finding) -> Iterator[Edit]:
+        """A colon between two words that the engine reads as a record; more words are none."""
+        record = self._record(finding.line)
+        if record and b":" not in record.key + record.value:
+            line = re.sub(rb"(?<=\S)[ \t]+", b": ", self._line(finding.line), count=1)
+            yield from self._rewritten(finding.line, line, kind=record.kind, value=record.value)
+
+    def _comment(self, finding: Finding) -> Iterator[Edit]:
+        """The comment above its rule. A # after anything but white space may be meant as part of the path."""
+        record, line = self._record(finding.line), self._line(finding.line)
+        text, _, comment = line.partition(b"#")
+        if record and text[-1:].isspace():
+            moved = b"#" + comment.rstrip() + self._end_of(finding.line)
+            start = self._line_ends[finding.line - 1]
+            for edit in self._rewritten(finding.line, text.rstrip(), kind=record.kind, value=record.value):
+                yield from (Edit(start, start, moved), edit)
+
+    def _end_of(self, number: int) -> bytes:
+        """How line *number* ends; as the one before it, or with LF, where it is the last."""
+        for at in (number, number - 1):
+            end = self._line_ends[at]
+            line = self._subject.octets[self._line_ends[at - 1] : end] if at else b""
+            if line[-1:] in {b"\r", b"\n"}:
+                return b"\r\n" if line.endswith(b"\r\n") else line[-1:]
+        return b"\n"
+
+    def _blank_lines(self, finding: Finding) -> Iterator[Edit]:
+        """An empty comment for each blank line of the group, from the reported one to its last rule."""
+        last = finding.line
+        records = self._subject.records
+        for at in range(bisect_left(self._record_lines, finding.line), len(records)):
+            if records[at].kind is Kind.USER_AGENT:
+                break
+            if records[at].kind in RULES:
+                last = records[at].line
+        blank = [number for number in range(finding.line, last) if not self._line(number).strip()]
+        for number in blank[:_MOST_EDITS]:
+            start = self._line_ends[number - 1]
+            yield Edit(start, start + len(self._line(number)), b"#")
+
+    def _version(self, finding: Finding) -> Iterator[Edit]:
+        """A token without its version, where nothing else follows."""
+        record = self._record(finding.line)
+        found = _WITH_VERSION.fullmatch(record.value) if record else None
+        if record and found and token_in(record.value, wide=True) == found[1]:
+            yield from self._revalued(record, found[1])
+
+    def _star(self, finding: Finding) -> Iterator[Edit]:
+        record = self._record(finding.line)
+        shorter = self._rules.without_needless_star(record) if record else b""
+        if record and shorter:
+            yield from self._revalued(record, shorter)
+
+    def _revalued(self, record: Record, value: bytes) -> Iterator[Edit]:
+        """*value* in place of that of *record*."""
+        line = self._line(record.line)
+        at = line.find(record.value, line.find(record.key) + len(record.key))
+        line = line[:at] + value + line[at + len(record.value) :]
+        yield from self._rewritten(record.line, line, kind=record.kind, value=value)
+
+    def _duplicate(self, finding: Finding) -> Iterator[Edit]:
+        yield from self._removed(finding.line)
+
+    def _useless(self, finding: Finding) -> Iterator[Edit]:
+        if self._rules.is_covered_for_all(finding.line):
+            yield from self._removed(finding.line)
+
+    def _removed(self, number: int) -> Iterator[Edit]:
+        """Without line *number*; its comment stays, if it is none for the linter."""
+        line = self._line(number)
+        _, mark, comment = line.partition(b"#")
+        start, end = self._line_ends[number - 1 : number + 1]
+        if not mark:
+            yield Edit(start, end)
+        elif not _COMMENT_OF_OURS.search(comment):
+            yield Edit(start, start + len(line) - len(mark + comment))
+
+
+def _smallest(start: int, old: bytes, new: bytes) -> Edit:
+    """The shortest edit that makes *old*, at *start* in its body, to *new*."""
+    shorter = min(len(old), len(new))
+    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = next((at for at in range(shorter - same) if old[-1 - at] != new[-1 - at]), shorter - same)
+    return Edit(start + same, start + len(old) - tail, new[same : len(new) - tail])
+
+
+_FIXES: Final[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
+    "byte-order-mark": Fixer._mark,
+    "cr-line-ends": Fixer._all_line_ends,
+    "crlf-line-ends": Fixer._all_line_ends,
+    "mixed-line-ends": Fixer._all_line_ends,
+    "misspelt-key": Fixer._key,
+    "missing-colon": Fixer._colon,
+    "indented-line": Fixer._indentation,
+    "odd-case-key": Fixer._case,
+    "comment-after-rule": Fixer._comment,
+    "blank-line-in-group": Fixer._blank_lines,
+    "agent-with-other-text": Fixer._version,
+    "needless-star": Fixer._star,
+    "duplicate-rule": Fixer._duplicate,
+    "useless-rule": Fixer._useless,
+}
+
+FIXABLE: Final = frozenset(_FIXES)
+"""The codes some of whose findings have a fix."""

@@ -1,0 +1,103 @@
+"""Which rules can be shortened or removed without changing a verdict. Knows nothing of lines and edits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import Final
+
+from scrapy_rep.protocol import Group, Kind, Record
+from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.verdict import RulePaths
+
+from .path_checks import _shorter
+from .subject import RULES, Subject
+
+_STEPS: Final = 1_000_000  # comparisons of two rules in a file; beyond them nothing is fixed
+
+
+class RuleFixes:
+    """Answers for the rules of one *subject*."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._canonical = subject.dialect.canonical_octets
+        self._steps = 0
+
+    def without_needless_star(self, record: Record) -> bytes:
+        """The path of the rule *record* without the stars that change nothing; empty where that is not safe.
+
+        A rule that is shorter ranks lower. That is safe as long as it wins over the same opposite rules of the
+        file as before, whichever crawlers they are for. (Each such order stays when several rules are
+        shortened: ranks only fall, and no shortened rule passes one that it did not pass alone.)
+        """
+        shorter = _shorter(record.value)
+        allows = record.kind is Kind.ALLOW
+        if record.kind not in RULES or shorter == record.value or (allows and _folders(record.value)):
+            return b""
+        old, new = (Pattern.of(value, canonical_octets=self._canonical) for value in (record.value, shorter))
+        # On a tie the Allow wins: one that falls to a rank no longer wins over the ranks above it.
+        passed = range(new.specificity + allows, old.specificity + allows)
+        heads = self._heads[not allows]
+        for head in (head for rank in passed if rank in heads for head in heads[rank]):
+            self._steps += 1
+            if self._steps > _STEPS or head.startswith(old.pieces[0]) or old.pieces[0].startswith(head):
+                return b""
+        return shorter
+
+    @cached_property
+    def _heads(self) -> dict[bool, dict[int, list[bytes]]]:
+        """The starts, up to the first star, of the rules that allow and of the others, by their ranks."""
+        heads: dict[bool, dict[int, list[bytes]]] = {True: defaultdict(list), False: defaultdict(list)}
+        for record in self._subject.records:
+            if record.kind in RULES:
+                allows = record.kind is Kind.ALLOW
+                for value in [record.value, *(_folders(record.value) if allows else ())]:
+                    pattern = Pattern.of(value, canonical_octets=self._canonical)
+                    heads[allows][pattern.specificity].append(pattern.pieces[0])
+        return heads
+
+    def is_covered_for_all(self, line: int) -> bool:
+        """Whether the rule on *line*, which the engine does not need, is of no use to any other crawler.
+
+        Those may know no wildcard, or take the first rule that matches. So an earlier rule of its group, with
+        the same verdict and without a wildcard, covers it, and no opposite rule of the file, its wildcards read
+        as letters, ranks between the two.
+        """
+        group = self._groups.get(line)
+        rule = next((rule for rule in group.rules if rule.line == line), None) if group else None
+        if group is None or rule is None:
+            return False
+        self._steps += len(group.rules)
+        if self._steps > _STEPS:
+            return False
+        wider = [
+            len(each.value)
+            for each in group.rules
+            if each.line < line and each.allow is rule.allow and _is_start(each.value, rule.value)
+        ]
+        return bool(wider) and not any(
+            rule.value[:length] in self._paths[not rule.allow] for length in range(max(wider), len(rule.value) + 1)
+        )
+
+    @cached_property
+    def _groups(self) -> dict[int, Group]:
+        return {rule.line: group for group in self._subject.groups for rule in group.rules}
+
+    @cached_property
+    def _paths(self) -> dict[bool, set[bytes]]:
+        """The paths of the rules that allow, and of the others."""
+        records = [record for record in self._subject.records if record.kind in RULES]
+        return {
+            allows: {record.value for record in records if (record.kind is Kind.ALLOW) is allows}
+            for allows in (True, False)
+        }
+
+
+def _is_start(start: bytes, path: bytes) -> bool:
+    return bool(start) and path.startswith(start) and not set(start) & set(b"*$")
+
+
+def _folders(path: bytes) -> list[bytes]:
+    """The folders that an Allow of *path* allows too, as it is their index page."""
+    return [folder for folder, _ in RulePaths.of([path], []).folders_of_index_pages()]

@@ -1,0 +1,37 @@
+"""The pages of the codes ship with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.protocol import CODES
+from scrapy_rep.tools.lint import pages
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_code_has_a_page_with_both_examples(code: str) -> None:
+    page = pages.page(code)
+    assert page.startswith(f"*{CODES[code].severity.value}*, {CODES[code].title}. ")
+    assert page.index("\nBad:\n") < page.index("\nGood:\n")
+    assert "\n## " not in page
+    assert page == page.strip()
+
+
+def test_what_ships_is_the_page_of_the_documentation() -> None:
+    """In the repository it is a link; in an archive of the package a copy."""
+    shipped, documented = ROOT / "scrapy_rep/tools/lint/pages.md", ROOT / "docs/lint.md"
+    assert shipped.read_bytes() == documented.read_bytes()
+
+
+def test_other_codes_have_no_page() -> None:
+    assert pages.page("nosuch") == ""
+
+
+def test_the_address_of_a_page_is_that_of_the_documentation() -> None:
+    site = "https://scrapy-rep.readthedocs.io/"
+    assert f"Documentation = {site}\n" in (ROOT / "setup.cfg").read_text("utf-8")
+    assert pages.page_url("nul") == f"{site}lint/#nul"
