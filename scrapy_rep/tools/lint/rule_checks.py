@@ -16,13 +16,13 @@ from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.verdict import RulePaths
 
 from .finding import Code, Findings, Severity
-from .subject import Subject
+from .subject import Subject, is_for_all
 
 CODES: Final[dict[str, Code]] = {
     "allow-disallow-tie": Code(
         Severity.WARNING,
         "Allow and Disallow of the same path",
-        "Line {1} allows what this line disallows; for Google the Allow wins, others use the first rule.",
+        "Line {1} allows {0} what this line disallows; for Google the Allow wins, others use the first rule.",
         "Keep the rule that you mean.",
     ),
     "duplicate-rule": Code(
@@ -39,6 +39,7 @@ CODES: Final[dict[str, Code]] = {
     ),
 }
 
+_EVERYBODY: Final = "all crawlers"
 _STEPS: Final = 300_000  # comparisons of two rules in a file
 _OCTETS_OF_A_STEP: Final = 64
 _PIECES_OF_A_STEP: Final = 8
@@ -51,6 +52,28 @@ def check(subject: Subject, found: Findings) -> None:
     for group in subject.groups:
         if len(group.rules) > 1:
             _Comparison(group, opponents, found, work).check()
+    _check_ties_of_all(subject, found)
+
+
+def _check_ties_of_all(subject: Subject, found: Findings) -> None:
+    """Report rules for all crawlers that contradict a rule for all in another group: such groups are merged."""
+    groups = [group for group in subject.groups if is_for_all(group)]
+    if len(groups) < 2:
+        return
+    allowed = {rule.value: (rule, group) for group in groups for rule in group.rules if rule.allow and rule.value}
+    for group in groups:
+        for rule in group.rules:
+            other, home = allowed.get(rule.value, (rule, group))
+            if not rule.allow and home is not group and rule.value.strip(b"*") != b"/":  # see group-opens-site
+                found.add("allow-disallow-tie", rule.line, 1, _EVERYBODY, str(other.line))
+
+
+def _whom(group: Group) -> str:
+    """The crawlers that *group* addresses."""
+    if is_for_all(group):
+        return _EVERYBODY
+    first, *others = [agent.text for agent in group.agents]
+    return f"{first} and others" if others else first
 
 
 class _Weighed(NamedTuple):
@@ -188,7 +211,7 @@ class _Comparison:
         for each in weighed:
             other = None if each.rule.allow else allowed.get(each.pattern)
             if other:
-                self._found.add("allow-disallow-tie", each.rule.line, 1, "", str(other.line))
+                self._found.add("allow-disallow-tie", each.rule.line, 1, _whom(self._group), str(other.line))
                 tied |= {each.rule.line, other.line}
         return tied
 
