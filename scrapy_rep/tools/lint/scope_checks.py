@@ -245,6 +245,6 @@ def _check_single(subject: Subject, found: Findings) -> None:
             pattern = f"/*{separator or '?'}{parameter}=" if parameter else f"/*/{folder}/"
             singles.setdefault((pattern, parameter or folder), []).append(rule)
     for (pattern, name), rules in singles.items():
-        example = pattern.replace("*", "?a" if "&" in pattern else "a") + "1"
+        example = pattern.replace("*", "any-other?a" if "&" in pattern else "any-other") + "1"
         if len({rule.value for rule in rules}) >= _MANY and subject.verdict(UNNAMED, example).allowed:
             found.add("closable-pattern", rules[0].line, 1, len(rules), name, pattern)
