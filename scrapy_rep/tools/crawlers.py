@@ -286,6 +286,7 @@ _ALONE: Final = (
     ("Screaming Frog SEO Spider", "Screaming Frog", "audits", _U, "SEO Spider user guide", "2024"),
     ("Siteimprove", "Siteimprove", "audits", _U, "Siteimprove help", "2023"),
     ("CCBot", "Common Crawl", "an open copy of the web", _R, "CCBot", "2025"),
+    ("ia_archiver", "Alexa Internet", "rankings until 2022; archives", _U, "Alexa: end of service", "2022"),
     ("archive.org_bot", "Internet Archive", "an archive", _U, "Internet Archive help", "2017"),
     ("heritrix", "Internet Archive", "framework for crawlers", _U, "Heritrix", "2023"),
     ("Nutch", "Apache", "framework for crawlers", _R, "Apache Nutch", "2023"),
@@ -328,7 +329,6 @@ _ALONE: Final = (
 _RETIRED: Final = (
     # token, owner, purpose, last year, successor, document that says so, its date
     ("msnbot", "Microsoft", "search", "2010", "bingbot", "Bing Webmaster blog: Bing crawler: bingbot", "2010"),
-    ("ia_archiver", "Alexa Internet", "rankings", "2022", "", "End of service notice of Alexa", "2022"),
     ("anthropic-ai", "Anthropic", "training", "2024", "ClaudeBot", "404 Media: wrong AI scrapers", "2024-07"),
     ("Claude-Web", "Anthropic", "training", "2024", "ClaudeBot", "404 Media: wrong AI scrapers", "2024-07"),
     ("DuplexWeb-Google", "Google", "tasks for users", "2022", "", "Retired Google crawlers", "2025-08"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrapy_rep.protocol import Group, Record
 from scrapy_rep.protocol.product_token import token_in
@@ -41,37 +41,52 @@ CODES: Final[dict[str, Code]] = {
 _DISOBEYS: Final = {Follows.NOTHING: "does not follow", Follows.PARTLY: "does not always follow"}
 
 
+class _Named(NamedTuple):
+    """The first user-agent line that names a crawler, and its group."""
+
+    agent: Record
+    group: Group
+
+
 def check(subject: Subject, found: Findings) -> None:
     """Look up the crawlers that *subject* names, each once."""
-    names: dict[bytes, tuple[Record, Group]] = {}
+    names = _names(subject)
+    unknown = []
+    for named in names.values():
+        agent = named.agent
+        crawler = crawler_of(agent.text)
+        meant = crawler_like(agent.text) if crawler is None else None
+        if crawler:
+            _check_known(crawler, named, names, subject, found)
+        elif meant:
+            found.add("misspelt-agent", agent.line, subject.value_column(agent), agent.value, meant.token)
+        else:
+            unknown.append(agent)
+    if unknown:
+        first, more = unknown[0], len(unknown) - 1
+        others = f", nor {'is' if more == 1 else 'are'} {more:,} more of the {len(names):,} names" if more else ""
+        found.add("unknown-agent", first.line, subject.value_column(first), first.value, others)
+
+
+def _names(subject: Subject) -> dict[bytes, _Named]:
+    names: dict[bytes, _Named] = {}
     for group in subject.groups:
         for agent in group.agents:
             token = token_in(agent.value, wide=True)
             if token:
-                names.setdefault(token.lower(), (agent, group))
-    unknown = [agent for agent, group in names.values() if not _is_known(agent, group, subject, found)]
-    if unknown:
-        more = len(unknown) - 1
-        others = f", nor {'is' if more == 1 else 'are'} {more:,} more of the {len(names):,} names" if more else ""
-        first = unknown[0]
-        found.add("unknown-agent", first.line, subject.value_column(first), first.value, others)
+                names.setdefault(token.lower(), _Named(agent, group))
+    return names
 
 
-def _is_known(agent: Record, group: Group, subject: Subject, found: Findings) -> bool:
-    """Whether the crawler that *agent* names is known, or can be guessed; report what is known of it."""
-    crawler = crawler_of(agent.text)
-    meant = crawler_like(agent.text) if crawler is None else None
-    if meant:
-        found.add("misspelt-agent", agent.line, subject.value_column(agent), agent.value, meant.token)
-    elif crawler:
-        _check_known(crawler, agent, group, subject, found)
-    return bool(crawler or meant)
-
-
-def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject, found: Findings) -> None:
+def _check_known(
+    crawler: Crawler, named: _Named, names: dict[bytes, _Named], subject: Subject, found: Findings
+) -> None:
+    """Report what is known of the *crawler* that is *named*."""
+    agent = named.agent
     place = agent.line, subject.value_column(agent)
     if crawler.until:
-        advice = f"Write {crawler.instead}" if crawler.instead else "Remove it"
+        has_successor = crawler.instead.lower().encode() in names
+        advice = f"Write {crawler.instead}" if crawler.instead and not has_successor else "Remove it"
         found.add("retired-agent", *place, agent.value, crawler.owner, crawler.until, advice)
-    elif crawler.follows in _DISOBEYS and any(rule.value and not rule.allow for rule in group.rules):
+    elif crawler.follows in _DISOBEYS and any(rule.value and not rule.allow for rule in named.group.rules):
         found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, _DISOBEYS[crawler.follows])

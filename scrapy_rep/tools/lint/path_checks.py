@@ -95,12 +95,13 @@ _PRIVATE: Final = re.compile(
     re.IGNORECASE,
 )
 _WELL_KNOWN: Final = re.compile(
-    rb"/(?:\*/)?(?:index\.php/|\?q=)?admin(?:istrator)?(?:\.php)?/?[*$]?", re.IGNORECASE
+    rb"/(?:\*/)?(?:index\.php/|\?q=)?admin(?:istrator)?(?:\.\w+)?/?[*$]?", re.IGNORECASE
 )
 _UNUSUAL: Final = re.compile(rb"[\s%$]|[,\]];?/")
 _SPACE: Final = re.compile(rb"\s")
 _STRAY_PERCENT: Final = re.compile(rb"%(?![0-9a-f]{2})", re.IGNORECASE)
 _EXTENSION: Final = re.compile(rb"\.(?!(?:git|svn|hg|env)\b)[a-z0-9]{1,5}\$?", re.IGNORECASE)
+_WWW: Final = re.compile(rb"\Awww\.[^/]+/", re.IGNORECASE)
 _IN_QUERY: Final = (b"?", b"&", b"=", b";")
 _ROBOTS_TXT: Final = b"/robots.txt$"
 _NEEDLESS: Final = re.compile(rb"\*{2,}|\*\$?\Z")
@@ -157,7 +158,7 @@ def _escaped(path: bytes) -> bytes:
 def _rooted(path: bytes) -> bytes:
     """What was probably meant by *path*, which has no slash at its start."""
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
-    return b"/*" + path if is_part else b"/" + path
+    return b"/*" + path if is_part else b"/" + _WWW.sub(b"", path)
 
 
 def _is_name(path: bytes, agents: set[bytes]) -> bool:

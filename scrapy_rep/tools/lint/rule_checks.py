@@ -123,6 +123,7 @@ class _Opponents:
         self.canonical = subject.dialect.canonical_octets
         self._roots: dict[bytes, bytes] = {}
         self._weighed: dict[bytes, dict[bool, list[_Weighed]]] = {}
+        self.by_rule: dict[Rule, _Weighed] = {}
         for group in subject.groups:
             root, *others = map(self._root, _names(group))
             for name in others:
@@ -142,7 +143,8 @@ class _Opponents:
     def _patterns(self, rule: Rule) -> Iterator[_Weighed]:
         """The patterns of *rule*: an allowed index page also allows its folder."""
         if rule.value:
-            yield _Weighed.of(rule, rule.value, canonical=self.canonical)
+            weighed = self.by_rule[rule] = _Weighed.of(rule, rule.value, canonical=self.canonical)
+            yield weighed
         for folder in _folders(rule):
             yield _Weighed.of(rule, folder, canonical=self.canonical)
 
@@ -170,7 +172,7 @@ class _Comparison:
 
     def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
         self._group = group
-        self._canonical = opponents.canonical
+        self._by_rule = opponents.by_rule
         self._opponents = opponents.of(group)
         self._found = found
         self._work = work
@@ -202,7 +204,7 @@ class _Comparison:
             known = first.setdefault((rule.allow, rule.value), rule)
             if known is not rule:
                 self._add("duplicate-rule", rule, "", str(known.line))
-        return [_Weighed.of(rule, rule.value, canonical=self._canonical) for rule in first.values() if rule.value]
+        return [self._by_rule[rule] for rule in first.values() if rule.value]
 
     def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
         """Report rules that contradict another one of equal length; return the lines of both."""

@@ -161,11 +161,17 @@ def _closed_file(rule: Rule, asset: _Asset, token: str, subject: Subject) -> byt
 
 def _files(rule: Rule, asset: _Asset, subject: Subject) -> Iterator[bytes]:
     pieces = Pattern.of(rule.value, canonical_octets=subject.dialect.canonical_octets).pieces
-    path = b"/" + b"a".join(pieces if pieces[-1] else pieces[:-1]).lstrip(b"/")
+    path = b"/" + b"".join(_filled(pieces)).lstrip(b"/")
     if _names_files(rule.value):
         yield path
     else:
         yield from (path.rstrip(b"/") + b"/" + file for file in asset.files)
+
+
+def _filled(pieces: tuple[bytes, ...]) -> Iterator[bytes]:
+    """*pieces* of a pattern, with something for a wildcard where nothing would look odd."""
+    for at, piece in enumerate(pieces):
+        yield b"a" + piece if at and piece and not piece[:1].isalnum() else piece
 
 
 def _names_files(value: bytes) -> bool:
@@ -190,13 +196,14 @@ def _check_queries(subject: Subject, found: Findings) -> None:
 def _check_prefixes(subject: Subject, found: Findings) -> None:
     """Find rules for what may be a folder that also forbid another path which the file has."""
     rules = [rule for group in subject.groups for rule in group.rules if not rule.allow]
-    lines = {path: record.line for record, path in _sitemaps(subject)}
-    lines |= {rule.value: rule.line for rule in reversed(rules) if is_plain(rule.value)}
+    short = [rule for rule in rules if _FOLDER_OR_PAGE.fullmatch(rule.value)]
+    lines = {path: record.line for record, path in _sitemaps(subject)} if short else {}
+    lines |= {rule.value: rule.line for rule in reversed(rules)}
     paths = sorted(lines)
-    for rule in rules:
-        path = rule.value
-        if _FOLDER_OR_PAGE.fullmatch(path) and (longer := _longer(path, paths)):
-            found.add("prefix-trap", rule.line, 1, path, longer, str(lines[longer]))
+    for rule in short:
+        longer = _longer(rule.value, paths)
+        if longer and is_plain(longer):
+            found.add("prefix-trap", rule.line, 1, rule.value, longer, str(lines[longer]))
 
 
 _FOLDER_OR_PAGE: Final = re.compile(rb"(?:/[\w~+-]*)*/[\w-]+")
@@ -229,7 +236,7 @@ def _longer(path: bytes, paths: list[bytes]) -> bytes:
 _SINGLE: Final = re.compile(
     rb"[^*?]*\?(?:[^*]*(?=&))?(&?)"
     rb"((?:php|j|asp)?sess(?:ion)?_?id|sid|sort(?:_?by)?|order(?:_?by)?|print(?:able)?|replytocom)=[^*]*"
-    rb"|[^*?]*/(print(?:able|er)?)/?",
+    rb"|[^*?]+/(print(?:able|er)?)/?",
     re.IGNORECASE,
 )
 _MANY: Final = 3  # rules for single URLs that show a pattern

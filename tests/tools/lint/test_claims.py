@@ -97,6 +97,7 @@ def test_only_what_tells_a_secret_is_called_private(path: bytes, is_private: boo
         (b".pdf$", "/*.pdf$"),
         (b"?sort=", "/*?sort="),
         (b".git/", "/.git/"),
+        (b"www.example.com/a", "/a"),
         (b".env", "/.env"),
     ],
 )
@@ -160,6 +161,7 @@ def test_unknown_crawlers_are_one_finding() -> None:
     ("agent", "rule", "code"),
     [
         (b"msnbot", b"Disallow: /a", "retired-agent"),
+        (b"Yahoo Pipes", b"Disallow: /a", "unknown-agent"),
         (b"ChatGPT-User", b"Disallow: /a", "agent-ignores-rules"),
         (b"ChatGPT-User", b"Disallow:", ""),  # it may come anyway
         (b"Googelbot", b"Disallow: /a", "misspelt-agent"),
@@ -194,6 +196,8 @@ def test_a_closed_site_is_told_from_one_with_a_door(body: bytes, code: str) -> N
     ("rules", "path"),
     [
         (b"Disallow: /css/", "/css/a.css"),
+        (b"Disallow: /*wp-content*", "/wp-content/a.css"),
+        (b"Disallow: /*/css/", "/a/css/a.css"),
         (b"Disallow: /*.js$", "/a.js"),
         (b"Disallow: /blog/wp-includes", "/blog/wp-includes/a.css"),
         (b"Disallow: /css/\nAllow: /css/*.css", "/css/a.js"),
@@ -276,3 +280,9 @@ def test_a_sitemap_of_another_host_shows_nothing() -> None:
 def test_a_pattern_is_hinted_at_where_single_rules_show_it(rules: bytes, pattern: str) -> None:
     found = [each for each in lint(HEAD + rules) if each.code == "closable-pattern"]
     assert [f"“Disallow: {pattern}”" in each.advice for each in found] == ([True] if pattern else [])
+
+
+def test_a_retired_crawler_is_not_to_be_replaced_by_one_that_is_there() -> None:
+    retired, successor = b"User-agent: msnbot\nDisallow: /a\n", b"User-agent: bingbot\nDisallow: /a\n"
+    assert only(retired, "retired-agent").advice == "Write bingbot."
+    assert only(retired + successor, "retired-agent").advice == "Remove it."
