@@ -38,6 +38,7 @@ CODES: Final[dict[str, Code]] = {
     ),
 }
 
+_BROWSER: Final = b"mozilla"  # of a User-Agent header, which group_checks reports
 _DISOBEYS: Final = {Follows.NOTHING: "does not follow", Follows.PARTLY: "does not always follow"}
 
 
@@ -73,7 +74,7 @@ def _names(subject: Subject) -> dict[bytes, _Named]:
     for group in subject.groups:
         for agent in group.agents:
             token = token_in(agent.value, wide=True)
-            if token:
+            if token and token.lower() != _BROWSER:
                 names.setdefault(token.lower(), _Named(agent, group))
     return names
 

@@ -129,6 +129,7 @@ _OF_SYSTEMS: Final = (
 )
 """Folders with style sheets and scripts, by a path that only files of the same system have."""
 
+_SCRIPTS: Final = re.compile(rb"/(?:js|javascripts?)\b[/*]*\Z", re.IGNORECASE)
 _GOOGLE: Final = "Googlebot"
 _GOOGLE_IMAGES: Final = b"googlebot-image"
 
@@ -165,7 +166,7 @@ def _files(rule: Rule, asset: _Asset, subject: Subject) -> Iterator[bytes]:
     if _names_files(rule.value):
         yield path
     else:
-        yield from (path.rstrip(b"/") + b"/" + file for file in asset.files)
+        yield from (path.rstrip(b"/") + b"/" + file for file in _in_order(rule.value, asset))
 
 
 def _filled(pieces: tuple[bytes, ...]) -> Iterator[bytes]:
@@ -182,7 +183,13 @@ def _longer_rule(value: bytes, asset: _Asset) -> bytes:
     """A longer path for files of the kind of *asset* among those that *value* forbids."""
     if _names_files(value):
         return b"/" + value.rstrip(b"$").replace(b"*", b"public/*", 1).removeprefix(b"/")
-    return value.rstrip(b"*$/") + b"/*" + asset.files[0].removeprefix(b"a")
+    return value.rstrip(b"*$/") + b"/*" + _in_order(value, asset)[0].removeprefix(b"a")
+
+
+def _in_order(value: bytes, asset: _Asset) -> list[bytes]:
+    """The files of *asset*, the most likely one in the folder *value* first."""
+    is_of_scripts = _SCRIPTS.search(value) is not None
+    return sorted(asset.files, key=lambda file: file.endswith(b".js") is not is_of_scripts)
 
 
 def _check_queries(subject: Subject, found: Findings) -> None:

@@ -166,6 +166,7 @@ def test_unknown_crawlers_are_one_finding() -> None:
         (b"ChatGPT-User", b"Disallow:", ""),  # it may come anyway
         (b"Googelbot", b"Disallow: /a", "misspelt-agent"),
         (b"Googlebot", b"Disallow: /a", ""),
+        (b"Mozilla/5.0 (MSIE 10.0)", b"Disallow: /a", ""),
     ],
 )
 def test_what_is_known_of_a_crawler_is_told(agent: bytes, rule: bytes, code: str) -> None:
@@ -198,6 +199,7 @@ def test_a_closed_site_is_told_from_one_with_a_door(body: bytes, code: str) -> N
         (b"Disallow: /css/", "/css/a.css"),
         (b"Disallow: /*wp-content*", "/wp-content/a.css"),
         (b"Disallow: /*/css/", "/a/css/a.css"),
+        (b"Disallow: /js/", "/js/a.js"),
         (b"Disallow: /*.js$", "/a.js"),
         (b"Disallow: /blog/wp-includes", "/blog/wp-includes/a.css"),
         (b"Disallow: /css/\nAllow: /css/*.css", "/css/a.js"),
