@@ -13,11 +13,14 @@ from scrapy_rep.protocol.robotstxt import require_octets
 
 from . import (
     content_usage_checks,
+    crawler_checks,
+    dialect_checks,
     file_checks,
     group_checks,
     line_checks,
     path_checks,
     rule_checks,
+    scope_checks,
     signal_checks,
     sitemap_and_extension_checks,
 )
@@ -29,8 +32,8 @@ from .subject import Subject
 __all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Edit", "Finding", "Fix", "Severity", "fix_for", "lint"]
 
 _LINE_BY_LINE: Final = (
-    line_checks, group_checks, path_checks, rule_checks, sitemap_and_extension_checks, signal_checks,
-    content_usage_checks,
+    line_checks, group_checks, crawler_checks, path_checks, rule_checks, scope_checks,
+    sitemap_and_extension_checks, signal_checks, content_usage_checks, dialect_checks,
 )  # fmt: skip
 
 CODES: Final[dict[str, Code]] = {

@@ -21,7 +21,13 @@ CODES: Final[dict[str, Code]] = {
     "html": Code(
         Severity.ERROR,
         "HTML instead of text",
-        "This is an HTML page, not a robots.txt: crawlers find no rules in it.",
+        "This is an HTML page, not a robots.txt: crawlers find {0} in it.",
+        "Serve plain text at /robots.txt, or status 404 if there are no rules.",
+    ),
+    "binary-file": Code(
+        Severity.ERROR,
+        "Binary file",
+        "This is {0}, not a text: crawlers find no rules in it.",
         "Serve plain text at /robots.txt, or status 404 if there are no rules.",
     ),
     "file-too-long": Code(
@@ -90,6 +96,18 @@ CODES: Final[dict[str, Code]] = {
         "The file is at {0}: some crawlers follow at most five redirects, or none to another host.",
         "Serve the file at this URL, with status 200.",
     ),
+    "missing-file": Code(
+        Severity.NOTE,
+        "No robots.txt",
+        "The server responds with status {0}: there is no robots.txt, so every crawler may request everything.",
+        "Nothing needs to be done unless something should not be crawled.",
+    ),
+    "unreachable": Code(
+        Severity.ERROR,
+        "Unreachable",
+        "The server responds with status {0}, which forbids crawlers everything for now.",
+        "Serve the file with status 200, or status 404 if there are no rules.",
+    ),
     "error-page": Code(
         Severity.ERROR,
         "Error page",
@@ -97,6 +115,10 @@ CODES: Final[dict[str, Code]] = {
         "Serve the file with status 200.",
     ),
 }
+
+_MISSING: Final = frozenset({404, 410})
+_TOO_MANY_REQUESTS: Final = 429
+_SERVER_ERROR: Final = 500  # and above
 
 
 def check(subject: Subject, found: Findings) -> None:
@@ -109,7 +131,9 @@ def check(subject: Subject, found: Findings) -> None:
     if not subject.body.strip():
         found.add("empty-file")
     elif subject.is_html:
-        found.add("html", 1, 1)
+        found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
+    elif subject.binary_kind:
+        found.add("binary-file", 1, 1, subject.binary_kind)
     elif subject.is_utf_16:
         found.add("utf-16")
     else:
@@ -124,8 +148,15 @@ def _check_source(subject: Subject, found: Findings) -> None:
         found.add("below-root", 0, 0, path, root)
     if subject.hops and not _is_upgrade(subject.url, subject.hops):
         found.add("redirected", 0, 0, subject.hops[-1])
-    if subject.is_error_page:
-        found.add("error-page", 0, 0, str(subject.status))
+    if subject.is_error_page and subject.status is not None:
+        found.add(_status_code(subject.status), 0, 0, str(subject.status))
+
+
+def _status_code(status: int) -> str:
+    """The code for a *status* that is no success (RFC 9309 sections 2.3.1.3 and 2.3.1.4)."""
+    if status in _MISSING:
+        return "missing-file"
+    return "unreachable" if status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR else "error-page"
 
 
 def _path_and_root(url: str) -> tuple[str, str]:

@@ -162,7 +162,7 @@ def _check_empty_groups(subject: Subject, found: Findings) -> None:
             agent = None
         elif record.kind is Kind.USER_AGENT:
             if agent and any(not line.strip() for line in subject.lines[agent.line : record.line - 1]):
-                shared = f", so it shares the rules for {record.text}"
+                shared = f", so it shares the rules for {record.text} at line {record.line}"
                 found.add("group-without-rules", agent.line, subject.column(agent), agent.value, shared)
             agent = record
     if agent:
@@ -198,7 +198,7 @@ def _check_repeated(subject: Subject, by_token: dict[bytes, list[Group]], found:
 
 def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:
     """Find named groups that lack the rules for *."""
-    canonical = subject.dialect.canonical_octets
+    canonical, wide = subject.dialect.canonical_octets, subject.dialect.wide_tokens
     for_all = [rule for group in by_token.get(b"*", ()) for rule in group.rules]
     star = {rule: _sample(rule, canonical) for rule in _partial(for_all)}
     if not star:
@@ -214,12 +214,12 @@ def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: 
             continue
         dropped = _dropped(star, groups, canonical)
         if dropped:
-            agent = groups[0].agents[0]
+            agent = next(each for each in groups[0].agents if _token(each, wide=wide) == token)
             found.add(
                 "named-group-drops-star-rules",
                 agent.line,
                 subject.column(agent),
-                token,
+                agent.value,
                 str(dropped),
                 str(dropped.line),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
@@ -25,6 +26,12 @@ CODES: Final[dict[str, Code]] = {
         "Unknown record",
         "No known crawler reads a record called {0}.",
         "Remove it, or turn it into a comment with a leading #.",
+    ),
+    "bare-url": Code(
+        Severity.WARNING,
+        "URL without a key",
+        "The line is a URL alone, so crawlers ignore it.",
+        "Write “Sitemap: ” before it if it is a sitemap; otherwise make it a comment with a leading #.",
     ),
     "misspelt-key": Code(
         Severity.WARNING,
@@ -62,6 +69,18 @@ CODES: Final[dict[str, Code]] = {
         "Some old parsers take the comment after the rule as part of the path.",
         "Move the comment to its own line.",
     ),
+    "hash-in-path": Code(
+        Severity.WARNING,
+        "# inside a path",
+        "A # starts a comment, so crawlers read only “{0}”.",
+        "Remove what follows the #, since crawlers send no fragment; write %23 for a # in a path.",
+    ),
+    "commented-out-rule": Code(
+        Severity.NOTE,
+        "Rule turned into a comment",
+        "{0} is a comment, so it is not in force{1}.",
+        "Remove the # if the rule should apply, or the line if it should not.",
+    ),
     "blank-line-in-group": Code(
         Severity.NOTE,
         "Blank line inside a group",
@@ -72,6 +91,8 @@ CODES: Final[dict[str, Code]] = {
 
 _NAMES: Final[dict[Kind, str]] = {kind: kind.value.capitalize() for kind in Kind if kind is not Kind.UNKNOWN}
 _KEYS: Final = {name.lower(): name for name in _NAMES.values()}
+_SCHEMES: Final = frozenset({b"http", b"https"})
+_RULE_IN_COMMENT: Final = re.compile(rb"\s*#[#\s]*(?:dis)?allow\s*:\s*[/*]\S*\s*\Z", re.IGNORECASE)
 _LONGEST_KEY: Final = 16  # characters: anything longer is not a misspelling
 _MOST_GUESSED: Final = 300  # different unknown keys of a file that are compared with the known ones
 
@@ -88,12 +109,33 @@ def check(subject: Subject, found: Findings) -> None:
         if line[:1].isspace():
             found.add("indented-line", record.line, 1)
         if record.kind in RULES and b"#" in line:
-            found.add("comment-after-rule", record.line, characters(line[: line.index(b"#")]) + 1)
+            _check_comment(record, line, found)
     _check_unread_lines(subject, found)
+    _check_commented_out(subject, found)
     _check_blank_lines(subject, found)
 
 
+def _check_comment(record: Record, line: bytes, found: Findings) -> None:
+    """Check the comment that follows a rule on its *line*."""
+    before = line[: line.index(b"#")]
+    is_path = before[-1:].strip() and not before.endswith(b":")
+    code = "hash-in-path" if is_path else "comment-after-rule"
+    found.add(code, record.line, characters(before) + 1, before.strip())
+
+
+def _check_commented_out(subject: Subject, found: Findings) -> None:
+    """Find the first line that would be a rule without its #."""
+    numbers = [number for number, line in enumerate(subject.lines, start=1) if _RULE_IN_COMMENT.match(line)]
+    if numbers:
+        more = len(numbers) - 1
+        others = f", nor {'is' if more == 1 else 'are'} {more:,} more like it" if more else ""
+        found.add("commented-out-rule", numbers[0], 1, subject.lines[numbers[0] - 1].strip(b"# \t"), others)
+
+
 def _check_unknown(record: Record, subject: Subject, found: Findings, keys: set[bytes]) -> None:
+    if record.key.lower() in _SCHEMES and record.value.startswith(b"//"):
+        found.add("bare-url", record.line, subject.column(record))
+        return
     keys.add(record.key)
     meant = _guess(record.key.lower()) if len(keys) < _MOST_GUESSED else ""
     code = "misspelt-key-ignored" if meant else "unknown-record"

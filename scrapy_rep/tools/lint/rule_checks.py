@@ -16,13 +16,13 @@ from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.verdict import RulePaths
 
 from .finding import Code, Findings, Severity
-from .subject import Subject
+from .subject import Subject, is_for_all
 
 CODES: Final[dict[str, Code]] = {
     "allow-disallow-tie": Code(
         Severity.WARNING,
         "Allow and Disallow of the same path",
-        "Line {1} allows what this line disallows; for Google the Allow wins, others use the first rule.",
+        "Line {1} allows {0} what this line disallows; for Google the Allow wins, others use the first rule.",
         "Keep the rule that you mean.",
     ),
     "duplicate-rule": Code(
@@ -39,6 +39,7 @@ CODES: Final[dict[str, Code]] = {
     ),
 }
 
+_EVERYBODY: Final = "all crawlers"
 _STEPS: Final = 300_000  # comparisons of two rules in a file
 _OCTETS_OF_A_STEP: Final = 64
 _PIECES_OF_A_STEP: Final = 8
@@ -51,6 +52,28 @@ def check(subject: Subject, found: Findings) -> None:
     for group in subject.groups:
         if len(group.rules) > 1:
             _Comparison(group, opponents, found, work).check()
+    _check_ties_of_all(subject, found)
+
+
+def _check_ties_of_all(subject: Subject, found: Findings) -> None:
+    """Report rules for all crawlers that contradict a rule for all in another group: such groups are merged."""
+    groups = [group for group in subject.groups if is_for_all(group)]
+    if len(groups) < 2:
+        return
+    allowed = {rule.value: (rule, group) for group in groups for rule in group.rules if rule.allow and rule.value}
+    for group in groups:
+        for rule in group.rules:
+            other, home = allowed.get(rule.value, (rule, group))
+            if not rule.allow and home is not group and rule.value.strip(b"*") != b"/":  # see group-opens-site
+                found.add("allow-disallow-tie", rule.line, 1, _EVERYBODY, str(other.line))
+
+
+def _whom(group: Group) -> str:
+    """The crawlers that *group* addresses."""
+    if is_for_all(group):
+        return _EVERYBODY
+    first, *others = [agent.text for agent in group.agents]
+    return f"{first} and others" if others else first
 
 
 class _Weighed(NamedTuple):
@@ -100,6 +123,7 @@ class _Opponents:
         self.canonical = subject.dialect.canonical_octets
         self._roots: dict[bytes, bytes] = {}
         self._weighed: dict[bytes, dict[bool, list[_Weighed]]] = {}
+        self.by_rule: dict[Rule, _Weighed] = {}
         for group in subject.groups:
             root, *others = map(self._root, _names(group))
             for name in others:
@@ -119,7 +143,8 @@ class _Opponents:
     def _patterns(self, rule: Rule) -> Iterator[_Weighed]:
         """The patterns of *rule*: an allowed index page also allows its folder."""
         if rule.value:
-            yield _Weighed.of(rule, rule.value, canonical=self.canonical)
+            weighed = self.by_rule[rule] = _Weighed.of(rule, rule.value, canonical=self.canonical)
+            yield weighed
         for folder in _folders(rule):
             yield _Weighed.of(rule, folder, canonical=self.canonical)
 
@@ -147,7 +172,7 @@ class _Comparison:
 
     def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
         self._group = group
-        self._canonical = opponents.canonical
+        self._by_rule = opponents.by_rule
         self._opponents = opponents.of(group)
         self._found = found
         self._work = work
@@ -179,7 +204,7 @@ class _Comparison:
             known = first.setdefault((rule.allow, rule.value), rule)
             if known is not rule:
                 self._add("duplicate-rule", rule, "", str(known.line))
-        return [_Weighed.of(rule, rule.value, canonical=self._canonical) for rule in first.values() if rule.value]
+        return [self._by_rule[rule] for rule in first.values() if rule.value]
 
     def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
         """Report rules that contradict another one of equal length; return the lines of both."""
@@ -188,7 +213,7 @@ class _Comparison:
         for each in weighed:
             other = None if each.rule.allow else allowed.get(each.pattern)
             if other:
-                self._found.add("allow-disallow-tie", each.rule.line, 1, "", str(other.line))
+                self._found.add("allow-disallow-tie", each.rule.line, 1, _whom(self._group), str(other.line))
                 tied |= {each.rule.line, other.line}
         return tied
 

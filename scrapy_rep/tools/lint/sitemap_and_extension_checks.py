@@ -26,6 +26,12 @@ CODES: Final[dict[str, Code]] = {
         "{0} is not an HTTP or HTTPS URL, so crawlers do not fetch it.",
         "Serve the sitemap over HTTPS.",
     ),
+    "no-sitemap": Code(
+        Severity.NOTE,
+        "No sitemap",
+        "No Sitemap line tells crawlers where to find the list of the site's pages.",
+        "Add “Sitemap: ” with the complete URL of the sitemap, if there is one.",
+    ),
     "bad-crawl-delay": Code(
         Severity.ERROR,
         "Unreadable Crawl-delay",
@@ -112,6 +118,12 @@ def check(subject: Subject, found: Findings) -> None:
             _check_delay(record, subject, found)
         elif record.kind is Kind.HOST:
             found.add("host-record", record.line, subject.column(record))
+    if (
+        subject.groups
+        and not subject.closing_rule
+        and all(each.kind is not Kind.SITEMAP for each in subject.records)
+    ):
+        found.add("no-sitemap")
     readers = _Readers()
     for extension in subject.extensions:
         record = extension.record

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.html import is_html
+from scrapy_rep.protocol.other_records import extensions
+from scrapy_rep.protocol.plain_reader import groups_in
 from scrapy_rep.protocol.product_token import is_global
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.protocol.robotstxt import cut
@@ -19,6 +21,27 @@ UNNAMED: Final = "any-other-crawler"
 
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"\0\0\1\0", "an icon"),
+    (b"RIFF", "a WebP image, a sound or a film"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\3\4", "a ZIP archive"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ\0", "an xz file"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\7", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90\0", "a program"),
+    (b"\xd0\xcf\x11\xe0", "an Office document"),
+    (b"wOF", "a font"),
+)
+_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
+_MOST_CONTROLS: Final = 0.1  # of the octets of a text
 
 
 @dataclass(frozen=True)
@@ -61,12 +84,17 @@ class Subject:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The parser's groups, not merged."""
-        return self._robotstxt.groups
+        return tuple(groups_in(self.records))
 
     @cached_property
     def extensions(self) -> tuple[Extension, ...]:
         """The records that RFC 9309 does not define, each with its user-agent lines."""
-        return self._robotstxt.extensions
+        return tuple(extensions(self.records))
+
+    @cached_property
+    def closing_rule(self) -> Rule | None:
+        """The rule that closes the whole site to the crawlers that no group names; None when parts are open."""
+        return closing(rule for group in self.groups if is_for_all(group) for rule in group.rules)
 
     def verdict(self, token: str, path: str | bytes) -> Verdict:
         """The engine's verdict on *path* for the crawler called *token*."""
@@ -90,6 +118,15 @@ class Subject:
             and any(half.count(0) < 0.1 * len(half) for half in halves)
         )
 
+    @cached_property
+    def binary_kind(self) -> str:
+        """What kind of binary file the body is, by its first octets; empty for text and where groups are."""
+        sample = self.body[:_SAMPLE]
+        controls = len(sample) - len(sample.translate(None, _CONTROLS))
+        kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
+        kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
+        return kind if kind and not (self.is_utf_16 or self.groups) else ""
+
     @property
     def is_error_page(self) -> bool:
         """Whether the status says that the body is not a robots.txt."""
@@ -98,7 +135,7 @@ class Subject:
     @property
     def is_readable(self) -> bool:
         """Whether it makes sense to check single lines."""
-        return not (self.is_error_page or self.is_html or self.is_utf_16)
+        return not (self.is_error_page or self.is_html or self.is_utf_16 or self.binary_kind)
 
     def raw(self, record: Record) -> bytes:
         """The line of *record* as written."""
@@ -125,3 +162,11 @@ def characters(octets: bytes) -> int:
 def is_for_all(group: Group) -> bool:
     """Whether a user-agent line of *group* is ``*``."""
     return any(is_global(agent.value) for agent in group.agents)
+
+
+def closing(rules: Iterable[Rule]) -> Rule | None:
+    """The rule among *rules* that closes the whole site; None without one, and where an Allow may open a part."""
+    rules = [rule for rule in rules if rule.value]
+    if any(rule.allow for rule in rules):
+        return None
+    return next((rule for rule in rules if rule.value.strip(b"*") in {b"/", b""}), None)

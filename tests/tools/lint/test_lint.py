@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,6 +115,114 @@ def test_a_rule_that_is_said_never_to_match_decides_nothing(
 
     for token in ("a", "b", "other"):
         assert not never & {file.verdict(token, url).line for url in [*URLS, *more]}
+
+
+def told(lines: list[bytes], dialect: Dialect, *codes: str) -> list[Finding]:
+    return [each for each in lint(b"\n".join(lines), dialect) if each.code in codes]
+
+
+@BOTH
+@often
+@given(groups=GROUPS, more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8))
+def test_to_a_site_that_is_called_closed_no_crawler_may_go(
+    dialect: Dialect, groups: Groups, more: list[str]
+) -> None:
+    lines = written(groups)
+    file = parse(b"\n".join(lines), dialect)
+    for each in told(lines, dialect, "site-closed", "closed-except"):
+        tokens = ("a", "b", "other") if each.code == "site-closed" else ("other",)
+        for token in tokens:
+            assert not any(file.verdict(token, url).allowed for url in [*URLS, *more])
+        assert lines[each.line - 1].startswith(b"Disallow")
+        if each.code == "closed-except":
+            assert any(f"to {token} at line" in each.message for token in ("a", "b"))
+
+
+@BOTH
+@often
+@given(groups=GROUPS, more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8))
+def test_without_an_allow_that_is_called_empty_no_verdict_changes(
+    dialect: Dialect, groups: Groups, more: list[str]
+) -> None:
+    lines, urls = written(groups), [*URLS, *more]
+    for each in told(lines, dialect, "empty-allow"):
+        without = [
+            *lines[: each.line - 1],
+            lines[each.line - 1].replace(b"Allow", b"Disallow"),
+            *lines[each.line :],
+        ]
+        assert verdicts(without, dialect, urls) == verdicts(lines, dialect, urls)
+
+
+NAMES = st.sampled_from(["css", "js", "images", "img", "a", "b", "sid", "x-1"])
+PARTS = st.lists(st.one_of(NAMES, st.sampled_from(["*", "$", "?", "=", "&", ".css", ".js", ".png"])), max_size=4)
+PATHS = PARTS.map(lambda parts: "/" + "/".join(parts)) | PARTS.map(lambda parts: "/" + "".join(parts))
+WIDE = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(["*", "Googlebot", "Googlebot-Image"]), min_size=1, max_size=2),
+        st.lists(st.tuples(st.sampled_from(["Allow", "Disallow", "Disallow"]), PATHS), max_size=6),
+    ),
+    min_size=1,
+    max_size=2,
+)
+
+
+@BOTH
+@often
+@given(groups=WIDE)
+def test_a_file_that_is_said_to_be_closed_to_google_is_closed_and_the_advice_opens_another(
+    dialect: Dialect, groups: Groups
+) -> None:
+    lines = written(groups)
+    file = parse(b"\n".join(lines), dialect)
+    for each in told(lines, dialect, "blocked-css-js", "blocked-images"):
+        example = each.message.partition("such as ")[2].partition("; " if ";" in each.message else ", ")[0]
+        example = example.partition(", and")[0]
+        is_image = each.code == "blocked-images"
+        has_own = b"User-agent: Googlebot-Image" in lines
+        verdict = file.verdict("Googlebot-Image" if is_image and has_own else "Googlebot", example)
+        assert (verdict.allowed, verdict.line) == (False, each.line)
+        advised = each.advice.partition("“Allow: ")[2].partition("”")[0].encode()
+        rule = lines[each.line - 1].removeprefix(b"Disallow: ")
+        longer, shorter = (Pattern.of(one, canonical_octets=dialect.canonical_octets) for one in (advised, rule))
+        assert longer.specificity > shorter.specificity
+
+
+@BOTH
+@often
+@given(groups=WIDE)
+def test_what_rules_are_said_to_reach_or_not_they_do(dialect: Dialect, groups: Groups) -> None:
+    lines = written(groups)
+    file = parse(b"\n".join(lines), dialect)
+    for each in told(lines, dialect, "prefix-trap", "closable-pattern", "blocked-queries"):
+        rule = lines[each.line - 1].partition(b": ")[2]
+        pattern = Pattern.of(rule, canonical_octets=dialect.canonical_octets)
+        if each.code == "prefix-trap":
+            longer, line = re.fullmatch(r".* also forbids (\S+) of line (\d+),.*", each.message).groups()  # type: ignore[union-attr]
+            assert lines[int(line) - 1].endswith(b": " + longer.encode())
+            assert pattern.matches(path_of(longer, canonical_octets=dialect.canonical_octets))
+        elif each.code == "blocked-queries":
+            for path in ("/?a", "/b?c=d", "/a/b.html?"):
+                assert pattern.matches(path_of(path))
+            assert not file.verdict("other", "/a?b=c").allowed
+        else:
+            assert file.verdict("other", "/any-other?a&sid=1").allowed or file.verdict("other", "/x?sid=1").allowed
+
+
+@often
+@given(path=st.text("/AB %#", max_size=7).map("/x".__add__), url=st.text("/ab", max_size=7).map("/x".__add__))
+def test_a_path_with_a_space_or_a_hash_is_read_as_is_said(path: str, url: str) -> None:
+    body = f"User-agent: *\nDisallow: {path}\n".encode()
+    for each in lint(body, GOOGLE_EXACT):
+        if each.code == "space-in-path":
+            assert parse(body, GOOGLE_EXACT).verdict("a", url.replace("b", "%20")).allowed
+            right = each.advice.removeprefix("Write ").removesuffix(".")
+            assert (
+                parse(f"User-agent: *\nDisallow: {right}\n".encode(), GOOGLE_EXACT).verdict("a", right).line == 2
+            )
+        elif each.code == "hash-in-path":
+            (rule,) = parse(body, GOOGLE_EXACT).rules("a")
+            assert f"“{rule}”" in each.message
 
 
 @BOTH
@@ -232,13 +342,14 @@ def test_a_folder_is_not_taken_for_a_crawler(path: bytes, is_told: bool) -> None
 
 
 def test_the_dialect_counts() -> None:
-    body = b"User-agent: MJ12bot\nDisallow: /x\nUser-agent: *\nDisallow:\n"
+    body = b"User-agent: MJ12bot\nDisallow: /x\nUser-agent: *\nDisallow:\nSitemap: https://a.example/s.xml\n"
     assert lint(body, GOOGLE) == ()
     assert [each.code for each in lint(body, GOOGLE_EXACT)] == ["agent-with-other-text"]
 
 
 def test_of_one_code_no_more_than_a_thousand_findings_are_given() -> None:
-    assert len(lint(b"User-agent: *\nDisallow: /a\n" + b"nonsense\n" * 5_000)) == MOST_OF_A_CODE
+    findings = lint(b"User-agent: *\nDisallow: /a\n" + b"nonsense\n" * 5_000)
+    assert Counter(each.code for each in findings)["unreadable-line"] == MOST_OF_A_CODE
 
 
 _MADE = {
@@ -265,6 +376,22 @@ _MADE = {
     "long unreadable Content-Usage": lambda: b"User-agent: *\n" + (b"content-usage:" + b"a " * 8_000 + b"\n") * 31,
     "many agents for many Noindex": lambda: b"".join(
         b"User-agent: a%d\nNoindex: /%d\nDisallow: /\n" % (n, n) for n in range(10_000)
+    ),
+    "many unknown crawlers": lambda: b"".join(b"User-agent: googlebat%d\n" % n for n in range(24_000)),
+    "many misspelt crawlers": lambda: (
+        b"User-agent: *\nDisallow:\n"
+        + b"".join(b"User-agent: googlebo%d\nDisallow: /a\n" % (n % 10) for n in range(13_000))
+    ),
+    "many paths that begin alike": lambda: (
+        b"User-agent: *\n" + b"".join(b"Disallow: /%b\n" % (b"a" * (n % 180 + 1)) for n in range(5_000))
+    ),
+    "many closed folders of style sheets": lambda: (
+        b"User-agent: Googlebot\n" + b"".join(b"Disallow: /%d*/css/\n" % n for n in range(20_000))
+    ),
+    "many long paths with admin": lambda: b"User-agent: *\n" + (b"Disallow: /" + b"a-" * 8_000 + b"\n") * 31,
+    "many parameters": lambda: b"User-agent: *\n" + (b"Disallow: /?" + b"&sid" * 4_000 + b"\n") * 31,
+    "many sitemaps": lambda: (
+        b"User-agent: *\nDisallow: /a\n" + b"".join(b"Sitemap: https://a/a%d\n" % n for n in range(20_000))
     ),
     "one long line": lambda: b"Disallow: " + b"/a b" * 120_000,
 }

@@ -73,7 +73,8 @@ def test_the_bad_example_has_the_finding(code: str) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_good_example_has_nothing_to_be_found(code: str) -> None:
-    assert [each.code for each in found_in(ENTRIES[code]["good"])] == []
+    found = {each.code for each in found_in(ENTRIES[code]["good"])}
+    assert found <= {"no-sitemap", "site-closed"} - {code}  # an example may be a part, or of a closed site
 
 
 @pytest.mark.parametrize("code", CODES)

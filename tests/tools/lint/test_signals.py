@@ -189,8 +189,9 @@ def test_ours_a_license_that_is_no_url_is_found() -> None:
 def test_ours_a_rule_about_training_is_found_once_as_the_rule_that_the_engine_reads(
     line: str, read_as: str, advice: str
 ) -> None:
+    of_rules = {"useless-rule", "site-closed"}
     (finding,) = [
-        each for each in lint(f"{HEAD}{line}\n".encode()) if each.line == 2 and each.code != "useless-rule"
+        each for each in lint(f"{HEAD}{line}\n".encode()) if each.line == 2 and each.code not in of_rules
     ]
     assert finding.code == "ai-training-record"
     assert f"“{read_as}”" in finding.message
