@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol.dialect import Delay as DelayChoice
 from scrapy_rep.protocol.other_records import request_rate, seconds
 
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
+
+    from scrapy_rep.protocol import RobotsTxt
 
 _DAY: Final = 86_400.0
 _WINDOW: Final = re.compile(r"(\d{1,2}):?(\d{2})\s*-\s*(\d{1,2}):?(\d{2})(?:\s*(?:UTC|GMT|Z))?", re.IGNORECASE)
@@ -116,15 +119,22 @@ def requested_delays(
     if not isinstance(parser, RepRobotParser):
         return RequestedDelays(_delay_of_other_parser(parser, tokens[0] or "*") if crawl_delay else None)
     robotstxt, token = parser.robotstxt, parser.addressed(tokens)
-    has_crawl_delay = crawl_delay and robotstxt.crawl_delay(token) is not None
-    if not has_crawl_delay and not times:  # saves most files the walk over all their lines
-        return NO_DELAYS
-    records = robotstxt.extensions_for(token)[::-1] if times else ()
-    return RequestedDelays(
-        next(_crawl_delays(robotstxt.crawl_delays(token)[::-1]), None) if has_crawl_delay else None,
-        tuple(_request_rates(records)) if times else (),
-        tuple(_visit_times(records)) if times else (),
-    )
+    delay = _crawl_delay(robotstxt, token) if crawl_delay else None
+    if not times:
+        return RequestedDelays(delay) if delay else NO_DELAYS
+    records = robotstxt.extensions_for(token)[::-1]
+    return RequestedDelays(delay, tuple(_request_rates(records)), tuple(_visit_times(records)))
+
+
+def _crawl_delay(robotstxt: RobotsTxt, token: str) -> Delay | None:
+    """The Crawl-delay for *token*; where the dialect reads none, the one of its group: a crawl stays polite."""
+    if robotstxt.dialect.delay is DelayChoice.NONE:
+        records = tuple(each for each in robotstxt.extensions_for(token) if each.kind is Kind.CRAWL_DELAY)
+    elif robotstxt.crawl_delay(token) is None:  # saves most files the walk over all their lines
+        return None
+    else:
+        records = robotstxt.crawl_delays(token)
+    return next(_crawl_delays(records[::-1]), None)
 
 
 def _delay_of_other_parser(parser: RobotParser, token: str) -> Delay | None:

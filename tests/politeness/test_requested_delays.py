@@ -50,6 +50,14 @@ def test_ours_the_dialect_says_which_delay_counts(dialect: str, delay: tuple[flo
     assert (found and (found.seconds, found.line)) == delay
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_ours_a_crawl_keeps_a_delay_that_its_dialect_does_not_read(dialect: str) -> None:
+    text = b"User-agent: *\nDisallow: /x\nCrawl-delay: 7\n"
+    found = requested_delays(RepRobotParser(text, DIALECTS[dialect]), ["mybot"]).crawl_delay
+    assert found is not None
+    assert (found.seconds, found.line) == (7.0, 3)
+
+
 def test_ours_the_first_token_that_has_a_group_decides() -> None:
     text = "User-agent: my\nCrawl-delay: 7\n"
     delay = pace(text, "my-news", "my").crawl_delay

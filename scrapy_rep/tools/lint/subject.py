@@ -10,7 +10,6 @@ from typing import Final
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import extensions
-from scrapy_rep.protocol.plain_reader import groups_in
 from scrapy_rep.protocol.product_token import is_global
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.protocol.robotstxt import cut
@@ -84,7 +83,7 @@ class Subject:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The parser's groups, not merged."""
-        return tuple(groups_in(self.records))
+        return self._robotstxt.groups
 
     @cached_property
     def extensions(self) -> tuple[Extension, ...]:
