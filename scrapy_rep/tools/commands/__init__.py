@@ -30,8 +30,17 @@ _SUB_COMMANDS: Final = {
     "explain": "show whether a URL is allowed, and why",
     "forecast": "show how long a crawl of the sitemaps of sites takes",
     "lint": "check a robots.txt for errors and possible improvements",
+    "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",
 }
+
+_MODULES: Final = {"serve": "scrapy_rep.web.command"}
+"""Modules of sub-commands in rooms above this one, by name: importing them here would point up."""
+
+
+def module_of(name: str) -> Any:
+    """The module of the sub-command called *name*."""
+    return import_module(_MODULES.get(name, f"{__name__}.{name}"))
 
 
 class _HelpFormatter(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
@@ -68,7 +77,7 @@ class Command(ScrapyCommand):
         name, *rest = [*opts.rest, *args] or [""]
         if name not in _SUB_COMMANDS:
             raise UsageError(f"unknown sub-command {name!r}: choose one of {', '.join(_SUB_COMMANDS)}")
-        module = import_module(f".{name}", __name__)
+        module = module_of(name)
         parser = ArgumentParser(
             prog=f"scrapy robots {name}", description=module.__doc__, formatter_class=RawDescriptionHelpFormatter
         )
