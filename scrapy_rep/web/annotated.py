@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scrapy_rep.protocol import Access, Kind, RobotsTxt, parse
+from scrapy_rep.protocol import Kind, RobotsTxt, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import Finding, Severity, lint
@@ -70,9 +70,7 @@ class AnnotatedFile:
 
 
 def findings_in(question: Question) -> tuple[Finding, ...]:
-    """The findings of the linter; none for a robots.txt that the server does not have."""
-    if question.access is not Access.SUCCESSFUL:
-        return ()
+    """The findings of the linter."""
     return lint(
         question.robots,
         question.flavour,

@@ -32,6 +32,14 @@ from .rendering import render
 from .visitors import Hosts, TooManyError
 from .workers import BusyError, Workers
 
+_PROBLEMS: Final[dict[type[Exception], int]] = {
+    QuestionError: 400,
+    FetchError: 422,
+    TooManyError: 429,
+    BusyError: 503,
+}
+"""What can keep a question from being answered, and the status that says so."""
+
 _EXPORTS: Final = {
     "json": ("robots.json", "application/json"),
     "sarif": ("robots.sarif", "application/sarif+json"),
@@ -55,10 +63,7 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
         routes=routes,
         middleware=[Middleware(Guard, limits=limits, host=host)],
         exception_handlers={
-            QuestionError: _unusable,
-            FetchError: _unreachable,
-            TooManyError: _too_many,
-            BusyError: _busy,
+            **dict.fromkeys(_PROBLEMS, _problem),
             RequestTooLargeError: lambda *_: too_large(limits),
             RequestTooSlowError: _too_slow,
             HTTPException: _http_error,
@@ -79,10 +84,13 @@ class _Checker:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Start the worker processes; they end with the event loop."""
+        """Start the worker processes, and end them."""
         self._workers = Workers(self._limits)
-        await self._workers.warm_up()
-        yield
+        await self._workers.start()
+        try:
+            yield
+        finally:
+            self._workers.end()
 
     async def page(self, _: Request) -> Response:
         """``GET /``: the empty form."""
@@ -101,9 +109,8 @@ class _Checker:
             if form.fix:
                 body = await self._workers.run(jobs.apply_fix, question, form.fix)
                 question = replace(question, robots=body)
-        except (QuestionError, FetchError) as error:
-            shell = page_in_pieces(self._limits, form, str(error))
-            return HTMLResponse("".join(shell), 400 if isinstance(error, QuestionError) else 502)
+        except tuple(_PROBLEMS) as error:
+            return HTMLResponse("".join(page_in_pieces(self._limits, form, str(error))), _PROBLEMS[type(error)])
         return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
 
     async def _pieces(self, form: Form) -> AsyncIterator[str]:
@@ -204,7 +211,14 @@ class _Checker:
 
 def about_fetched(question: Question, fetched: Fetched) -> Question:
     """*question* with the robots.txt that was *fetched*."""
-    return replace(question, robots=fetched.body, url=fetched.url, hops=fetched.hops, status=fetched.status)
+    return replace(
+        question,
+        robots=fetched.body,
+        url=fetched.url,
+        hops=fetched.hops,
+        status=fetched.status,
+        found=fetched.access,
+    )
 
 
 def facts_of_step(step: str | Fetched) -> dict[str, Any]:
@@ -221,21 +235,10 @@ def facts_of_step(step: str | Fetched) -> dict[str, Any]:
     }
 
 
-async def _unusable(_: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, 400)
-
-
-async def _unreachable(_: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, 422)
-
-
-async def _too_many(_: Request, error: Exception) -> Response:
-    assert isinstance(error, TooManyError)  # noqa: S101  # as registered
-    return too_many(error)
-
-
-async def _busy(_: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, 503, {"Retry-After": "5"})
+async def _problem(_: Request, error: Exception) -> Response:
+    if isinstance(error, TooManyError):
+        return too_many(error, _PROBLEMS[type(error)])
+    return JSONResponse({"error": str(error)}, _PROBLEMS[type(error)])
 
 
 async def _too_slow(_: Request, __: Exception) -> Response:

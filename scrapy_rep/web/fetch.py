@@ -31,6 +31,7 @@ MAX_HOPS: Final = 5
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_HEADERS: Final = (("Accept", "text/plain, */*;q=0.5"), ("Accept-Encoding", "identity"), ("Connection", "close"))
 _CHUNK: Final = 65_536
 _MOST_HEAD: Final = 65_536
 _WINDOW_BITS: Final = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
@@ -191,8 +192,7 @@ async def _exchange(
     headers = [
         ("Host", host),
         ("User-Agent", user_agent),
-        ("Accept-Encoding", "identity"),
-        ("Connection", "close"),
+        *_HEADERS,
     ]
     try:
         request = h11.Request(method="GET", target=target, headers=headers)

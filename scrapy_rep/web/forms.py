@@ -10,11 +10,14 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 from starlette.requests import Request
 
+from scrapy_rep.protocol import Access
+
 from .limits import Limits
 from .question import DEFAULT_DIALECT, Question, QuestionError
 
 _MOST_FIELDS: Final = 300
 _SEPARATORS: Final = re.compile(r"[\n,]")
+_ACCESS: Final = {access.value: access for access in Access}
 _STATUS: Final = re.compile(r"[1-5]\d\d")
 
 
@@ -42,7 +45,7 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
     fields = await _fields(request, limits)
     try:
         agents = _SEPARATORS.split(_text(fields, "names"))
-        status = _text(fields, "status")
+        status, found = _text(fields, "status"), _text(fields, "access")
         question = Question(
             await _robots(fields),
             tuple(_text(fields, "urls").splitlines()),
@@ -51,6 +54,7 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
             _text(fields, "url"),
             tuple(_text(fields, "hops").split()),
             int(status) if _STATUS.fullmatch(status) else None,
+            _ACCESS.get(found, Access.SUCCESSFUL),
             limit,
         )
     finally:

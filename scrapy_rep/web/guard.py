@@ -110,9 +110,9 @@ def too_large(limits: Limits) -> JSONResponse:
     return JSONResponse({"error": f"a request has at most {limits.request_octets:,} octets"}, 413)
 
 
-def too_many(error: TooManyError) -> JSONResponse:
-    """The answer to a visitor who asks too much at once."""
-    return JSONResponse({"error": str(error)}, 429, {"Retry-After": str(ceil(error.seconds))})
+def too_many(error: TooManyError, status: int = 429) -> JSONResponse:
+    """The answer to a visitor who has to come again."""
+    return JSONResponse({"error": str(error)}, status, {"Retry-After": str(ceil(error.seconds))})
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

@@ -24,10 +24,6 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet would compute a cell that starts so."""
 
 
-def warm_up() -> None:
-    """Do nothing: the process has imported everything by now."""
-
-
 def verdicts_html(question: Question) -> str:
     """The table of verdicts, and what the file says to each crawler."""
     answer = judge(question)

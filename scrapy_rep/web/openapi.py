@@ -115,6 +115,7 @@ def description(limits: Limits) -> dict[str, Any]:
 def _check(question: _Schema) -> dict[str, Any]:
     return {
         "summary": "Check a robots.txt",
+        "description": "Verdicts, findings and other dialects, all at once.",
         "operationId": "check",
         "parameters": [
             {

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect, access, product_token
+from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect, product_token
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
 
 from .limits import Limits
 
 DEFAULT_DIALECT: Final = next(iter(DIALECTS))
+_MOST_HOPS: Final = 5
 _FIELDS: Final = {"robots", "urls", "agents", "dialect"}
 
 
@@ -24,8 +25,8 @@ class QuestionError(ValueError):
 class Question:
     """What a visitor asks; it travels to a worker process.
 
-    ``url`` is where the robots.txt was fetched, ``hops`` are its redirects and ``status`` is that of the response;
-    empty and None for one that was pasted. Of ``robots``, ``limit`` octets are parsed.
+    ``url`` is where the robots.txt was fetched, ``hops`` are its redirects, ``status`` is that of the response and
+    ``found`` says what it means; empty for one that was pasted. Of ``robots``, ``limit`` octets are parsed.
     """
 
     robots: bytes
@@ -35,6 +36,7 @@ class Question:
     url: str = ""
     hops: tuple[str, ...] = ()
     status: int | None = None
+    found: Access = Access.SUCCESSFUL
     limit: int = MAX_SIZE
 
     @property
@@ -45,9 +47,7 @@ class Question:
     @property
     def access(self) -> Access:
         """What the fetch means; a text that is pasted after a failed fetch stands for itself."""
-        if self.robots or self.status is None:
-            return Access.SUCCESSFUL
-        return access(self.status)
+        return Access.SUCCESSFUL if self.robots else self.found
 
 
 def checked(question: Question, limits: Limits) -> Question:
@@ -64,17 +64,9 @@ def checked(question: Question, limits: Limits) -> Question:
         raise QuestionError(
             f"{len(urls):,} urls times {len(agents):,} agents: at most {limits.verdicts:,} verdicts are given"
         )
+    hops = tuple(hop[: limits.url_characters] for hop in question.hops[:_MOST_HOPS])
     tokens = tuple(dict.fromkeys(map(_token, agents)))
-    return Question(
-        question.robots,
-        urls,
-        tokens,
-        question.dialect,
-        question.url[: limits.url_characters],
-        tuple(hop[: limits.url_characters] for hop in question.hops[:5]),
-        question.status,
-        question.limit,
-    )
+    return replace(question, urls=urls, agents=tokens, url=question.url[: limits.url_characters], hops=hops)
 
 
 def question_in(data: object, limits: Limits) -> Question:

@@ -116,7 +116,7 @@ form.addEventListener("input", (event) => {
 
 function forgetSource() {
   file.value = "";
-  for (const name of ["url", "hops", "status"]) form.elements[name].value = "";
+  for (const name of ["url", "hops", "status", "access"]) form.elements[name].value = "";
 }
 
 function setRobots(text) {
@@ -226,12 +226,13 @@ function useFetched(found) {
   form.elements.url.value = found.url;
   form.elements.hops.value = found.hops.join(" ");
   form.elements.status.value = found.status;
+  form.elements.access.value = found.access;
   ask();
 }
 
 // Links: the question, packed, after the #.
 
-const KEPT = ["robots", "urls", "names", "dialect", "url", "hops", "status"];
+const KEPT = ["robots", "urls", "names", "dialect", "url", "hops", "status", "access"];
 
 async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
