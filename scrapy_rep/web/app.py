@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE, Origin
 
@@ -47,7 +47,7 @@ _EXPORTS: Final = {
 }
 
 
-def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> Starlette:
+def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
     routes = [
@@ -59,17 +59,18 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
         Route("/api/fetch", checker.fetch, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
     ]
-    return Starlette(
+    app = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, limits=limits, host=host)],
         exception_handlers={
             **dict.fromkeys(_PROBLEMS, _problem),
             RequestTooLargeError: lambda *_: too_large(limits),
             RequestTooSlowError: _too_slow,
             HTTPException: _http_error,
+            Exception: _failure,
         },
         lifespan=checker.lifespan,
     )
+    return Guard(app, limits, host)
 
 
 class _Checker:
@@ -239,6 +240,10 @@ async def _problem(_: Request, error: Exception) -> Response:
     if isinstance(error, TooManyError):
         return too_many(error, _PROBLEMS[type(error)])
     return JSONResponse({"error": str(error)}, _PROBLEMS[type(error)])
+
+
+async def _failure(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "the checker itself failed: its log says where"}, 500)
 
 
 async def _too_slow(_: Request, __: Exception) -> Response:

@@ -7,6 +7,7 @@ handlers resolve for themselves. What redirects and statuses mean is what they m
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -256,4 +257,7 @@ def _judged(url: str, hops: tuple[str, ...], response: _Response) -> Fetched:
 
 
 def _described(error: Exception) -> str:
+    number = getattr(error, "errno", None) or 0
+    if number > 0:  # asyncio writes the address into its message
+        return os.strerror(number)
     return shown(str(getattr(error, "strerror", None) or error or type(error).__name__))[:200]

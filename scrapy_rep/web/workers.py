@@ -121,6 +121,6 @@ def _work(pipe: Connection) -> None:
             job, arguments = pipe.recv()
             try:
                 answer = True, job(*arguments)
-            except Exception:  # noqa: BLE001  # for the log of the server
-                answer = False, traceback.format_exc()
+            except Exception as error:  # noqa: BLE001  # for the log of the server, without what a visitor wrote
+                answer = False, "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__
             pipe.send(answer)

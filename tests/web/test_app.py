@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.web import jobs
 from scrapy_rep.web.guard import HEADERS
 from scrapy_rep.web.limits import LOCAL, PUBLIC
 from scrapy_rep.web.openapi import ANSWER
@@ -301,3 +302,18 @@ def test_with_no_process_free_it_says_so() -> None:
         reply = running.post("/api/check", {"robots": ""})
         asking.join()
     assert (reply.status, json.loads(reply.body)["error"][:11]) == (503, "Many people")
+
+
+def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "facts", int)  # which a question is not
+    with checker() as running:
+        reply = check(running, urls=["/secret"])
+        assert (reply.status, reply.data["error"]) == (500, "the checker itself failed: its log says where")
+        assert reply.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+        monkeypatch.undo()
+        assert check(running).status == 200
+    log = capfd.readouterr().err
+    assert "TypeError" in log
+    assert "secret" not in log

@@ -86,7 +86,7 @@ function showProblem(message) {
   problem.setAttribute("role", "alert");
   problem.textContent = message;
   answer.querySelectorAll(".problem, .empty").forEach((one) => one.remove());
-  say("There is no answer.");
+  say("");
   status().after(problem);
 }
 
