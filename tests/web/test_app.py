@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import tempfile
 from dataclasses import replace
 from threading import Thread
 from time import monotonic, sleep
@@ -141,6 +142,15 @@ def test_the_octets_of_a_file_count_instead_of_the_text(local: Checker) -> None:
     assert "1 allowed" in reply.text
 
 
+def test_a_file_never_touches_a_disk(local: Checker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a temporary file")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    reply = local.submit([("urls", "/x")], b"User-agent: *\nDisallow: /x\n" + b"#" * 2_000_000)
+    assert "1 disallowed" in reply.text
+
+
 def test_a_fix_is_applied_without_a_script(local: Checker) -> None:
     page = local.submit([("robots", ROBOTS)]).text
     assert 'name="apply" value="misspelt-key:3:1"' in page
@@ -242,7 +252,9 @@ def test_a_request_has_a_size() -> None:
 
 def test_a_request_has_a_time() -> None:
     with checker(replace(LOCAL, receive_time=0.3)) as running:
+        began = monotonic()
         assert status_of(running, b"Content-Length: 100\r\n\r\n{") == 408
+        assert monotonic() - began < 10
 
 
 def status_of(running: Checker, rest: bytes) -> int:

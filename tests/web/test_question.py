@@ -10,6 +10,7 @@ import pytest
 from scrapy_rep.protocol import Access
 from scrapy_rep.web.limits import LOCAL, PUBLIC
 from scrapy_rep.web.question import Question, QuestionError, checked, question_in
+from tests.support.markdown import PAGES
 
 SMALL = replace(LOCAL, urls=3, agents=3, verdicts=4, robots_octets=20, url_characters=10, agent_characters=10)
 
@@ -68,3 +69,16 @@ def test_strangers_may_ask_for_less() -> None:
     assert all(getattr(PUBLIC, name) <= getattr(LOCAL, name) for name in names)
     assert PUBLIC.is_public
     assert PUBLIC.fetch_interval > LOCAL.fetch_interval
+
+
+def test_the_page_on_how_to_run_it_has_the_bounds() -> None:
+    table = PAGES["docs/howto/web-checker.md"]
+    for limits, column in ((LOCAL, 2), (PUBLIC, 3)):
+        cells = {
+            row.split("|")[1].strip(): row.split("|")[column].strip() for row in table.splitlines() if "|" in row
+        }
+        assert cells["octets of a robots.txt"] == f"{limits.robots_octets:,}"
+        assert cells["URLs, crawlers, verdicts"] == f"{limits.urls:,}, {limits.agents}, {limits.verdicts:,}"
+        assert cells["time for a fetch, with five redirects"] == f"{limits.fetch_time:g} s"
+        assert cells["time for a part of an answer"].startswith(f"{limits.work_time:g} s")
+        assert cells["requests of a client at the same time"] == str(limits.requests_per_client)
