@@ -26,7 +26,7 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.policy import policy
 from scrapy_rep.protocol import CODES, DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.commands import Command
+from scrapy_rep.tools.commands import Command, module_of
 from scrapy_rep.tools.commands import exceptions as exceptions_command
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
@@ -130,7 +130,7 @@ def test_every_command_has_its_row_and_its_section() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_has_its_row_and_is_in_its_synopsis(name: str) -> None:
     parser = ArgumentParser(add_help=False)
-    import_module(f"scrapy_rep.tools.commands.{name}").add_arguments(parser)
+    module_of(name).add_arguments(parser)
     options = {option for action in parser._actions for option in action.option_strings}
     text = section(PAGES["docs/reference/commands.md"], f"## {name}")
     synopsis = blocks(text, "text")[0]

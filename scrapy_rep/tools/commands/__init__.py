@@ -26,8 +26,17 @@ SUB_COMMANDS: Final = {
     "explain": "show whether a URL is allowed, and why",
     "forecast": "show how long a crawl of the sitemaps of sites takes",
     "lint": "check a robots.txt for errors and possible improvements",
+    "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",
 }
+
+_MODULES: Final = {"serve": "scrapy_rep.web.command"}
+"""Modules of sub-commands in rooms above this one, by name: importing them here would point up."""
+
+
+def module_of(name: str) -> Any:
+    """The module of the sub-command called *name*."""
+    return import_module(_MODULES.get(name, f"{__name__}.{name}"))
 
 
 def __getattr__(name: str) -> Any:

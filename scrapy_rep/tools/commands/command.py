@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from importlib import import_module
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
-from . import SUB_COMMANDS, run_module
+from . import SUB_COMMANDS, module_of, run_module
 
 
 class _HelpFormatter(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
@@ -46,7 +45,7 @@ class Command(ScrapyCommand):
         name, *rest = [*opts.rest, *args] or [""]
         if name not in SUB_COMMANDS:
             raise UsageError(f"unknown sub-command {name!r}: choose one of {', '.join(SUB_COMMANDS)}")
-        module = import_module(f".{name}", __package__)
+        module = module_of(name)
         parser = ArgumentParser(
             prog=f"scrapy robots {name}", description=module.__doc__, formatter_class=RawDescriptionHelpFormatter
         )

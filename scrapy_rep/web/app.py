@@ -1,0 +1,255 @@
+"""The web application: the page, the API, and the errors of both."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from scrapy_rep.protocol import MAX_SIZE, Origin
+
+from . import jobs
+from .fetch import Fetched, Fetcher, FetchError, robots_url
+from .forms import Form, read_form
+from .guard import Guard, RequestTooLargeError, RequestTooSlowError, too_large, too_many
+from .limits import Limits
+from .openapi import description
+from .page import PARTS, page_in_pieces
+from .question import Question, QuestionError, checked, question_in
+from .rendering import render
+from .visitors import Hosts, TooManyError
+from .workers import BusyError, Workers
+
+_PROBLEMS: Final[dict[type[Exception], int]] = {
+    QuestionError: 400,
+    FetchError: 422,
+    TooManyError: 429,
+    BusyError: 503,
+}
+"""What can keep a question from being answered, and the status that says so."""
+
+_EXPORTS: Final = {
+    "json": ("robots.json", "application/json"),
+    "sarif": ("robots.sarif", "application/sarif+json"),
+    "csv": ("robots.csv", "text/csv; charset=utf-8"),
+}
+
+
+def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
+    """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
+    checker = _Checker(limits, fetcher, size)
+    routes = [
+        Route("/", checker.page, methods=["GET"]),
+        Route("/", checker.answer, methods=["POST"]),
+        Route("/api", checker.describe, methods=["GET"]),
+        Route("/api/openapi.json", checker.openapi, methods=["GET"]),
+        Route("/api/check", checker.check, methods=["POST"]),
+        Route("/api/fetch", checker.fetch, methods=["POST"]),
+        Mount("/static", StaticFiles(packages=[(__package__, "static")])),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={
+            **dict.fromkeys(_PROBLEMS, _problem),
+            RequestTooLargeError: lambda *_: too_large(limits),
+            RequestTooSlowError: _too_slow,
+            HTTPException: _http_error,
+            Exception: _failure,
+        },
+        lifespan=checker.lifespan,
+    )
+    return Guard(app, limits, host)
+
+
+class _Checker:
+    """The endpoints."""
+
+    def __init__(self, limits: Limits, fetcher: Fetcher, size: int) -> None:
+        self._limits = limits
+        self._fetcher = fetcher
+        self._size = size
+        self._hosts = Hosts(limits)
+        self._workers: Workers
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """Start the worker processes, and end them."""
+        self._workers = Workers(self._limits)
+        await self._workers.start()
+        try:
+            yield
+        finally:
+            self._workers.end()
+
+    async def page(self, _: Request) -> Response:
+        """``GET /``: the empty form."""
+        return HTMLResponse("".join(page_in_pieces(self._limits)))
+
+    async def answer(self, request: Request) -> Response:
+        """``POST /``: what the form asks for, as the page again or as a file."""
+        form = Form(Question(b""))
+        try:
+            form = await read_form(request, self._limits, self._size)
+            if form.action == "fetch":
+                form = replace(form, question=await self._fetched(form))
+            question = checked(form.question, self._limits)
+            if form.action in _EXPORTS:
+                return await self._export(question, form.action)
+            if form.fix:
+                body = await self._workers.run(jobs.apply_fix, question, form.fix)
+                question = replace(question, robots=body)
+        except tuple(_PROBLEMS) as error:
+            return HTMLResponse("".join(page_in_pieces(self._limits, form, str(error))), _PROBLEMS[type(error)])
+        return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
+
+    async def _pieces(self, form: Form) -> AsyncIterator[str]:
+        """The page, part by part as the parts are ready; all are worked on at once."""
+        head, *tails = page_in_pieces(self._limits, form)
+        parts = [asyncio.create_task(self._part(part, form.question)) for part in PARTS]
+        try:
+            yield head
+            for part, tail in zip(parts, tails, strict=True):
+                yield await part + tail
+        finally:
+            for part in parts:  # the visitor may have left
+                part.cancel()
+
+    async def _part(self, part: str, question: Question) -> str:
+        try:
+            return await self._workers.run(getattr(jobs, f"{part}_html"), question)
+        except (QuestionError, BusyError) as error:
+            return render("problem.html", problem=str(error))
+
+    async def _export(self, question: Question, format_name: str) -> Response:
+        if format_name == "json":
+            text = json.dumps(await self._answer(question), indent=1)
+        else:
+            job = {"sarif": jobs.sarif, "csv": jobs.verdicts_csv}[format_name]
+            text = await self._workers.run(job, question)
+        name, media_type = _EXPORTS[format_name]
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(text, media_type=media_type, headers=headers)
+
+    async def _answer(self, question: Question) -> dict[str, Any]:
+        """All parts of the answer as data."""
+        jobs_of_parts = (jobs.facts, jobs.finding_facts, jobs.dialect_facts)
+        tasks = [asyncio.create_task(self._workers.run(job, question)) for job in jobs_of_parts]
+        answer: dict[str, Any] = {}
+        try:
+            for task in tasks:
+                answer |= await task
+        finally:
+            for task in tasks:
+                task.cancel()
+        return answer
+
+    async def check(self, request: Request) -> Response:
+        """``POST /api/check``: the answer as JSON, or in the ``format`` of the query."""
+        try:
+            data = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            raise QuestionError("the body of the request is not JSON") from None
+        question = replace(question_in(data, self._limits), limit=self._size)
+        format_name = request.query_params.get("format", "json")
+        if format_name not in _EXPORTS:
+            raise QuestionError(f"format: expected one of {', '.join(_EXPORTS)}")
+        return await self._export(question, format_name)
+
+    async def _fetched(self, form: Form) -> Question:
+        """The question of *form* about the robots.txt of its site."""
+        url = self._url_of(form.site)
+        async with aclosing(self._fetcher.fetch(url)) as steps:
+            found = [step async for step in steps if isinstance(step, Fetched)]
+        return about_fetched(form.question, found[-1])
+
+    def _url_of(self, site: str) -> str:
+        """The URL to fetch for *site*, which is not asked too often."""
+        if not site or len(site) > self._limits.url_characters:
+            raise QuestionError("site: write a host such as example.com, or the address of a page")
+        url = robots_url(site)
+        self._hosts.visit(Origin.from_url(url).host)
+        return url
+
+    async def fetch(self, request: Request) -> Response:
+        """``POST /api/fetch``: the steps of a fetch as they happen, one JSON object a line."""
+        try:
+            data = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            data = None
+        site = data.get("site") if isinstance(data, dict) else None
+        if not isinstance(site, str):
+            raise QuestionError('expected a JSON object such as {"site": "example.com"}')
+        return StreamingResponse(self._steps(self._url_of(site)), media_type="application/x-ndjson")
+
+    async def _steps(self, url: str) -> AsyncIterator[str]:
+        try:
+            async with aclosing(self._fetcher.fetch(url)) as steps:
+                async for step in steps:
+                    yield json.dumps(facts_of_step(step)) + "\n"
+        except FetchError as error:
+            yield json.dumps({"error": str(error)}) + "\n"
+
+    async def describe(self, _: Request) -> Response:
+        """``GET /api``: the description of the API for people."""
+        return HTMLResponse(render("api.html", api=description(self._limits), limits=self._limits))
+
+    async def openapi(self, _: Request) -> Response:
+        """``GET /api/openapi.json``: the description of the API for programs."""
+        return JSONResponse(description(self._limits))
+
+
+def about_fetched(question: Question, fetched: Fetched) -> Question:
+    """*question* with the robots.txt that was *fetched*."""
+    return replace(
+        question,
+        robots=fetched.body,
+        url=fetched.url,
+        hops=fetched.hops,
+        status=fetched.status,
+        found=fetched.access,
+    )
+
+
+def facts_of_step(step: str | Fetched) -> dict[str, Any]:
+    """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
+    if isinstance(step, str):
+        return {"step": step}
+    return {
+        "url": step.url,
+        "hops": step.hops,
+        "status": step.status,
+        "access": step.access.value,
+        "robots": step.body.decode("utf-8", "replace"),
+        "octets": b64encode(step.body).decode(),
+    }
+
+
+async def _problem(_: Request, error: Exception) -> Response:
+    if isinstance(error, TooManyError):
+        return too_many(error, _PROBLEMS[type(error)])
+    return JSONResponse({"error": str(error)}, _PROBLEMS[type(error)])
+
+
+async def _failure(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "the checker itself failed: its log says where"}, 500)
+
+
+async def _too_slow(_: Request, __: Exception) -> Response:
+    return JSONResponse({"error": "the request did not arrive in time"}, 408)
+
+
+async def _http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # as registered
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)

@@ -1,0 +1,140 @@
+"""What every request passes: bounds on its body, its client's turn, and headers that keep pages harmless."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Final
+from urllib.parse import urlsplit
+
+from anyio import current_time, fail_after
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .limits import Limits
+from .visitors import TooManyError, Visitors
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Sent with every response. The page loads its own script and style sheet, and nothing else runs."""
+
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class RequestTooLargeError(Exception):
+    """The body of a request is larger than the limit."""
+
+
+class RequestTooSlowError(Exception):
+    """The body of a request did not arrive in time."""
+
+
+class Guard:
+    """ASGI middleware. *host* is what the server listens on."""
+
+    def __init__(self, app: ASGIApp, limits: Limits, host: str) -> None:
+        self._app = app
+        self._limits = limits
+        self._visitors = Visitors(limits)
+        # Of a server for this machine alone, a page on the internet could become a reader by rebinding its name.
+        self._names = _LOOPBACK_NAMES | {host} if host in _LOOPBACK_NAMES and not limits.is_public else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        with_headers = _with_headers(scope, send)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, with_headers)
+            return
+        if scope["method"] != "POST":
+            await self._app(scope, receive, with_headers)
+            return
+        try:
+            with self._visitors.admit(_client(scope)):
+                await self._app(scope, _Bounded(receive, self._limits), with_headers)
+        except TooManyError as error:
+            await too_many(error)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        headers = Headers(scope=scope)
+        if self._names is not None and _host(headers.get("host", "")) not in self._names:
+            return JSONResponse({"error": "unknown host: open the address that the command printed"}, 421)
+        if scope["method"] == "POST" and headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
+            return JSONResponse({"error": "a page of another site sent this request"}, 403)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > self._limits.request_octets:
+            return too_large(self._limits)
+        return None
+
+
+class _Bounded:
+    """Receives the body of a request, which has a size and a time."""
+
+    def __init__(self, receive: Receive, limits: Limits) -> None:
+        self._receive = receive
+        self._most_octets = limits.request_octets
+        self._until = current_time() + limits.receive_time
+        self._octets = 0
+        self._is_whole = False
+
+    async def __call__(self) -> Message:
+        if self._is_whole:  # what comes next is the end of the connection
+            return await self._receive()
+        try:
+            with fail_after(max(self._until - current_time(), 0)):
+                message = await self._receive()
+        except TimeoutError:
+            raise RequestTooSlowError from None
+        self._octets += len(message.get("body", b""))
+        self._is_whole = not message.get("more_body", False)
+        if self._octets > self._most_octets:
+            raise RequestTooLargeError
+        return message
+
+
+def too_large(limits: Limits) -> JSONResponse:
+    """The answer to a request whose body is larger than the *limits*."""
+    return JSONResponse({"error": f"a request has at most {limits.request_octets:,} octets"}, 413)
+
+
+def too_many(error: TooManyError, status: int = 429) -> JSONResponse:
+    """The answer to a visitor who has to come again."""
+    return JSONResponse({"error": str(error)}, status, {"Retry-After": str(ceil(error.seconds))})
+
+
+def _with_headers(scope: Scope, send: Send) -> Send:
+    """Send the `HEADERS` with a response, which no cache keeps unless it is one of our own files."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            headers.setdefault("Cache-Control", "no-cache" if "/static/" in scope["path"] else "no-store")
+        await send(message)
+
+    return send_with_headers
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _host(value: str) -> str:
+    try:
+        return urlsplit(f"//{value}").hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,331 @@
+"""The page and the API over HTTP: what they answer, what they refuse, and what every response carries."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import tempfile
+from dataclasses import replace
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from scrapy_rep.web import jobs
+from scrapy_rep.web.guard import HEADERS
+from scrapy_rep.web.limits import LOCAL, PUBLIC
+from scrapy_rep.web.openapi import ANSWER
+from tests.support.site import Answer, Site, redirect, robots
+
+from .checker import ROBOTS, Checker, Reply, checker
+
+HARD = "User-agent: *\n" + "".join(f"Disallow: /*{number}*b*c$\n" for number in range(25_000))
+
+
+def check(running: Checker, **question: Any) -> Reply:
+    return running.post("/api/check", {"robots": ROBOTS, **question})
+
+
+def test_the_api_answers_with_verdicts_and_findings(local: Checker) -> None:
+    answer = check(local, urls=["/private/1", "/shop"], agents=["Googlebot"], dialect="google").data
+    first, second = answer["verdicts"]
+    assert (first["url"], first["agent"], first["allowed"]) == ("/private/1", "Googlebot", False)
+    assert (first["line"], first["rule"]) == (2, "Disallow: /private")
+    assert (second["allowed"], second["line"], second["rule"]) == (True, 0, "")
+    finding = next(one for one in answer["findings"] if one["code"] == "misspelt-key")
+    assert (finding["line"], finding["column"], finding["severity"]) == (3, 1, "warning")
+    assert "Disalow" in finding["message"]
+
+
+def test_the_answer_is_as_the_description_says(local: Checker) -> None:
+    text = ROBOTS + "Crawl-delay: 2\nContent-Signal: search=yes\nSitemap: /s.xml\n"
+    conforms(check(local, robots=text, urls=["/private", "/"], agents=["*", "a"]).data, ANSWER)
+
+
+def conforms(value: Any, schema: dict[str, Any], path: str = "answer") -> None:
+    """Assert that *value* has the properties and types of *schema*, and no others."""
+    if "anyOf" in schema:
+        schema = schema["anyOf"][0 if value is not None else 1]
+    types: dict[str, Any] = {
+        "string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict,
+        "null": type(None),
+    }  # fmt: skip
+    names: list[str] = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    assert any(isinstance(value, types[name]) for name in names), path
+    assert value in schema.get("enum", [value]), path
+    if "properties" in schema:
+        assert set(value) == set(schema["properties"]), path
+    for name, inner in schema.get("properties", {}).items():
+        conforms(value[name], inner, f"{path}.{name}")
+    for one in value if isinstance(value, list) else ():
+        conforms(one, schema["items"], f"{path}[]")
+
+
+def test_the_description_is_there_for_people_and_for_programs(local: Checker) -> None:
+    document = local.get("/api/openapi.json").data
+    assert document["openapi"].startswith("3.1")
+    assert set(document["paths"]) == {"/api/check", "/api/fetch"}
+    page = local.get("/api").text
+    assert "POST /api/check" in page
+    assert "at most 1,000" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "start"),
+    [
+        ("json", "application/json", '{\n "access"'),
+        ("sarif", "application/sarif+json", '{\n "$schema"'),
+        ("csv", "text/csv; charset=utf-8", "url,agent,allowed,line"),
+    ],
+)
+def test_the_answer_can_be_saved(local: Checker, name: str, kind: str, start: str) -> None:
+    for reply in (
+        local.submit([("robots", ROBOTS), ("export", name)]),
+        local.post(f"/api/check?format={name}", {"robots": ROBOTS}),
+    ):
+        assert (reply.status, reply.headers["content-type"]) == (200, kind)
+        assert reply.headers["content-disposition"] == f'attachment; filename="robots.{name}"'
+        assert reply.text.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("/api/check", "{", 400, "not JSON"),
+        ("/api/check", "[" * 100_000, 400, "not JSON"),
+        ("/api/check", "[]", 400, "expected a JSON object"),
+        ("/api/check", '{"robots": "", "dialect": "x"}', 400, "dialect"),
+        ("/api/check?format=xml", '{"robots": ""}', 400, "format: expected one of json"),
+        ("/api/fetch", "{}", 400, "expected a JSON object such as"),
+        ("/api/fetch", '{"site": ""}', 400, "site: write a host"),
+        ("/api/fetch", '{"site": "ftp://example.com"}', 422, "starts with https://"),
+        ("/nowhere", "{}", 404, "Not Found"),
+        ("/api", "{}", 405, "Method Not Allowed"),
+    ],
+)
+def test_an_error_of_the_api_says_what_to_change(
+    local: Checker, path: str, body: str, status: int, message: str
+) -> None:
+    reply = local._ask("POST", path, body.encode(), {})
+    assert reply.status == status
+    assert message in reply.data["error"]
+
+
+def test_every_response_keeps_the_page_harmless(local: Checker) -> None:
+    replies = [local.get("/"), local.get("/static/script.js"), local.get("/x"), check(local), check(local, urls=1)]
+    for reply in replies:
+        assert {name: reply.headers[name.lower()] for name in HEADERS} == HEADERS
+        assert "set-cookie" not in reply.headers
+        assert "server" not in reply.headers or reply.headers["server"] == "uvicorn"
+    assert "unsafe" not in HEADERS["Content-Security-Policy"]
+    assert replies[0].headers["cache-control"] == "no-store"
+
+
+def test_the_form_works_without_a_script(local: Checker) -> None:
+    fields = [("robots", ROBOTS.replace("\n", "\r\n")), ("urls", "/private\r\n/cart"), ("agents", "*"),
+              ("names", "ExampleBot/1.0, Other"), ("dialect", "google-exact"), ("action", "check")]  # fmt: skip
+    reply = local.submit(fields)
+    assert reply.status == 200
+    assert '<strong class="no">6 disallowed</strong>' in reply.text
+    assert "<option selected>google-exact</option>" in reply.text
+    assert "crlf-line-ends" not in reply.text
+    assert ">\nUser-agent: *\nDisallow: /private\n" in reply.text
+    assert reply.text.rstrip().endswith("</html>")
+
+
+def test_the_octets_of_a_file_count_instead_of_the_text(local: Checker) -> None:
+    reply = local.submit([("robots", "Disallow: /"), ("urls", "/x")], b"User-agent: *\r\nDisallow: /\xe9\r\n")
+    assert "not-utf-8" in reply.text
+    assert "crlf-line-ends" in reply.text
+    assert "1 allowed" in reply.text
+
+
+def test_a_file_never_touches_a_disk(local: Checker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a temporary file")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    reply = local.submit([("urls", "/x")], b"User-agent: *\nDisallow: /x\n" + b"#" * 2_000_000)
+    assert "1 disallowed" in reply.text
+
+
+def test_a_fix_is_applied_without_a_script(local: Checker) -> None:
+    page = local.submit([("robots", ROBOTS)]).text
+    assert 'name="apply" value="misspelt-key:3:1"' in page
+    fixed = local.submit([("robots", ROBOTS), ("apply", "misspelt-key:3:1")]).text
+    assert ">\nUser-agent: *\nDisallow: /private\nDisallow: /cart\n" in fixed
+    assert "misspelt-key" not in fixed
+
+
+def test_a_site_is_fetched_and_checked_without_a_script(local: Checker) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", redirect("/other"))
+        site.answer("/other", robots(ROBOTS))
+        page = local.submit([("site", site.origin), ("action", "fetch"), ("urls", "/private")]).text
+    assert "1 disallowed" in page
+    assert f'name="url" value="{site.origin}/robots.txt"' in page
+    assert f"Redirected to {site.origin}/other" in page
+    assert ">\nUser-agent: *\nDisallow: /private" in page
+
+
+def test_a_site_without_a_robots_txt_allows_everything_and_the_page_says_so(local: Checker) -> None:
+    with Site() as site:
+        page = local.submit([("site", site.origin), ("action", "fetch"), ("robots", "Disallow: /")]).text
+        assert "The server answers with status 404: there is no robots.txt" in page
+        assert "1 allowed" in page
+        site.answer("/robots.txt", Answer(503))
+        page = local.submit([("site", site.origin), ("action", "fetch")]).text
+    assert "what it would say is unknown" in page
+    assert "1 disallowed" in page
+
+
+def test_a_problem_leaves_the_form_as_it_was(local: Checker) -> None:
+    reply = local.submit([("robots", ROBOTS), ("urls", "/a\n/b"), ("names", "(")])
+    assert reply.status == 400
+    assert "contains no product token" in reply.text
+    assert ">\n/a\n/b</textarea>" in reply.text
+    assert "Disalow: /cart" in reply.text
+    assert local.submit([("site", "file:///etc/passwd"), ("action", "fetch")]).status == 422
+
+
+def test_the_steps_of_a_fetch_are_sent_as_they_happen(local: Checker) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", redirect("/other"))
+        site.answer("/other", Answer(200, b"Disallow: /\xff"))
+        *steps, result = local.post("/api/fetch", {"site": site.origin}).lines
+    assert [step["step"].partition(":")[0] for step in steps] == [
+        "asking http", "status 302", "asking http", "status 200, 12 octets",
+    ]  # fmt: skip
+    assert (result["status"], result["access"]) == (200, "successful")
+    assert result["robots"] == "Disallow: /\ufffd"
+    assert base64.b64decode(result["octets"]) == b"Disallow: /\xff"
+
+
+def test_a_fetch_that_fails_says_why_in_its_last_step(local: Checker) -> None:
+    with Site() as site:
+        site.stop_listening()
+        assert "does not answer" in local.post("/api/fetch", {"site": site.origin}).lines[-1]["error"]
+
+
+def test_strangers_cannot_have_this_machine_look_around() -> None:
+    with checker(PUBLIC) as running, Site() as site:
+        site.answer("/robots.txt", robots(ROBOTS))
+        assert "only the default ports" in running.post("/api/fetch", {"site": site.origin}).lines[-1]["error"]
+        assert "not public" in running.post("/api/fetch", {"site": "http://127.0.0.2"}).lines[-1]["error"]
+        again = running.post("/api/fetch", {"site": "http://127.0.0.2/x"})
+        assert (again.status, again.headers["retry-after"]) == (429, "5")
+        page = running.submit([("site", "http://localhost"), ("action", "fetch")])
+        assert (page.status, site.log) == (422, [])
+        assert "not public" in page.text
+
+
+def test_a_page_of_another_site_cannot_ask(local: Checker) -> None:
+    data = {"robots": ROBOTS}
+    assert local.post("/api/check", data, **{"Sec-Fetch-Site": "cross-site"}).status == 403
+    assert local.post("/api/check", data, **{"Sec-Fetch-Site": "same-origin"}).status == 200
+
+
+def test_a_name_that_was_rebound_to_this_machine_reads_nothing(local: Checker) -> None:
+    for host, status in {
+        "evil.test": 421,
+        "evil.test:80": 421,
+        "[": 421,
+        "localhost:1": 200,
+        "[::1]": 200,
+    }.items():
+        assert local.get("/", Host=host).status == status, host
+    with checker(PUBLIC) as running:
+        assert running.get("/", Host="checker.example").status == 200
+
+
+def test_a_request_has_a_size() -> None:
+    with checker(replace(LOCAL, request_octets=1_000)) as running:
+        assert running.post("/api/check", {"robots": "x" * 900}).status == 200
+        reply = running.post("/api/check", {"robots": "x" * 1_000})
+        assert (reply.status, reply.data) == (413, {"error": "a request has at most 1,000 octets"})
+        assert status_of(running, b"Content-Length: -1\r\n\r\n") in {400, 413}
+        chunked = b"Transfer-Encoding: chunked\r\n\r\n" + b"100\r\n" + b"x" * 256 + b"\r\n"
+        assert status_of(running, chunked + b"400\r\n" + b"x" * 1_024 + b"\r\n") == 413
+
+
+def test_a_request_has_a_time() -> None:
+    with checker(replace(LOCAL, receive_time=0.3)) as running:
+        began = monotonic()
+        assert status_of(running, b"Content-Length: 100\r\n\r\n{") == 408
+        assert monotonic() - began < 10
+
+
+def status_of(running: Checker, rest: bytes) -> int:
+    """The status for a request that is sent in part, and never ends."""
+    with socket.create_connection(("127.0.0.1", running.port), timeout=30) as connection:
+        connection.sendall(b"POST /api/check HTTP/1.1\r\nHost: localhost\r\n" + rest)
+        return int(connection.recv(65_536).split()[1])
+
+
+def test_hard_work_is_ended_and_the_next_question_is_answered() -> None:
+    with checker(replace(LOCAL, work_time=0.3, workers=1)) as running:
+        urls = [f"/{'1b' * 500}{number}" for number in range(200)]
+        began = monotonic()
+        reply = running.post("/api/check", {"robots": HARD, "urls": urls})
+        assert (reply.status, monotonic() - began < 20) == (400, True)
+        assert "stopped after 0.3 s" in reply.data["error"]
+        page = running.submit([("robots", HARD), ("urls", "\n".join(urls))])
+        assert page.status == 200
+        assert "stopped after 0.3 s" in page.text
+        assert running.post("/api/check", {"robots": "", "urls": ["/"]}).status == 200
+        assert page.text.rstrip().endswith("</html>")
+
+
+def test_the_page_is_served_while_a_hard_question_is_worked_on() -> None:
+    with checker(replace(LOCAL, work_time=5.0, workers=1)) as running:
+        urls = [f"/{'1b' * 500}{number}" for number in range(200)]
+        asking = Thread(target=running.post, args=("/api/check", {"robots": HARD, "urls": urls}))
+        asking.start()
+        sleep(0.3)
+        began = monotonic()
+        assert running.get("/").status == 200
+        assert monotonic() - began < 2
+        asking.join()
+
+
+def test_a_client_with_many_questions_at_once_has_to_wait() -> None:
+    with checker(replace(LOCAL, requests_per_client=1)) as running, Site() as site:
+        site.answer("/robots.txt", Answer(200, hangs=True))
+        asking = Thread(target=running.post, args=("/api/fetch", {"site": site.origin}))
+        asking.start()
+        while not site.log:
+            sleep(0.01)
+        reply = running.post("/api/check", {"robots": ""})
+        assert (reply.status, reply.headers["retry-after"]) == (429, "1")
+        assert running.get("/").status == 200
+        site.close()
+        asking.join()
+        assert running.post("/api/check", {"robots": ""}).status == 200
+
+
+def test_with_no_process_free_it_says_so() -> None:
+    with checker(replace(LOCAL, wait_time=0.2, work_time=5.0, workers=1)) as running:
+        question = {"robots": HARD, "urls": [f"/{'1b' * 500}{number}" for number in range(200)]}
+        asking = Thread(target=running.post, args=("/api/check", question))
+        asking.start()
+        sleep(0.5)
+        reply = running.post("/api/check", {"robots": ""})
+        asking.join()
+    assert (reply.status, json.loads(reply.body)["error"][:11]) == (503, "Many people")
+
+
+def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "facts", int)  # which a question is not
+    with checker() as running:
+        reply = check(running, urls=["/secret"])
+        assert (reply.status, reply.data["error"]) == (500, "the checker itself failed: its log says where")
+        assert reply.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+        monkeypatch.undo()
+        assert check(running).status == 200
+    log = capfd.readouterr().err
+    assert "TypeError" in log
+    assert "secret" not in log

@@ -1,0 +1,367 @@
+"""The page in a real Chromium: with and without a script, by keyboard, on a phone, in the dark, and for axe."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.chromium import CHROMIUM, needs_chromium
+from tests.support.site import Answer, Site, redirect, robots
+
+from .checker import ROBOTS, Checker
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the extra browser")
+axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed: the extra browser")
+
+pytestmark = needs_chromium
+
+TEXT = """# shop
+User-agent: *
+Disallow: /private
+Allow: /private/open
+Disalow: /cart
+Frob: x
+
+User-agent: GPTBot
+Disallow: /
+"""
+DROPPED = """() => {
+    const octets = [...new TextEncoder().encode("User-agent: *\\r\\nDisallow: /"), 0xe9];
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(octets)], "robots.txt"));
+    return transfer;
+}"""
+AXE = Path(axe.__file__).with_name("axe.min.js").read_text("utf-8")
+SERIOUS = {"serious", "critical"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Pages:
+    """Opens pages, and fails when one logs an error or breaks the Content-Security-Policy."""
+
+    def __init__(self, browser: Any, checker: Checker) -> None:
+        self.checker = checker
+        self._browser = browser
+        self._contexts: list[Any] = []
+        self.errors: list[str] = []
+
+    def open(self, path: str = "", **options: Any) -> Any:
+        context = self._browser.new_context(**options)
+        self._contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda line: self.errors.append(line.text) if line.type == "error" else None)
+        page.goto(self.checker.url + path)
+        return page
+
+    def close(self) -> None:
+        for context in self._contexts:
+            assert context.cookies() == []
+            context.close()
+
+
+@pytest.fixture
+def pages(browser: Any, local: Checker) -> Iterator[Pages]:
+    opened = Pages(browser, local)
+    yield opened
+    opened.close()
+    assert opened.errors == []
+
+
+def ask(page: Any, text: str = TEXT, urls: str = "/private/1\n/shop") -> None:
+    """Paste, choose, and press the button."""
+    page.fill("#urls", urls)
+    page.fill("#robots", text)
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.wait_for_selector("#answer:not(.busy) #dialects")
+
+
+def until(page: Any, expression: str) -> None:
+    """Wait until the JavaScript *expression* is true; Playwright's own way breaks the Content-Security-Policy."""
+    for _ in range(400):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {expression}")
+
+
+def verdicts(page: Any) -> list[str]:
+    return [text.split()[0] for text in page.locator(".verdicts td button").all_inner_texts()]
+
+
+def test_a_text_that_is_pasted_is_answered_at_once_as_one_types(pages: Pages) -> None:
+    page = pages.open()
+    page.fill("#urls", "/private/1")
+    page.fill("#robots", TEXT)
+    page.wait_for_selector("#answer:not(.busy) #dialects")
+    assert verdicts(page) == ["disallowed"] * 5
+    page.locator("#robots").press_sequentially("\nUser-agent: Bingbot\nAllow: /")
+    until(page, "document.querySelectorAll('.verdicts td.yes').length === 1")
+
+
+def test_the_form_asks_about_what_is_chosen(pages: Pages) -> None:
+    page = pages.open()
+    page.locator("input[name=agents]").evaluate_all("all => all.forEach((one) => { one.checked = false; })")
+    page.get_by_label("Googlebot", exact=True).check()
+    page.fill("#names", "gptbot/2.0")
+    ask(page, urls="/private/open\n/x")
+    assert page.locator(".verdicts thead th").all_inner_texts() == ["URL", "Googlebot", "gptbot"]
+    assert verdicts(page) == ["allowed", "disallowed", "allowed", "disallowed"]
+
+
+def test_pointing_at_a_verdict_lists_the_rules_that_match(pages: Pages) -> None:
+    page = pages.open()
+    ask(page, urls="/private/open/1")
+    cell = page.locator(".verdicts td").first
+    cell.hover()
+    why = page.locator(".why:popover-open")
+    why.wait_for()
+    assert re.findall(r"line (\d)", why.inner_text()) == ["4", "3"]
+    box, at = why.bounding_box(), cell.bounding_box()
+    assert abs(box["y"] - at["y"] - at["height"]) < 3
+    why.get_by_role("link").first.hover()
+    assert why.count() == 1
+    page.locator("#answer-title").hover()
+    until(page, "!document.querySelector('.why:popover-open')")
+
+
+def test_a_file_that_is_dropped_counts_with_all_its_octets(pages: Pages) -> None:
+    page = pages.open()
+    transfer = page.evaluate_handle(DROPPED)
+    page.dispatch_event("#robots", "dragover", {"dataTransfer": transfer})
+    assert "over" in page.locator("#drop").get_attribute("class")
+    page.dispatch_event("#robots", "drop", {"dataTransfer": transfer})
+    page.wait_for_selector("#answer:not(.busy) #dialects")
+    assert page.locator(".finding", has_text="not-utf-8").count() == 1
+    assert page.locator(".finding", has_text="crlf-line-ends").count() == 1
+    assert page.input_value("#robots") == "User-agent: *\nDisallow: /\ufffd"
+
+
+def test_a_file_that_is_far_too_large_is_not_sent(pages: Pages) -> None:
+    page = pages.open()
+    large = {"name": "x", "mimeType": "text/plain", "buffer": b"x" * 2_048_001}
+    page.set_input_files("#file", files=[large])
+    page.wait_for_selector(".problem")
+    assert "2,048,001 octets" in page.inner_text(".problem")
+
+
+def test_a_site_is_fetched_with_its_steps_and_checked(pages: Pages) -> None:
+    released: list[bool] = []
+    with Site() as site:
+        site.answer("/robots.txt", redirect("/other"))
+        site.answer("/other", Answer(200, ROBOTS.encode(), when=lambda: bool(released)))
+        page = pages.open()
+        page.fill("#site", site.origin)
+        page.fill("#urls", "/cart")
+        page.get_by_role("button", name="Fetch").click()
+        until(page, "document.querySelectorAll('#steps li').length === 3")
+        assert page.get_by_role("progressbar").is_visible()
+        released.append(True)
+        page.wait_for_selector("#answer:not(.busy) #dialects")
+    assert not page.get_by_role("progressbar").is_visible()
+    assert page.input_value("#robots") == ROBOTS
+    assert f"status 200, {len(ROBOTS)} octets" in page.inner_text("#steps")
+    assert f"by {site.origin}/robots.txt" in page.inner_text("#answer")
+    page.locator("#robots").press_sequentially("#")
+    until(page, "!document.getElementById('answer').innerText.includes('/robots.txt')")
+
+
+def test_a_fetch_can_be_stopped_and_one_that_fails_says_why(pages: Pages) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", Answer(hangs=True))
+        page = pages.open()
+        page.fill("#site", site.origin)
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Stop").click()
+        until(page, "document.getElementById('steps').innerText.includes('stopped')")
+    page.fill("#site", site.origin)
+    page.get_by_role("button", name="Fetch").click()
+    page.wait_for_selector(".problem")
+    assert "does not answer" in page.inner_text(".problem")
+
+
+def test_a_site_without_a_robots_txt_allows_everything_until_something_is_pasted(pages: Pages) -> None:
+    with Site() as site:
+        page = pages.open()
+        page.fill("#site", site.origin)
+        page.fill("#urls", "/private")
+        page.get_by_role("button", name="Fetch").click()
+        page.wait_for_selector("#answer:not(.busy) #dialects")
+    assert set(verdicts(page)) == {"allowed"}
+    assert "status 404: there is no robots.txt" in page.inner_text("#answer")
+    ask(page, urls="/private")
+    assert "disallowed" in verdicts(page)
+
+
+def test_a_fix_is_applied_to_the_text(pages: Pages) -> None:
+    page = pages.open()
+    ask(page)
+    page.locator("li", has_text="Disalow").get_by_role("button", name="Apply").click()
+    until(page, "document.getElementById('robots').value.includes('Disallow: /cart')")
+    page.wait_for_selector("#answer:not(.busy) #dialects")
+    assert "misspelt-key" not in page.inner_text("#answer")
+    assert page.input_value("#robots") == TEXT.replace("Disalow", "Disallow")
+
+
+def test_a_link_holds_the_question_and_the_server_never_sees_it(pages: Pages) -> None:
+    page = pages.open()
+    page.get_by_label("Bingbot", exact=True).uncheck()
+    page.fill("#names", "Ünï")
+    ask(page, TEXT + "# é\n", "/private/1")
+    page.get_by_role("button", name="Link to this question").click()
+    page.wait_for_selector("#shared:not([hidden])")
+    link = page.input_value("#link")
+    assert link == page.url
+    asked: list[str] = []
+    other = pages.open()
+    other.on("request", lambda request: asked.append(request.url))
+    other.goto(link)
+    other.reload()
+    other.wait_for_selector("#answer:not(.busy) #dialects")
+    assert other.input_value("#robots") == TEXT + "# é\n"
+    assert verdicts(other) == verdicts(page)
+    assert (
+        other.locator(".verdicts thead th").all_inner_texts()
+        == page.locator(".verdicts thead th").all_inner_texts()
+    )
+    assert not any("q=" in url.partition("#")[0] for url in asked)
+
+
+def test_a_damaged_link_says_so(pages: Pages) -> None:
+    page = pages.open("#q=abc")
+    page.wait_for_selector(".problem")
+    assert "The link is damaged" in page.inner_text(".problem")
+
+
+def test_without_a_script_all_of_it_works(pages: Pages) -> None:
+    page = pages.open(java_script_enabled=False)
+    assert not page.get_by_role("button", name="Link to this question").is_visible()
+    page.fill("#robots", TEXT)
+    page.fill("#urls", "/cart")
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.wait_for_selector("#dialects")
+    assert verdicts(page)[0] == "disallowed"
+    page.locator(".verdicts td button").first.click()
+    assert "Disallow: /cart" in page.locator(".why:popover-open").inner_text()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Apply: Write Disallow.").click()
+    page.wait_for_selector("#dialects")
+    assert "Disallow: /cart" in page.input_value("#robots")
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"))
+        page.fill("#site", site.origin)
+        page.get_by_role("button", name="Fetch").click()
+        page.wait_for_selector("#dialects")
+    assert page.input_value("#robots") == "User-agent: *\nAllow: /\n"
+    assert set(verdicts(page)) == {"allowed"}
+
+
+@pytest.mark.parametrize("name", ["JSON", "SARIF", "CSV"])
+def test_the_answer_can_be_saved(pages: Pages, name: str) -> None:
+    page = pages.open()
+    ask(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=name).click()
+    saved = Path(download.value.path()).read_text("utf-8")
+    assert download.value.suggested_filename == f"robots.{name.lower()}"
+    assert saved.startswith("url,agent") if name == "CSV" else json.loads(saved)
+
+
+def test_the_keyboard_alone_is_enough(pages: Pages) -> None:
+    page = pages.open()
+
+    def tab_to(name: str) -> None:
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            focused = page.evaluate("document.activeElement.id || document.activeElement.innerText")
+            if focused.startswith(name):
+                return
+        raise AssertionError(f"Tab does not reach {name}")
+
+    tab_to("robots")
+    page.keyboard.insert_text(TEXT)
+    tab_to("urls")
+    page.keyboard.insert_text("/cart")
+    tab_to("Check")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#answer:not(.busy) #dialects")
+    tab_to("disallowed")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".why:popover-open")
+    page.keyboard.press("Escape")
+    until(page, "!document.querySelector('.why:popover-open')")
+    tab_to("Apply")
+    page.keyboard.press("Space")
+    until(page, "document.getElementById('robots').value.includes('Disallow: /cart')")
+
+
+def test_what_a_file_holds_is_never_run(pages: Pages) -> None:
+    page = pages.open()
+    hostile = "<img src=x onerror=window.hit=1><script>window.hit=1</script>"
+    ask(
+        page,
+        f"User-agent: *\nDisallow: /{hostile}\n{hostile}\nSitemap: javascript:window.hit=1//{hostile}\n",
+        f"/{hostile}",
+    )
+    assert hostile in page.inner_text(".file")
+    assert page.evaluate("window.hit") is None
+    assert page.locator("#answer img, #answer script").count() == 0
+
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1400, "height": 900}},
+    "dark": {"viewport": {"width": 1400, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 360, "height": 780}, "is_mobile": True, "has_touch": True},
+    "dark phone": {"viewport": {"width": 360, "height": 780}, "color_scheme": "dark"},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_serious_and_nothing_is_cut_off(pages: Pages, look: str) -> None:
+    page = pages.open(**LOOKS[look], bypass_csp=True)
+    assert faults(page) == []
+    ask(page, TEXT + "x" * 300 + "\n", f"/private/1\n/{'long' * 100}")
+    page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".verdicts td button").first.click()
+    assert faults(page) == []
+    page.get_by_role("link", name="API").click(force=True)
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def faults(page: Any) -> list[str]:
+    """What axe-core calls serious or critical."""
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    return [
+        f"{one['id']}: {node['html'][:200]} {node['failureSummary']}"
+        for one in found
+        if one["impact"] in SERIOUS
+        for node in one["nodes"]
+    ]
+
+
+def test_print_shows_the_answer_without_the_form(pages: Pages) -> None:
+    page = pages.open()
+    ask(page)
+    page.emulate_media(media="print")
+    assert not page.locator("#ask").is_visible()
+    assert page.locator(".verdicts").is_visible()
+    assert page.locator(".file li").last.is_visible()
+    assert page.locator(".file").evaluate("one => one.scrollHeight <= one.clientHeight + 1")

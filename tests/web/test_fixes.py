@@ -1,0 +1,54 @@
+"""From a finding to the file without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_rep.protocol import lint, parse
+from scrapy_rep.web.annotated import annotate, fixed
+from scrapy_rep.web.fixes import Edit, Fixer, apply
+from scrapy_rep.web.question import Question
+
+CASES = [
+    ("misspelt-key", b"User-agent: *\nDisalow: /x # y\n", b"User-agent: *\nDisallow: /x # y\n"),
+    (
+        "misspelt-key",
+        b"\xef\xbb\xbfUser-agent: *\r\nDisalow: /x\r\n",
+        b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /x\r\n",
+    ),
+    ("useless-rule", b"User-agent: *\nDisallow: /x\nDisallow: /x/y\n", b"User-agent: *\nDisallow: /x\n"),
+    ("duplicate-rule", b"User-agent: *\nDisallow: /x\nDisallow: /x", b"User-agent: *\nDisallow: /x\n"),
+    ("indented-line", b"User-agent: *\n\t Disallow: /x\n", b"User-agent: *\nDisallow: /x\n"),
+    ("odd-case-key", b"User-agent: *\ndIsAlLoW: /x\n", b"User-agent: *\nDisallow: /x\n"),
+]
+
+
+@pytest.mark.parametrize(("code", "body", "after"), CASES)
+def test_a_fix_follows_the_advice_and_changes_nothing_else(code: str, body: bytes, after: bytes) -> None:
+    finding = next(finding for finding in lint(body) if finding.code == code)
+    assert fixed(Question(body), f"{code}:{finding.line}:{finding.column}") == after
+    assert code not in {finding.code for finding in lint(after)}
+    for url in ("/x", "/x/y", "/z"):
+        assert parse(body).verdict("*", url).allowed is parse(after).verdict("*", url).allowed
+
+
+def test_a_finding_that_is_gone_changes_nothing() -> None:
+    assert (
+        fixed(Question(b"User-agent: *\nDisallow: /x\n"), "misspelt-key:2:1") == b"User-agent: *\nDisallow: /x\n"
+    )
+
+
+def test_where_a_person_has_to_decide_there_is_no_button() -> None:
+    found = {here.finding.code: here.key for line in annotate(Question(b"Frob: x\nDisalow: /")).lines
+             for here in line.findings}  # fmt: skip
+    assert found["unknown-record"] == ""
+    assert found["misspelt-key"] == "misspelt-key:2:1"
+
+
+def test_a_line_beyond_the_file_has_no_edits() -> None:
+    (finding,) = (one for one in lint(b"User-agent: *\nDisalow: /") if one.code == "misspelt-key")
+    assert Fixer(b"User-agent: *").edits(finding) == ()
+
+
+def test_edits_are_applied_from_the_last_to_the_first() -> None:
+    assert apply(b"abcdef", [Edit(0, 1, b"xx"), Edit(4, 6, b"")]) == b"xxbcd"

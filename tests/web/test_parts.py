@@ -1,0 +1,179 @@
+"""The parts of an answer: verdicts, the annotated file, dialects, and what they look like."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from time import process_time
+
+import pytest
+
+from scrapy_rep.protocol import DIALECTS, Access, parse
+from scrapy_rep.web import jobs
+from scrapy_rep.web.annotated import annotate
+from scrapy_rep.web.dialects import compare
+from scrapy_rep.web.question import Question
+from scrapy_rep.web.verdicts import Match, judge
+
+BODY = b"""# shop
+User-agent: *
+Disallow: /private
+Allow: /private/open
+Crawl-delay: 2.5
+Content-Signal: search=yes, ai-train=no
+
+User-agent: GPTBot
+Disallow: /
+Frob: x
+not a record
+Sitemap: https://example.com/s.xml
+"""
+ASKED = Question(BODY, ("/private/open/1", "https://example.com/x"), ("Googlebot", "GPTBot"))
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
+
+
+def test_each_url_is_judged_for_each_crawler_with_all_rules_that_match() -> None:
+    first, second, third, _ = judge(ASKED).verdicts
+    assert (first.url, first.agent, first.allowed, first.line) == ("/private/open/1", "Googlebot", True, 4)
+    assert first.matches == (Match(4, "Allow: /private/open", 13), Match(3, "Disallow: /private", 8))
+    assert (second.agent, second.allowed, second.line, second.rule) == ("GPTBot", False, 9, "Disallow: /")
+    assert (third.allowed, third.line, third.reason, third.matches) == (True, 0, "no rule", ())
+
+
+def test_the_first_rule_that_is_listed_is_the_one_that_decides() -> None:
+    for one in judge(ASKED).verdicts:
+        assert one.matches is not None
+        assert one.line == (one.matches[0].line if one.matches else 0)
+
+
+def test_a_file_with_very_many_rules_still_gives_exact_verdicts() -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%d$\n" % number for number in range(20_000))
+    found = judge(Question(body, tuple(f"/{number}" for number in range(19_900, 20_100)), ("A", "B")))
+    assert all(one.matches is None for one in found.verdicts)
+    assert [one.allowed for one in found.verdicts] == [number // 2 >= 100 for number in range(400)]
+    assert found.verdicts[0].line == 19_902
+
+
+def test_what_else_the_file_says_to_each_crawler() -> None:
+    answer = judge(ASKED)
+    general, named = answer.agents
+    assert (general.group, general.crawl_delay) == ("*", 2.5)
+    assert [uses.answers["ai-train"] for uses in general.ai] == ["no"]
+    assert (named.group, named.crawl_delay, named.ai) == ("own", None, ())
+    assert answer.sitemaps == ("https://example.com/s.xml",)
+
+
+def test_a_crawler_without_any_group_follows_none() -> None:
+    assert judge(Question(b"User-agent: a\nDisallow: /", agents=("b",))).agents[0].group == "none"
+    assert judge(Question(b"User-agent: *\nDisallow: /", agents=("b",))).agents[0].group == "*"
+
+
+@pytest.mark.parametrize(
+    ("access", "allowed", "reason"),
+    [(Access.UNAVAILABLE, True, "unavailable"), (Access.UNREACHABLE, False, "unreachable")],
+)
+def test_without_a_robots_txt_the_fetch_decides(access: Access, allowed: bool, reason: str) -> None:
+    question = Question(b"", status=404, found=access)
+    (one,) = judge(question).verdicts
+    assert (one.allowed, one.reason, one.line) == (allowed, reason, 0)
+    (group,) = compare(question, 5.0).groups
+    assert group.differences == ()
+
+
+def test_a_url_of_another_origin_is_marked() -> None:
+    urls = ("https://example.com/x", "http://example.com/x", "/x", "mailto:x")
+    found = judge(Question(BODY, urls, url="https://example.com/robots.txt")).verdicts
+    assert [one.is_elsewhere for one in found] == [False, True, False, False]
+    assert not any(one.is_elsewhere for one in judge(Question(BODY, urls)).verdicts)
+
+
+def test_each_line_has_its_kind() -> None:
+    kinds = [line.kind for line in annotate(Question(BODY)).lines]
+    assert kinds == [
+        "comment", "user-agent", "disallow", "allow", "other", "other", "blank",
+        "user-agent", "disallow", "unknown", "unread", "sitemap",
+    ]  # fmt: skip
+
+
+def test_findings_stand_at_their_lines() -> None:
+    file = annotate(Question(BODY))
+    at = {line.number: {here.finding.code for here in line.findings} for line in file.lines}
+    assert "unknown-record" in at[10]
+    assert "unreadable-line" in at[11]
+    assert file.finding_count == sum(file.counts.values())
+    assert [here.finding.code for here in annotate(Question(b"")).about_file] == ["empty-file"]
+
+
+def test_lines_beyond_what_a_browser_can_show_are_left_out_unless_something_is_found_in_them() -> None:
+    file = annotate(Question(b"# x\n" * 4_000 + b"Frob: x\n" + b"# x\n" * 5))
+    assert [line.number for line in file.lines[2_999:]] == [3_000, 4_001]
+    assert file.lines[-1].skipped == 1_000
+    assert "1,000 lines without findings" in jobs.file_html(Question(b"# x\n" * 4_000 + b"Frob: x\n"))
+
+
+def test_a_long_line_is_shown_in_part() -> None:
+    line = annotate(Question(b"Disallow: /" + b"x" * 15_000)).lines[0]
+    assert len(line.text) == 501
+    assert line.text.endswith("x…")
+
+
+def test_every_dialect_is_compared_and_those_with_the_same_verdicts_share_a_line() -> None:
+    comparison = compare(Question(b"User-agent: *\nDisallow: /my%41", ("/myA", "/x"), ("*",)), 5.0)
+    named = [name for group in comparison.groups for name in group.dialects]
+    assert sorted(named) == sorted(DIALECTS)
+    assert [group.is_asked for group in comparison.groups] == [True] + [False] * (len(comparison.groups) - 1)
+    other = next(group for group in comparison.groups if "google-exact" in group.dialects)
+    assert [(one.url, one.allowed) for one in other.differences] == [("/myA", True)]
+
+
+def test_dialects_for_which_there_is_no_time_are_named() -> None:
+    comparison = compare(ASKED, 0.0)
+    assert {*comparison.left_out} == {*DIALECTS} - {"google"}
+    assert comparison.groups[0].dialects == ("google",)
+
+
+def test_whatever_a_file_holds_is_shown_as_text() -> None:
+    body = f"User-agent: *\nDisallow: /{HOSTILE}\nSitemap: javascript:{HOSTILE}\n{HOSTILE}\n# {HOSTILE}".encode()
+    question = Question(body, (f"/{HOSTILE}",), ("*",), url=f"https://example.com/{HOSTILE}", hops=(HOSTILE,))
+    html = "".join(job(question) for job in (jobs.verdicts_html, jobs.file_html, jobs.dialects_html))
+    assert not re.findall("[\u202e\x1b]|<img|<script|href=.javascript", html)
+    assert html.count("&lt;img src=x onerror=alert(1)&gt;") >= 8
+    assert re.findall(r"<a href=\"([^\"]*)", html) == re.findall(r"<a href=\"(#L\d+)\"", html)
+
+
+def test_a_spreadsheet_does_not_compute_what_a_file_holds() -> None:
+    question = Question(b"User-agent: *\nDisallow: /x", ("=1+1", "@x", "/x"), ("*", "-a"))
+    rows = list(csv.reader(io.StringIO(jobs.verdicts_csv(question))))
+    assert rows[0] == ["url", "agent", "allowed", "line", "rule", "reason"]
+    assert {row[0] for row in rows[1:]} == {"'=1+1", "'@x", "/x"}
+    assert ["/x", "'-a", "false", "2", "Disallow: /x", "rule"] in rows
+
+
+def test_sarif_names_the_file_and_the_findings() -> None:
+    document = json.loads(jobs.sarif(Question(b"Disalow: /x", url="https://example.com/robots.txt")))
+    results = document["runs"][0]["results"]
+    assert "misspelt-key" in {result["ruleId"] for result in results}
+    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("https://")
+
+
+def test_the_verdicts_on_500_kib_cost_well_under_a_second() -> None:
+    """Processor time: in a second of a quiet machine the page shows them."""
+    rules = b"".join(b"Disallow: /shop%d/*/item%d$\n" % (number, number) for number in range(1_500))
+    body = b"".join(b"User-agent: Bot%c\n%b\n" % (65 + number, rules) for number in range(10))
+    urls = tuple(f"https://example.com/shop{number}/x/item{number}" for number in range(100))
+    question = Question(body[:512_000], urls, tuple(f"Bot{letter}" for letter in "ABCDEFGHIJ"))
+    jobs.verdicts_html(Question(b""))
+    began = process_time()
+    html = jobs.verdicts_html(question)
+    spent = process_time() - began
+    assert html.count("<td role=") == 1_000 + 30
+    assert spent < 1.0
+
+
+def test_the_verdicts_are_those_of_the_engine() -> None:
+    robotstxt = parse(BODY)
+    for one in judge(ASKED).verdicts:
+        assert one.allowed is robotstxt.verdict(one.agent, one.url).allowed

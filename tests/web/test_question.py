@@ -1,0 +1,84 @@
+"""What may be asked, and what the message says when it may not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scrapy_rep.protocol import Access
+from scrapy_rep.web.limits import LOCAL, PUBLIC
+from scrapy_rep.web.question import Question, QuestionError, checked, question_in
+from tests.support.markdown import PAGES
+
+SMALL = replace(LOCAL, urls=3, agents=3, verdicts=4, robots_octets=20, url_characters=10, agent_characters=10)
+
+
+def test_a_question_needs_a_robots_txt_alone() -> None:
+    assert question_in({"robots": ""}, LOCAL) == Question(b"", ("/",), ("*",), "google")
+
+
+def test_crawlers_are_asked_about_by_their_product_tokens_once_each() -> None:
+    agents = ["Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", " * ", ""]
+    assert question_in({"robots": "", "agents": agents}, LOCAL).agents == ("Googlebot", "*")
+
+
+def test_urls_are_asked_about_once_each_in_their_order() -> None:
+    assert question_in({"robots": "", "urls": ["/b", "/a ", "", "/b"]}, LOCAL).urls == ("/b", "/a")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "expected a JSON object"),
+        ({}, "robots: expected the text"),
+        ({"robots": 1}, "robots: expected the text"),
+        ({"robots": "x" * 21}, "robots: 21 octets, but at most 20"),
+        ({"robots": "é" * 11}, "robots: 22 octets"),
+        ({"robots": "", "url": "/"}, "unknown field 'url': there are agents, dialect, robots, urls"),
+        ({"robots": "", "urls": "/"}, "urls: expected a list of strings"),
+        ({"robots": "", "urls": [1]}, "urls: expected a list of strings"),
+        ({"robots": "", "urls": ["/1", "/2", "/3", "/4"]}, "urls: 4 given, but at most 3"),
+        ({"robots": "", "urls": ["/" * 11]}, "urls: one has more than 10 characters"),
+        ({"robots": "", "agents": ["*/"]}, "agents: '*/' contains no product token"),
+        ({"robots": "", "agents": ["a", "b", "c"], "urls": ["/1", "/2"]}, "at most 4 verdicts"),
+        ({"robots": "", "dialect": "x\x1b"}, r"dialect: 'x\\x1b' is none of google"),
+        ({"robots": "", "dialect": None}, "dialect: expected one of google"),
+    ],
+)
+def test_the_message_says_what_to_change(data: Any, message: str) -> None:
+    with pytest.raises(QuestionError) as raised:
+        question_in(data, SMALL)
+    assert message in str(raised.value)
+
+
+def test_what_a_fetch_means_counts_until_there_is_a_text() -> None:
+    failed = Question(b"", status=503, found=Access.UNREACHABLE)
+    assert failed.access is Access.UNREACHABLE
+    assert replace(failed, robots=b"User-agent: *").access is Access.SUCCESSFUL
+
+
+def test_the_source_of_a_file_is_bounded() -> None:
+    question = checked(Question(b"", url="u" * 9_999, hops=("h" * 9_999,) * 9), LOCAL)
+    assert (len(question.url), len(question.hops), len(question.hops[0])) == (4_096, 5, 4_096)
+
+
+def test_strangers_may_ask_for_less() -> None:
+    names = [name for name in LOCAL.__slots__ if name not in {"is_public", "fetch_interval"}]
+    assert all(getattr(PUBLIC, name) <= getattr(LOCAL, name) for name in names)
+    assert PUBLIC.is_public
+    assert PUBLIC.fetch_interval > LOCAL.fetch_interval
+
+
+def test_the_page_on_how_to_run_it_has_the_bounds() -> None:
+    table = PAGES["docs/howto/web-checker.md"]
+    for limits, column in ((LOCAL, 2), (PUBLIC, 3)):
+        cells = {
+            row.split("|")[1].strip(): row.split("|")[column].strip() for row in table.splitlines() if "|" in row
+        }
+        assert cells["octets of a robots.txt"] == f"{limits.robots_octets:,}"
+        assert cells["URLs, crawlers, verdicts"] == f"{limits.urls:,}, {limits.agents}, {limits.verdicts:,}"
+        assert cells["time for a fetch, with five redirects"] == f"{limits.fetch_time:g} s"
+        assert cells["time for a part of an answer"].startswith(f"{limits.work_time:g} s")
+        assert cells["requests of a client at the same time"] == str(limits.requests_per_client)
