@@ -12,11 +12,13 @@ Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip ins
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from time import monotonic
@@ -86,7 +88,18 @@ def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
     paths = files_in(folder)
     survey = _Survey(arguments, len(paths))
     left = survey.without_earlier(paths, lambda path: site_of(folder, path))
-    return survey.run(out, lambda: survey.add_all(measure_files(folder, left, parsed.dialect, parsed.max_size)))
+    records = measure_files(folder, left, parsed.dialect, parsed.max_size)
+    located = (
+        replace(record, file=_relative(path, arguments.out)) for path, record in zip(left, records, strict=True)
+    )
+    return survey.run(out, lambda: survey.add_all(located))
+
+
+def _relative(path: Path, folder: str) -> str:
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:  # another drive
+        return os.path.abspath(path)
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
@@ -168,7 +181,10 @@ class _Survey:
             survey()
         totals = self._totals
         self._progress.clear()
-        self.folder.close(report(totals, datetime.now().astimezone(), expected=self._expected))
+        self.folder.close()
+        now, folder = datetime.now().astimezone(), self.folder
+        page = report(totals, now, expected=self._expected, records=folder.records(), body=folder.body)
+        folder.page.write_text(page, encoding="utf-8")
         out.write(f"{self._counts()}, {totals.kinds[UNREACHABLE]:,} unreachable\n{self.folder.page}\n")
         return OK if totals.sites == self._expected else FAILED
 

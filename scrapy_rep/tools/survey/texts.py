@@ -1,0 +1,33 @@
+"""What the pages of a survey say about a finding. A survey that is resumed may have codes of another version."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scrapy_rep.tools.lint import CODES, Severity
+
+SEVERITY_COLOURS: Final = {
+    Severity.ERROR: "red", Severity.WARNING: "amber", Severity.OPTIMISE: "blue", Severity.NOTE: "grey",
+}  # fmt: skip
+FINDING_GROUPS: Final = {
+    Severity.ERROR: "Errors",
+    Severity.WARNING: "Warnings",
+    Severity.OPTIMISE: "Possible improvements",
+    Severity.NOTE: "Notes",
+}
+
+
+def severity_of(code: str) -> Severity:
+    """Return the severity of findings of *code*."""
+    return CODES[code].severity if code in CODES else Severity.NOTE
+
+
+def finding_title(code: str) -> str:
+    """Return the name of findings of *code*."""
+    return CODES[code].title if code in CODES else code
+
+
+def finding_text(code: str) -> str:
+    """Return what findings of *code* mean and what to do, as far as it can be said without the line."""
+    texts = (CODES[code].message, CODES[code].advice) if code in CODES else ()
+    return " ".join(text for text in texts if "{" not in text)
