@@ -54,8 +54,8 @@ class Histogram:
 
 
 @cache
-def page_template(package: str) -> Template:
-    """The template ``report.html`` of *package*, which extends ``base.html`` and may import ``charts.html``."""
+def page_template(package: str, name: str = "report.html") -> Template:
+    """The template called *name* of *package*, which extends ``base.html`` and may import ``charts.html``."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package, ""), PackageLoader(__package__, "")]),
         autoescape=True,
@@ -64,10 +64,12 @@ def page_template(package: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
+    environment.filters.update(
+        number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format, signed="{:+,}".format
+    )
     environment.filters.update(percent=percent, size=_size, with_noun=number_of)
     environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 def _printable(value: object) -> object:

@@ -23,6 +23,8 @@ CHUNK: Final = 64
 """Items that are packed, and unpacked, together."""
 
 Cell = str | int | float | None
+Mark = tuple[str, str, list[int]]
+"""An entry of a list about an item: a colour, a text, and lines of its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ class Line:
 class Item:
     """What the page of one item shows.
 
-    ``facts`` are a label and values, ``marks`` are lists below a heading: a colour, a text and lines. ``text`` is
-    a sentence about the ``source``.
+    ``facts`` are a label and values, ``marks`` are lists below a heading. ``text`` is a sentence about
+    the ``source``.
     """
 
     facts: list[tuple[str, ...]] = field(default_factory=list)
-    marks: list[tuple[str, list[tuple[str, str, list[int]]]]] = field(default_factory=list)
+    marks: list[tuple[str, list[Mark]]] = field(default_factory=list)
     text: str = ""
     source: list[Line] = field(default_factory=list)
 

@@ -135,9 +135,21 @@ class SurveyFolder:
 
     def records(self) -> Iterator[SiteRecord]:
         """All records. Raises ``OSError``, and ``ValueError`` for a file that holds something else."""
+        return (record for _, record in self.positioned_records())
+
+    def positioned_records(self) -> Iterator[tuple[int, SiteRecord]]:
+        """All records, each with its position, which `record_at` takes. Raises as `records` does."""
+        position = 0
         with self._records_path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                yield self._record_in(line, number)
+                yield position, self._record_in(line, number)
+                position += len(line)
+
+    def record_at(self, position: int) -> SiteRecord:
+        """The record at *position*. Raises as `records` does."""
+        with self._records_path.open("rb") as file:
+            file.seek(position)
+            return self._record_in(file.readline(), 0)
 
     def _record_in(self, line: bytes, number: int) -> SiteRecord:
         try:

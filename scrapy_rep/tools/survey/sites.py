@@ -9,7 +9,7 @@ from typing import Final
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.page.explorer import Column, Explorer, Item, Line, Tag
+from scrapy_rep.tools.page.explorer import Column, Explorer, Item, Line, Mark, Tag
 
 from . import totals as kinds
 from .crawlers import RESTRICTED, SHUT_OUT, WELCOME
@@ -21,14 +21,16 @@ from .texts import SEVERITY_COLOURS, finding_text, finding_title, severity_of
 MOST_SITES: Final = 50_000
 """Sites that are listed; the totals count all."""
 
-_MOST_CHARACTERS: Final = 60_000_000  # of all files together
+MOST_CHARACTERS: Final = 60_000_000
+"""Characters of the files in a page."""
+
 _MOST_LINES: Final = 1_000  # of a file
 _CHARACTERS_OF_A_FILE: Final = 30_000
 _LONGEST_LINE: Final = 500  # characters
 
 _COLUMNS: Final = (
-    Column("Site"), Column("Serves"), Column("Bytes", "number"), Column("Lines", "number"),
-    Column("Rules", "number"), Column("User-agents", "number"), Column("Shut out", "number"),
+    Column("Site"), Column("robots.txt"), Column("Bytes", "number"), Column("Lines", "number"),
+    Column("Rules", "number"), Column("User-agents", "number"), Column("Crawlers shut out", "number"),
     Column("Errors", "number"), Column("Warnings", "number"),
 )  # fmt: skip
 _TREATMENTS: Final = {SHUT_OUT: "red", RESTRICTED: "amber", WELCOME: "green"}
@@ -47,7 +49,7 @@ def explorer_of(records: Iterable[SiteRecord], body: Body, similar: Mapping[str,
     *body* returns the robots.txt of a record, if it is there; *similar* has a tag for the SHA-256 of each
     file that is nearly identical to others.
     """
-    explorer, left = Explorer("sites", _COLUMNS), _MOST_CHARACTERS
+    explorer, left = Explorer("sites", _COLUMNS), MOST_CHARACTERS
     for record in records:
         if len(explorer) == MOST_SITES:
             break
@@ -88,7 +90,7 @@ def _item(record: SiteRecord, body: Body, left: int) -> Item:
 
 
 def _facts(record: SiteRecord) -> Iterator[tuple[str, ...]]:
-    yield "Serves", kinds.kind_of(record)
+    yield "robots.txt", kinds.kind_of(record)
     if record.problem:
         yield "Could not be read", reason_for(record.problem), record.problem
     if record.status is not None:
@@ -112,9 +114,6 @@ def _figures(record: SiteRecord) -> Iterator[tuple[str, ...]]:
     yield "Sitemaps", f"{record.sitemaps:,}"
     if record.crawl_delays:
         yield "Crawl-delay", f"at most {max(record.crawl_delays.values()):g} s"
-
-
-Mark = tuple[str, str, list[int]]
 
 
 def _marks(record: SiteRecord) -> Iterator[tuple[str, list[Mark]]]:

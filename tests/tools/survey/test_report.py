@@ -195,7 +195,7 @@ def test_it_asks_no_other_host_and_runs_its_own_script_alone() -> None:
 
 def test_every_chart_says_in_words_what_it_shows() -> None:
     page = page_of(FILES)
-    charts = re.findall(r'<svg class="\w+" role="img"[^>]* aria-labelledby="([\w-]+) ([\w-]+)">', page)
+    charts = re.findall(r'<svg class="\w+" role="(?:img|group)"[^>]* aria-labelledby="([\w-]+) ([\w-]+)">', page)
     assert len(set(charts)) == len(charts)
     assert len(charts) == page.count("<svg") >= 9
     for title, described in charts:
