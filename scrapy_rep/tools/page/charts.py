@@ -38,9 +38,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cell of a table that leads to another part of the page."""
+    """A cell of a table that leads to another part of the page; its ``value`` is a text or a number."""
 
-    text: str
+    value: str | int
     href: str
 
 
@@ -64,9 +64,7 @@ def page_template(package: str, name: str = "report.html") -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format, signed="{:+,}".format
-    )
+    environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
     environment.filters.update(percent=percent, size=_size, with_noun=number_of)
     environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
     return environment.get_template(name)

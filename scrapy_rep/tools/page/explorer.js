@@ -131,7 +131,7 @@
     const kind = { "+": "added", "-": "removed" }[sign] || "";
     const code = make("td", {}, make("code", {}, text), ...notes.map(([colour, note]) =>
       make("span", { class: `note ${colour}` }, note)));
-    const signs = kind ? [make("td", { class: "sign" }, make("span", { "aria-label": kind }, sign))] : [];
+    const signs = kind ? [make("td", { class: "sign" }, sign, make("span", { class: "unseen" }, kind))] : [];
     return make("tr", { id: sign === "-" ? `old-${line}` : `line-${line}`, tabindex: "-1", class: kind },
       make("th", { scope: "row" }, number.format(line)), ...(kind ? signs : data.has_signs ? [make("td", {})] : []), code);
   }

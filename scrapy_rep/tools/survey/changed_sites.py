@@ -17,7 +17,7 @@ from . import totals as kinds
 from .comparison import SiteChange, treatments
 from .records import SiteRecord, SurveyFolder
 from .sites import line_text
-from .texts import finding_title, severity_of
+from .texts import SEVERITY_NAMES, finding_title, severity_of
 
 COLUMNS: Final = (
     Column("Site"), Column("What changed"), Column("Newly shut out", "number"),
@@ -154,7 +154,7 @@ def _answers(record: SiteRecord) -> dict[str, str]:
 
 def _findings(old: SiteRecord, new: SiteRecord) -> Iterator[Mark]:
     for code in _serious(new, old):
-        yield "red", shown(f"new {severity_of(code)}: {finding_title(code)}"), []
+        yield "red", shown(f"new {SEVERITY_NAMES[severity_of(code)]}: {finding_title(code)}"), []
     for code in _serious(old, new):
         yield "green", shown(f"no longer: {finding_title(code)}"), []
 

@@ -24,7 +24,7 @@ EVERYONE_ELSE: Final = "every crawler that it does not name"
 APPEARED, GONE = "only in the new survey", "only in the old survey"
 NEW_FILE, NO_FILE_ANY_MORE = "new robots.txt", "robots.txt removed"
 UNREACHABLE, REACHABLE_AGAIN = "now unreachable", "reachable again"
-OTHER_FILE: Final = "changed"
+OTHER_FILE: Final = "file changed"
 """What happened to a site."""
 
 

@@ -12,7 +12,7 @@ from scrapy_rep.tools.page.explorer import Explorer, Tag, link, script, script_h
 
 from . import totals as kinds
 from .changed_sites import COLOURS, COLUMNS, item_of, let_in_tag, rank, row_of, shut_out_tag, tags_of, what_tag
-from .comparison import Comparison
+from .comparison import APPEARED, GONE, UNREACHABLE, Comparison
 from .records import SurveyFolder
 from .sites import MOST_CHARACTERS, MOST_SITES
 from .totals import Totals
@@ -37,6 +37,9 @@ def comparison_report(old: SurveyFolder, new: SurveyFolder, when: datetime) -> t
     page = page_template(__package__, "comparison.html").render(
         date=f"{when.day} {when:%B %Y}",
         comparison=comparison,
+        unreachable=comparison.what[UNREACHABLE],
+        appeared=comparison.what[APPEARED],
+        gone=comparison.what[GONE],
         what=[_part(name, comparison.what[name], colour) for name, colour in COLOURS.items()],
         crawlers=_crawlers(comparison),
         figures=_figures(comparison),
@@ -69,7 +72,7 @@ def _crawlers(comparison: Comparison) -> dict[str, object]:
 
 
 def _count(number: int, tag: Tag) -> Link | int:
-    return Link(f"{number:,}", link(tag.key)) if number else 0
+    return Link(number, link(tag.key)) if number else 0
 
 
 def _figures(comparison: Comparison) -> list[tuple[str, str, str]]:

@@ -16,7 +16,7 @@ from . import tags
 from . import totals as kinds
 from .crawlers import AI_CRAWLERS, AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, known_crawlers
 from .signals import CONTROL_TOKENS, SIGNALS
-from .texts import SEVERITY_COLOURS, finding_text, finding_title, severity_of
+from .texts import SEVERITY_COLOURS, SEVERITY_NAMES, finding_text, finding_title, severity_of
 from .totals import SimilarFiles, Totals
 
 SIMILAR_FILES: Final = 30
@@ -226,14 +226,21 @@ def _findings(totals: Totals) -> dict[str, Any]:
     drawn = [code for codes in by_severity for code in codes[:_FINDINGS_OF_A_SEVERITY]]
     links = {code: Link(finding_title(code), link(tags.finding_tag(code).key)) for code in ranked}
     return {
-        "severities": {severity.value: colour for severity, colour in SEVERITY_COLOURS.items()},
+        "severities": {SEVERITY_NAMES[severity]: colour for severity, colour in SEVERITY_COLOURS.items()},
         "bars": [
             Part(finding_title(code), files[code], SEVERITY_COLOURS[severity_of(code)], link=links[code].href)
             for code in drawn
         ],
         "left": len(ranked) - len(drawn),
         "rows": [
-            (severity_of(code).value, links[code], files[code], totals.findings[code], finding_text(code), code)
+            (
+                SEVERITY_NAMES[severity_of(code)],
+                links[code],
+                files[code],
+                totals.findings[code],
+                finding_text(code),
+                code,
+            )
             for code in ranked
         ],
     }
@@ -264,7 +271,7 @@ def _similar_files(similar: Sequence[SimilarFiles]) -> dict[str, Any]:
         "sites": sum(group.count for group in similar),
         "rows": [
             (
-                Link(f"{group.count:,}", link(tags.similar_tag(rank, "").key)), len(group.files),
+                Link(group.count, link(tags.similar_tag(rank, "").key)), len(group.files),
                 f"{100 * group.similarity:.0f}%", ", ".join(group.sites[:_SITES_OF_A_FILE]),
             )
             for rank, group in enumerate(similar[:SIMILAR_FILES])

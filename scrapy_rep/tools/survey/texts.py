@@ -9,6 +9,12 @@ from scrapy_rep.tools.lint import CODES, Severity
 SEVERITY_COLOURS: Final = {
     Severity.ERROR: "red", Severity.WARNING: "amber", Severity.OPTIMISE: "blue", Severity.NOTE: "grey",
 }  # fmt: skip
+SEVERITY_NAMES: Final = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.OPTIMISE: "possible improvement",
+    Severity.NOTE: "note",
+}
 FINDING_GROUPS: Final = {
     Severity.ERROR: "Errors",
     Severity.WARNING: "Warnings",

@@ -12,10 +12,12 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from unittest.mock import Mock
 
 import pytest
 
 from scrapy_rep.protocol.html import is_html
+from scrapy_rep.tools.survey import sites
 from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.survey.report import report
@@ -220,3 +222,77 @@ def test_a_real_browser_shows_it(tmp_path: Path) -> None:
     assert table(page, "Crawlers named most often") == {"*": 3, "GPTBot": 1}
     assert page.count("<svg") == page_of(FILES).count("<svg")
     assert (tmp_path / "page.png").stat().st_size > 30_000
+
+
+def test_a_bar_is_as_long_as_its_share() -> None:
+    page = page_of(
+        {f"{number}.example": FILES["a.example"] for number in range(99)} | {"c.example": FILES["c.example"]}
+    )
+    bars = re.search(r'(?s)<svg [^>]*aria-labelledby="ai-crawlers-title.*?</svg>', page)
+    assert bars
+    assert re.findall(r'class="red" x="0.00%" y="0" width="([\d.]+%)"', bars.group()) == ["1.00%"]
+    heights = {float(height) for height in re.findall(r'<rect class="blue"[^>]* height="([\d.]+)"', page)}
+    assert max(heights) == 150.0  # 99% of the sizes, the highest of all charts
+    assert min(heights - {0.0}) == pytest.approx(150 / 99, abs=0.06)
+
+
+def test_only_crawlers_that_somebody_names_are_listed() -> None:
+    assert table(page_of(FILES), "AI crawlers") == {"GPTBot": 1}
+    assert "No file names the other 16 that were looked for." in page_of(FILES)
+
+
+def test_errors_come_before_notes() -> None:
+    page = page_of(FILES | {"f.example": b"User-agent: *\nDisallow: x\n"})
+    severities = [row[0] for row in _Tables(page).found["What is wrong"] if row]
+    assert severities[0] == "error"
+    assert severities == sorted(severities, key=["error", "warning", "possible improvement", "note"].index)
+
+
+def test_means_are_those_of_the_files() -> None:
+    rows = {row[0]: row[1:] for row in _Tables(page_of(FILES)).found["Means"] if row}
+    sizes = sorted(len(body) for name, body in FILES.items() if name != "d.example")
+    assert rows["bytes"] == [f"{sum(sizes) / 4:.1f}", str(round((sizes[1] + sizes[2]) / 2)), str(sizes[-1])]
+    assert rows["User-agent lines"] == ["1.0", "1", "2"]
+    assert rows["lines with a comment"] == ["0.5", "0", "1"]
+
+
+def test_files_that_are_nearly_identical_are_listed_together() -> None:
+    lines = [f"Disallow: /{number}" for number in range(20)]
+    files = {
+        name: "\n".join(["User-agent: *", *lines, extra]).encode()
+        for name, extra in zip("abc", ("", "# c", "Allow: /"))
+    }
+    page = page_of(files | {"d": b"User-agent: *\nAllow: /\n"})
+    assert [row for row in _Tables(page).found["Nearly identical files"] if row] == [["3", "3", "95%", "a, b, c"]]
+    assert "1 group of files share" in page
+
+
+@needs_chromium
+def test_a_browser_shows_a_site_with_its_findings_at_their_lines(tmp_path: Path) -> None:
+    page = page_of(FILES | {"f.example": b"User-agent: GPTBot\nDisallow: x<img>\n"})
+    (tmp_path / "survey.html").write_text(page, encoding="utf-8")
+    url = (tmp_path / "survey.html").as_uri()
+    item = static(dump_dom(f"{url}#item?f.example", tmp_path, "--virtual-time-budget=5000").decode())
+    assert "GPTBot: restricted" in item
+    line = re.search(r'<tr id="line-2".*?<code>(.*?)</code><span class="note red">(.*?)</span>', item)
+    assert line
+    assert line.groups() == ("Disallow: x&lt;img&gt;", "Rule without a leading slash")
+    (link,) = set(re.findall(r'href="(#list\?tag=finding%3Apath-without-slash)"', page))
+    listed = static(dump_dom(f"{url}{link}", tmp_path, "--virtual-time-budget=5000").decode())
+    assert re.findall(r'<th scope="row"><a [^>]*>(.*?)</a>', listed) == ["f.example"]
+
+
+def test_a_file_that_is_another_than_the_one_surveyed_is_not_shown() -> None:
+    record = measure("a", b"User-agent: *\n")
+    assert sites._item(record, lambda _: b"User-agent: *\n", 9).source
+    for body, left in ((b"secret", 9), (b"User-agent: *\n", 0), (None, 9)):
+        item = sites._item(record, Mock(return_value=body), left)
+        assert not item.source
+        assert item.text
+
+
+def test_a_huge_file_is_shown_in_part() -> None:
+    body = b"\n".join(b"Disallow: /%d" % number for number in range(50_000)) + b"\n" + b"x" * 100_000
+    item = sites._item(measure("a", body), lambda _: body, 9_999)
+    assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
+    assert len(sites.line_text(b"x" * 100_000)) == 501
