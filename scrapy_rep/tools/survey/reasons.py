@@ -10,7 +10,7 @@ _REASONS: Final = (
     (r"^FetchError: truncated response|^ResponseDataLossError", "The server breaks off its answer."),
     (r"^FetchError: redirected", "The redirects take too long."),
     (r"^not a site", "The name is not that of a web site."),
-    (r"(?i)certificate|ssl|tls", "TLS or the certificate of the server fails."),
+    (r"(?i)certificate|ssl|tls", "TLS or the server's certificate fails."),
     (r"^(CannotResolveHost|DNSLookup|UnknownHost)", "The name of the host is not known (DNS)."),
     (r"^(Download)?ConnectionRefused", "The server refuses the connection."),
     (r"^(Download|TCP)?Time(dOut|out)|^TCPTimedOut", "The server does not answer in time."),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from scrapy_rep.tools.lint import CODES, Severity
+
+_FACT: Final = re.compile(r"\{\d\}")
+_LAST_FACT: Final = re.compile(r"(?:[:,] |(?<=\w))\{\d\}\.$")
 
 SEVERITY_COLOURS: Final = {
     Severity.ERROR: "red", Severity.WARNING: "amber", Severity.OPTIMISE: "blue", Severity.NOTE: "grey",
@@ -34,6 +38,12 @@ def finding_title(code: str) -> str:
 
 
 def finding_text(code: str) -> str:
-    """Return what findings of *code* mean and what to do, as far as it can be said without the line."""
-    texts = (CODES[code].message, CODES[code].advice) if code in CODES else ()
-    return " ".join(text for text in texts if "{" not in text)
+    """Return what findings of *code* mean and what to do.
+
+    What only a line can tell is an ellipsis, or left out.
+    """
+    if code not in CODES:
+        return ""
+    message, advice = CODES[code].message, CODES[code].advice
+    message = _FACT.sub("…", _LAST_FACT.sub(".", message))
+    return message if "{" in advice else f"{message} {advice}"
