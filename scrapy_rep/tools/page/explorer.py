@@ -121,7 +121,7 @@ class Explorer:
 def pack(value: object) -> str:
     """Return *value* as JSON, compressed, in base64."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return b64encode(gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0)).decode()
+    return b64encode(gzip.compress(text.encode("utf-8", "backslashreplace"), compresslevel=6, mtime=0)).decode()
 
 
 def link(key: str) -> str:
