@@ -15,7 +15,7 @@ from scrapy_rep.tools.lint import Severity
 from . import totals as kinds
 from .crawlers import AS_ALL, SHUT_OUT
 from .records import SiteRecord, SurveyFolder
-from .sketch import similarity
+from .sketch import is_estimated, similarity
 from .texts import severity_of
 from .totals import Totals
 
@@ -57,10 +57,15 @@ class SiteChange:
 
     @property
     def similarity(self) -> int | None:
-        """How much of both files is the same, in per cent; None unless there are two."""
+        """How many of the lines are the same, in per cent; None unless there are two files.
+
+        An estimate never says 100: only files of few lines, which are compared exactly, may differ in nothing else
+        than comments, case, order and hosts.
+        """
         if not self.files or not all(record.sketch for record in self.files):
             return None
-        return round(100 * similarity(self.files[0].sketch, self.files[1].sketch))
+        old, new = (record.sketch for record in self.files)
+        return min(round(100 * similarity(old, new)), 99 if is_estimated(old, new) else 100)
 
     def new_findings(self, severity: Severity) -> list[str]:
         """The codes of findings of *severity* that the new file has and the old one has not."""

@@ -54,6 +54,11 @@ def similarity(one: str, other: str) -> float:
     return sum(each in left and each in right for each in either) / len(either) if either else 1.0
 
 
+def is_estimated(*sketches: str) -> bool:
+    """Return whether one of the *sketches* leaves lines out."""
+    return any(len(text) == KEPT * _DIGITS for text in sketches)
+
+
 def _hashes(text: str) -> set[str]:
     return {text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS)}
 

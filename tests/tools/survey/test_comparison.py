@@ -102,6 +102,14 @@ def test_a_record_of_an_older_version_is_compared_by_its_ai_crawlers(tmp_path: P
     assert (change.shut_out, change.let_in) == ([], ["GPTBot"])
 
 
+def test_a_long_file_that_changed_is_never_all_the_same(tmp_path: Path) -> None:
+    long = OPEN + b"".join(b"Disallow: /%d\n" % number for number in range(5_000))
+    for old, new, alike in ((long, long + b"Allow: /y\n", 99), (OPEN, OPEN + b"# c", 100), (OPEN, b"", None)):
+        change = changed(tmp_path, old, new)
+        assert change
+        assert change.similarity == alike
+
+
 def test_the_lines_that_changed_are_shown_with_those_around() -> None:
     old = b"\n".join(b"%d" % number for number in range(20))
     new = old.replace(b"\n10\n", b"\nten\n").replace(b"\n3\n", b"\n3  \r\n")
