@@ -5,29 +5,34 @@
 
 SITE is an origin, any URL of it, or a bare host; FILE lists one per line (or rank,host), - is standard input.
 Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in a crawl of the project. --files reads the
-files in a folder instead. The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/.
+files in a folder instead. The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/;
+--csv and --parquet add the records as a table. --compare shows what changed between the surveys in two folders,
+and who newly shuts out whom, in compare.html.
 Ctrl-C ends the survey with a report on what has arrived; --resume continues it, --overwrite starts again.
 Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip install 'scrapy_rep[report]'.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
 from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
+from scrapy_rep.tools.survey.tables import WITHOUT_PYARROW, can_write_parquet, write_csv, write_parquet
 from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
 from . import FAILED, OK
@@ -35,6 +40,7 @@ from .inputs import WITHOUT_JINJA2, InputError, origin_of, read_lines
 from .terminal import Progress, print_error
 
 try:
+    from scrapy_rep.tools.survey.comparison_report import comparison_report
     from scrapy_rep.tools.survey.report import report
 except ModuleNotFoundError as error:
     if error.name != "jinja2":
@@ -48,6 +54,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FOLDER: Final = "robots-survey"
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
@@ -55,8 +63,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--from-file", metavar="FILE", help="more sites, one per line; - is standard input")
     parser.add_argument("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
     parser.add_argument(
-        "--out", metavar="DIR", default="robots-survey", help="folder to write to (default: %(default)s)"
+        "--compare", nargs=2, metavar=("OLD", "NEW"), help="compare the surveys in these folders, fetch nothing"
     )
+    parser.add_argument(
+        "--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the folder NEW)"
+    )
+    parser.add_argument("--csv", action="store_true", help="write the records to survey.csv too")
+    parser.add_argument("--parquet", action="store_true", help="write the records to survey.parquet too")
     earlier = parser.add_mutually_exclusive_group()
     earlier.add_argument(
         "--resume", action="store_true", help="continue the survey in the --out folder: skip the sites it has"
@@ -69,6 +82,11 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     try:
         if report is None:
             raise InputError(WITHOUT_JINJA2)
+        if arguments.compare:
+            return _compare(arguments, out)
+        if arguments.parquet and not can_write_parquet():
+            raise InputError(WITHOUT_PYARROW)
+        arguments.out = arguments.out or _FOLDER
         parsed = RepSettings.from_settings(settings)
         if not arguments.files:
             return _survey_sites(arguments, settings, parsed, out)
@@ -81,12 +99,42 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         return print_error("survey", f"{error.filename or arguments.out}: {error.strerror or error}")
 
 
+def _compare(arguments: Namespace, out: IO[str]) -> int:
+    others = (arguments.sites, arguments.from_file, arguments.files, arguments.resume, arguments.overwrite)
+    if any((*others, arguments.csv, arguments.parquet)):
+        raise InputError("--compare takes two folders: the only other option is --out")
+    old, new = (SurveyFolder(Path(name)) for name in arguments.compare)
+    try:
+        page, found = comparison_report(old, new, datetime.now().astimezone())
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    path = Path(arguments.out or arguments.compare[1]) / "compare.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    out.write(
+        f"{number_of(found.in_both, 'site', 'sites')} in both surveys, {found.changed:,} changed,"
+        f" {found.shutting_out:,} newly shut out a crawler, {found.letting_in:,} no longer shut one out\n{path}\n"
+    )
+    return OK
+
+
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     folder = Path(arguments.files)
     paths = files_in(folder)
     survey = _Survey(arguments, len(paths))
     left = survey.without_earlier(paths, lambda path: site_of(folder, path))
-    return survey.run(out, lambda: survey.add_all(measure_files(folder, left, parsed.dialect, parsed.max_size)))
+    records = measure_files(folder, left, parsed.dialect, parsed.max_size)
+    located = (
+        replace(record, file=_relative(path, arguments.out)) for path, record in zip(left, records, strict=True)
+    )
+    return survey.run(out, lambda: survey.add_all(located))
+
+
+def _relative(path: Path, folder: str) -> str:
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:  # another drive
+        return os.path.abspath(path)
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
@@ -117,6 +165,7 @@ class _Survey:
                 f"{arguments.out} contains a survey: --resume continues it, --overwrite replaces it, --out names"
                 " another folder"
             )
+        self._tables = {"csv": arguments.csv, "parquet": arguments.parquet}
         self._totals = Totals()
         self._earlier: Counter[str] = Counter()
         if arguments.resume:
@@ -168,9 +217,19 @@ class _Survey:
             survey()
         totals = self._totals
         self._progress.clear()
-        self.folder.close(report(totals, datetime.now().astimezone(), expected=self._expected))
+        self.folder.close()
+        now, folder = datetime.now().astimezone(), self.folder
+        page = report(totals, now, expected=self._expected, records=folder.records(), body=folder.body)
+        folder.page.write_text(page, encoding="utf-8")
+        self._write_tables()
         out.write(f"{self._counts()}, {totals.kinds[UNREACHABLE]:,} unreachable\n{self.folder.page}\n")
         return OK if totals.sites == self._expected else FAILED
+
+    def _write_tables(self) -> None:
+        if self._tables["csv"]:
+            write_csv(self.folder.records(), self.folder.page.with_suffix(".csv"))
+        if self._tables["parquet"]:
+            write_parquet(self.folder.records(), self.folder.page.with_suffix(".parquet"))
 
 
 def _origins(arguments: Namespace) -> tuple[list[Origin], list[SiteRecord]]:

@@ -19,17 +19,29 @@ _MORE: Final = "more"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A bar, or a part of one: ``extra`` is a second count, drawn behind the first in another colour."""
+    """A bar, or a part of one: ``extra`` is a second count, drawn behind the first in another colour.
+
+    ``link`` is where its name leads, if anywhere.
+    """
 
     name: str
     count: int
     colour: str
     extra: int = 0
+    link: str = ""
 
     @property
     def total(self) -> int:
         """Both counts."""
         return self.count + self.extra
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cell of a table that leads to another part of the page; its ``value`` is a text or a number."""
+
+    value: str | int
+    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +54,8 @@ class Histogram:
 
 
 @cache
-def page_template(package: str) -> Template:
-    """The template ``report.html`` of *package*, which extends ``base.html`` and may import ``charts.html``."""
+def page_template(package: str, name: str = "report.html") -> Template:
+    """The template called *name* of *package*, which extends ``base.html`` and may import ``charts.html``."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package, ""), PackageLoader(__package__, "")]),
         autoescape=True,
@@ -55,7 +67,7 @@ def page_template(package: str) -> Template:
     environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
     environment.filters.update(percent=percent, size=_size, with_noun=number_of)
     environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 def _printable(value: object) -> object:
@@ -75,9 +87,10 @@ def _part_text(part: Part, whole: int) -> str:
     return f"{part.name}: {percent(part.count, whole)}"
 
 
-def _bucket_text(bucket: tuple[str, int], unit: str) -> str:
+def _bucket_text(bucket: tuple[str, int], unit: str, whole: int) -> str:
     label, count = bucket
-    return f"more: {count:,}" if label == _MORE else f"up to {label}{unit}: {count:,}"
+    figure = f"{count:,}, {percent(count, whole)}"
+    return f"more: {figure}" if label == _MORE else f"up to {label}{unit}: {figure}"
 
 
 def _size(octets: float) -> str:

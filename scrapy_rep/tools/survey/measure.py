@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,28 +18,19 @@ from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.lint import lint
+from scrapy_rep.tools.lint import Finding, lint
 
-from .records import Counts, SiteRecord
+from .crawlers import ai_crawlers, named_crawlers, treatment
+from .records import Counts, SiteRecord, read_file
 from .signals import CONTROL_TOKENS, answers_in, signal_lines
-
-AI_CRAWLERS: Final = (
-    "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",
-    "Google-Extended", "PerplexityBot", "Bytespider", "Amazonbot", "Applebot-Extended", "meta-externalagent",
-    "FacebookBot", "cohere-ai", "Diffbot", "YouBot",
-)  # fmt: skip
-"""Crawlers that collect text for language models, or answer with their help."""
-
-SHUT_OUT, RESTRICTED, WELCOME, AS_ALL = "shut out", "restricted", "welcome", "shut out as all"
-"""How a site treats an AI crawler: it disallows ``/`` to its name, disallows something else to its name,
-disallows nothing to its name, or disallows ``/`` to every crawler that it does not name."""
+from .sketch import sketch
 
 _LONGEST_NAME: Final = 64  # octets
+_LINES_OF_A_FINDING: Final = 100
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 _FILES_WORTH_A_POOL: Final = 200  # fewer files are read sooner than processes start
 _MOST_PROCESSES: Final = 8
 _CHUNK: Final = 16  # files sent to a process at once
-_MOST_OCTETS: Final = 33_554_432  # read of one file
 
 
 def measure(
@@ -67,10 +57,13 @@ def measure(
         crawl_delays=_crawl_delays(robotstxt.extensions),
         sitemaps=len(robotstxt.sitemaps),
         findings=dict(Counter(finding.code for finding in findings)),
-        ai_crawlers=_ai_crawlers(robotstxt),
+        finding_lines=_finding_lines(findings),
+        crawlers=named_crawlers(robotstxt),
+        ai_crawlers=ai_crawlers(robotstxt),
         ai_signals=signals,
         ai_answers=answers_in(robotstxt, signals),
         control_tokens=_control_tokens(robotstxt, agents),
+        sketch="" if is_page else sketch(records),
         shuts_out=not robotstxt.verdict("", "/").allowed,
         **fetched,
     )
@@ -144,24 +137,20 @@ def _crawl_delays(extensions: Iterable[Extension]) -> dict[str, float]:
     return delays
 
 
-def _ai_crawlers(robotstxt: RobotsTxt) -> dict[str, str]:
-    treatments = {name: _treatment(robotstxt, name) for name in AI_CRAWLERS}
-    return {name: treatment for name, treatment in treatments.items() if treatment}
+def _finding_lines(findings: Iterable[Finding]) -> dict[str, list[int]]:
+    """The first lines of each code; line 0 is the whole file."""
+    found: dict[str, list[int]] = {}
+    for finding in findings:
+        lines = found.setdefault(finding.code, [])
+        if len(lines) < _LINES_OF_A_FINDING and finding.line not in lines:
+            lines.append(finding.line)
+    return found
 
 
 def _control_tokens(robotstxt: RobotsTxt, agents: Iterable[str]) -> dict[str, str]:
     named = {name.lower() for name in agents}
     names = (token.name for token in CONTROL_TOKENS)
-    return {name: _treatment(robotstxt, name) for name in names if name.lower() in named}
-
-
-def _treatment(robotstxt: RobotsTxt, name: str) -> str:
-    """How the site treats the crawler called *name*; empty when it neither names it nor shuts it out."""
-    is_shut_out = not robotstxt.verdict(name, "/").allowed
-    if not robotstxt.has_group(name):
-        return AS_ALL if is_shut_out else ""
-    is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
-    return SHUT_OUT if is_shut_out else RESTRICTED if is_restricted else WELCOME
+    return {name: treatment(robotstxt, name) for name in names if name.lower() in named}
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -209,15 +198,7 @@ def _pool(processes: int) -> Iterator[multiprocessing.pool.Pool]:
 def _measure_file(folder: Path, dialect: Dialect, limit: int, path: Path) -> SiteRecord:
     site = site_of(folder, path)
     try:
-        body = _read(path)
+        body = read_file(path)
     except OSError as error:
         return SiteRecord(site=site, access="unreachable", problem=error.strerror or str(error))
     return measure(site, body, dialect=dialect, limit=limit)
-
-
-def _read(path: Path) -> bytes:
-    """Return the start of a file. Raises ``OSError``, for pipes and devices too: they may never end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError("not a regular file")
-    with path.open("rb") as file:
-        return file.read(_MOST_OCTETS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -12,8 +13,11 @@ from urllib.parse import quote
 
 from scrapy_rep.protocol import Origin
 
+from .crawlers import Treatment
+
 Counts = dict[str, int]
 _LONGEST_NAME: Final = 200  # octets
+_MOST_OCTETS: Final = 33_554_432  # read of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +33,15 @@ class SiteRecord:
     ``allow``, ``disallow`` and ``user_agent_fields`` count lines; ``records`` counts the lines with a key and a
     value by kind. ``agents`` maps each name in a user-agent line to its numbers of allow and disallow rules, which
     all names of a group share. ``wildcards`` counts rules with a ``*``, ``anchors`` those with a final ``$``.
-    ``crawl_delays`` maps names to seconds, ``findings`` maps codes of the linter to their numbers.
+    ``crawl_delays`` maps names to seconds, ``findings`` maps codes of the linter to their numbers, and
+    ``finding_lines`` to the first lines with each; line 0 is the whole file. ``sketch`` stands for the lines when
+    files are compared: see `sketch`.
 
-    ``ai_crawlers`` holds the AI crawlers that are named or shut out: see `measure.AI_CRAWLERS`. ``shuts_out`` is
-    true when a crawler without a group of its own may not request ``/``. ``ai_signals`` counts the lines of each
-    signal about the use by AI, ``ai_answers`` maps signals to what they answer such a crawler about ``/``, by
-    category, and ``control_tokens`` holds those that are named: see `signals.CONTROL_TOKENS`.
+    ``crawlers`` holds the well-known crawlers that are named, ``ai_crawlers`` the AI crawlers that are named or
+    shut out: see `crawlers`. ``shuts_out`` is true when a crawler without a group of its own may not request
+    ``/``. ``ai_signals`` counts the lines of each signal about the use by AI, ``ai_answers`` maps signals to what
+    they answer such a crawler about ``/``, by category, and ``control_tokens`` holds those that are named: see
+    `signals.CONTROL_TOKENS`.
     """
 
     site: str
@@ -65,6 +72,9 @@ class SiteRecord:
     sitemaps: int = 0
     records: Counts = field(default_factory=dict)
     findings: Counts = field(default_factory=dict)
+    finding_lines: dict[str, list[int]] = field(default_factory=dict)
+    sketch: str = ""
+    crawlers: dict[str, Treatment] = field(default_factory=dict)
     ai_crawlers: dict[str, str] = field(default_factory=dict)
     shuts_out: bool = False
     ai_signals: Counts = field(default_factory=dict)
@@ -85,8 +95,8 @@ class SiteRecord:
 
     @property
     def has_file(self) -> bool:
-        """Whether the site has a robots.txt."""
-        return self.access == "successful" and self.problem is None
+        """Whether the site has a robots.txt; an HTML page is none."""
+        return self.access == "successful" and self.problem is None and not self.is_html
 
     @property
     def rules(self) -> int:
@@ -111,22 +121,41 @@ class SurveyFolder:
         return self._records_path.exists()
 
     def earlier_records(self) -> Iterator[SiteRecord]:
-        """The records of an earlier survey. Removes a last line that was cut short.
+        """The records of an earlier survey, if there is one. Removes a last line that was cut short.
 
         Raises ``OSError``, and ``ValueError`` for a file that holds something else.
         """
         if not self.is_used:
             return
         with self._records_path.open("r+b") as file:
-            for number, line in enumerate(file, start=1):
+            for line in file:
                 if not line.endswith(b"\n"):
                     file.truncate(self._records_path.stat().st_size - len(line))
-                    break
-                try:
-                    yield SiteRecord.from_json(line.decode())
-                except ValueError as error:
-                    message = f"{self._records_path}: line {number} is not a survey record: {error}"
-                    raise ValueError(message) from None
+        yield from self.records()
+
+    def records(self) -> Iterator[SiteRecord]:
+        """All records. Raises ``OSError``, and ``ValueError`` for a file that holds something else."""
+        return (record for _, record in self.positioned_records())
+
+    def positioned_records(self) -> Iterator[tuple[int, SiteRecord]]:
+        """All records, each with its position, which `record_at` takes. Raises as `records` does."""
+        position = 0
+        with self._records_path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                yield position, self._record_in(line, number)
+                position += len(line)
+
+    def record_at(self, position: int) -> SiteRecord:
+        """The record at *position*. Raises as `records` does."""
+        with self._records_path.open("rb") as file:
+            file.seek(position)
+            return self._record_in(file.readline(), 0)
+
+    def _record_in(self, line: bytes, number: int) -> SiteRecord:
+        try:
+            return SiteRecord.from_json(line.decode())
+        except ValueError as error:
+            raise ValueError(f"{self._records_path}: line {number} is not a survey record: {error}") from None
 
     def open(self, *, append: bool) -> None:
         """Open the file of records, to *append* to it or to replace it. Raises ``OSError``."""
@@ -145,10 +174,16 @@ class SurveyFolder:
         path.write_bytes(body)
         return path.relative_to(self._path).as_posix()
 
-    def close(self, page: str) -> None:
-        """Close the file of records and write the report *page*. Raises ``OSError``."""
+    def body(self, record: SiteRecord) -> bytes | None:
+        """The robots.txt of *record*, None when it is not to be had."""
+        try:
+            return read_file(self._path / record.file) if record.file else None
+        except (OSError, ValueError):  # a name with a NUL
+            return None
+
+    def close(self) -> None:
+        """Close the file of records. Raises ``OSError``."""
         self._records.close()
-        self.page.write_text(page, encoding="utf-8")
 
 
 def file_name(origin: Origin) -> str:
@@ -159,3 +194,11 @@ def file_name(origin: Origin) -> str:
     if len(name) > _LONGEST_NAME:
         name = f"{name[:100]}+{sha256(name.encode()).hexdigest()}"
     return f"{name}.txt"
+
+
+def read_file(path: Path) -> bytes:
+    """Return the start of a file. Raises ``OSError``, for pipes and devices too: they may never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("not a regular file")
+    with path.open("rb") as file:
+        return file.read(_MOST_OCTETS)

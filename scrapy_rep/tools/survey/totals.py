@@ -9,14 +9,19 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
-from .measure import SHUT_OUT
+from scrapy_rep.tools.lint import Severity
+
+from . import sketch
+from .crawlers import SHUT_OUT
+from .reasons import reason_for
 from .records import SiteRecord
+from .texts import severity_of
 
 WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE = "with rules", "without rules", "empty", "an HTML page instead"
 NO_FILE, UNREACHABLE = "no robots.txt", "unreachable"
 """What a site answers when asked for its robots.txt."""
 
-COMMENT, BLANK, UNREADABLE, HTML_LINE = "comment", "blank", "unreadable", "part of an HTML page"
+COMMENT, BLANK, UNREADABLE = "comment", "blank", "unreadable"
 """The lines that are no known record."""
 
 STAR_GROUP: Final = "a group for all crawlers (*)"
@@ -30,6 +35,7 @@ NO, YES = "no", "yes"
 
 _NAMES_COUNTED: Final = 100_000  # in user-agent lines: more come from hostile files alone
 _SITES_LISTED: Final = 50  # of those that share a file
+_FILES_COMPARED: Final = 100_000  # with each other: memory, 0.5 kB each
 
 
 @dataclass(slots=True)
@@ -49,11 +55,32 @@ class AgentTotals:
 
 @dataclass(slots=True)
 class SharedFile:
-    """A robots.txt that several sites serve, with the names of the first of them."""
+    """A robots.txt that several sites serve, with its sketch and the names of the first sites."""
 
     octets: int
+    sketch: str = ""
     count: int = 0
     sites: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarFiles:
+    """Files that are nearly identical: the SHA-256 of each, how often it is served, the least similarity."""
+
+    shas: list[str]
+    files: list[SharedFile]
+    similarity: float
+
+    @property
+    def count(self) -> int:
+        """The number of sites."""
+        return sum(file.count for file in self.files)
+
+    @property
+    def sites(self) -> list[str]:
+        """One site for each file, then others."""
+        first = [file.sites[0] for file in self.files]
+        return first + [site for file in self.files for site in file.sites[1:]]
 
 
 class Totals:
@@ -62,17 +89,21 @@ class Totals:
     def __init__(self) -> None:
         self.sites = 0
         self.kinds: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.problems: Counter[str] = Counter()
+        self.statuses: Counter[int] = Counter()
+        self.reasons: Counter[str] = Counter()  # of unreachable sites
         self.sizes: list[int] = []  # octets
         self.lines: list[int] = []
+        self.comments: list[int] = []  # lines
+        self.user_agents: list[int] = []  # lines
         self.rules: list[int] = []
         self.rules_per_agent: list[int] = []  # of each name in each file
         self.line_kinds: Counter[str] = Counter()
         self.agents: defaultdict[str, AgentTotals] = defaultdict(AgentTotals)
         self.ai_crawlers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.crawlers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.findings: Counter[str] = Counter()
         self.finding_sites: Counter[str] = Counter()
+        self.with_errors = 0
         self.delays: list[float] = []  # seconds, the longest of each site
         self.sitemaps: list[int] = []
         self.features: Counter[str] = Counter()
@@ -90,26 +121,29 @@ class Totals:
     def add(self, record: SiteRecord) -> None:
         """Count *record*."""
         self.sites += 1
-        self.kinds[_kind(record)] += 1
+        self.kinds[kind_of(record)] += 1
         if record.status is not None:
-            self.statuses[str(record.status)] += 1
+            self.statuses[record.status] += 1
         if record.problem:
-            self.problems[_kind_of_problem(record.problem)] += 1
+            self.reasons[reason_for(record.problem)] += 1
         if record.has_file:
             self._add_file(record)
 
     def _add_file(self, record: SiteRecord) -> None:
         self.sizes.append(record.bytes)
         self.lines.append(record.lines)
+        self.comments.append(record.comment_lines + record.lines_with_comment)
+        self.user_agents.append(record.user_agent_fields)
         self.rules.append(record.rules)
         self.sitemaps.append(record.sitemaps)
         if record.crawl_delays:
             self.delays.append(max(record.crawl_delays.values()))
         self.findings.update(record.findings)
         self.finding_sites.update(record.findings.keys())
+        self.with_errors += any(severity_of(code) is Severity.ERROR for code in record.findings)
         self._add_lines(record)
         self._add_agents(record)
-        self.features.update(name for name, value in _features(record).items() if value)
+        self.features.update(name for name, value in features(record).items() if value)
         self._add_signals(record)
         self._add_content(record)
 
@@ -125,9 +159,8 @@ class Totals:
 
     def _add_lines(self, record: SiteRecord) -> None:
         self.line_kinds.update({kind: count for kind, count in record.records.items() if kind != "unknown"})
-        unread = HTML_LINE if record.is_html else UNREADABLE
         self.line_kinds.update(
-            {COMMENT: record.comment_lines, BLANK: record.blank_lines, unread: record.unread_lines}
+            {COMMENT: record.comment_lines, BLANK: record.blank_lines, UNREADABLE: record.unread_lines}
         )
 
     def _add_agents(self, record: SiteRecord) -> None:
@@ -142,9 +175,11 @@ class Totals:
             self.rules_per_agent.append(counts["allow"] + counts["disallow"])
         for name, treatment in record.ai_crawlers.items():
             self.ai_crawlers[name][treatment] += 1
+        for name, crawler in record.crawlers.items():
+            self.crawlers[name][crawler["treatment"]] += 1
 
     def _add_content(self, record: SiteRecord) -> None:
-        shared = self._files.setdefault(record.sha256 or "", SharedFile(record.bytes))
+        shared = self._files.setdefault(record.sha256 or "", SharedFile(record.bytes, record.sketch))
         shared.count += 1
         if len(shared.sites) < _SITES_LISTED:
             shared.sites.append(record.site)
@@ -154,14 +189,28 @@ class Totals:
         shared = (file for file in self._files.values() if file.count > 1 and file.octets)
         return sorted(shared, key=lambda file: (-file.count, file.sites))
 
+    def similar_files(self) -> list[SimilarFiles]:
+        """Groups of files that are nearly, but not all, identical: those of most sites first."""
+        ranked = sorted(self._files.items(), key=lambda item: (-item[1].count, item[1].sites))[:_FILES_COMPARED]
+        found = sketch.groups({sha: file.sketch for sha, file in ranked})
+        similar = (
+            SimilarFiles(
+                [sha for sha, _ in members],
+                [self._files[sha] for sha, _ in members],
+                min(alike for _, alike in members),
+            )
+            for members in found
+        )
+        return sorted(similar, key=lambda each: (-each.count, each.sites[0]))
+
     def top_agents(self, number: int) -> list[AgentTotals]:
         """The *number* names that most sites use."""
         named = (agent for name, agent in self.agents.items() if name)
         return sorted(named, key=lambda agent: (-agent.sites, agent.name))[:number]
 
 
-def _features(record: SiteRecord) -> dict[str, object]:
-    """What a file may contain, each with a value that is true when it does."""
+def features(record: SiteRecord) -> dict[str, object]:
+    """Return what a file may contain, each with a value that is true when it does."""
     return {
         "a rule": record.rules,
         STAR_GROUP: "*" in record.agents,
@@ -178,7 +227,8 @@ def _features(record: SiteRecord) -> dict[str, object]:
     }
 
 
-def _kind(record: SiteRecord) -> str:
+def kind_of(record: SiteRecord) -> str:
+    """Return what the site of *record* answers, one of the constants above."""
     if record.problem:
         return UNREACHABLE
     if record.access != "successful":
@@ -188,9 +238,3 @@ def _kind(record: SiteRecord) -> str:
     if record.rules:
         return WITH_RULES
     return WITHOUT_RULES if record.bytes else EMPTY
-
-
-def _kind_of_problem(problem: str) -> str:
-    """The name of the exception, before the colon; for a `FetchError`, which is too general, the rest."""
-    name, _, rest = problem.partition(":")
-    return (rest if name == "FetchError" else name).strip()[:60]

@@ -232,3 +232,62 @@ def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
     assert code == 2
     assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is not a survey record: ")
     assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'
+
+
+def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> None:
+    surveyed("--files", str(folder), "--out", str(tmp_path / "old"))
+    (folder / "a.example").write_bytes(b"User-agent: *\nAllow: /\nUser-agent: GPTBot\nDisallow: /\n")
+    (folder / "more" / "b.example.txt").write_bytes(b"User-agent: CCBot\nDisallow: /\n")
+    surveyed("--files", str(folder), "--out", str(tmp_path / "new"))
+    page = tmp_path / "new" / "compare.html"
+    assert surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new")) == (
+        0, f"4 sites in both surveys, 2 changed, 1 newly shut out a crawler, 1 no longer shut one out\n{page}\n"
+    )  # fmt: skip
+    assert "robots.txt of 4 sites, before and now" in page.read_text("utf-8")
+    assert (
+        surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(tmp_path / "x"))[0] == 0
+    )
+    assert (tmp_path / "x" / "compare.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--compare", "nowhere", "."], "nowhere/survey.jsonl: No such file or directory"),
+        (["--compare", "bad", "bad"], "bad/survey.jsonl: line 1 is not a survey record"),
+        (["--compare", "a", "b", "--csv"], "--compare takes two folders: the only other option is --out"),
+        (["--compare", "a", "b", "c.example"], "--compare takes two folders: the only other option is --out"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad").mkdir()
+    Path("bad", "survey.jsonl").write_text('{"name": 5}\n')
+    assert surveyed(*arguments) == (2, "")
+    err = capsys.readouterr().err
+    assert (problem in err, err.count("\n")) == (True, 1)
+
+
+def test_records_become_a_table_too(folder: Path, tmp_path: Path) -> None:
+    assert surveyed("--files", str(folder), "--out", str(tmp_path / "out"), "--csv")[0] == 0
+    assert (tmp_path / "out" / "survey.csv").read_text("utf-8").count("\n") == 5
+    assert not (tmp_path / "out" / "survey.parquet").exists()
+
+
+def test_without_pyarrow_parquet_is_refused_before_any_site_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(survey, "can_write_parquet", lambda: False)
+    assert surveyed("a.example", "--out", str(tmp_path / "out"), "--parquet") == (2, "")
+    assert (
+        "pyarrow, which writes Parquet, is not installed: pip install 'scrapy_rep[parquet]'"
+        in capsys.readouterr().err
+    )
+    assert not (tmp_path / "out").exists()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.survey.measure import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, measure
+from scrapy_rep.tools.survey.crawlers import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
+from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import html
 import re
+from base64 import b64encode
 from collections import Counter
 from datetime import datetime, timezone
+from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from unittest.mock import Mock
 
 import pytest
 
+from scrapy_rep.protocol.html import is_html
+from scrapy_rep.tools.survey import sites
 from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.survey.report import report
@@ -33,12 +38,15 @@ FILES = {
 
 
 def page_of(files: dict[str, bytes], *others: SiteRecord) -> str:
-    totals = Totals()
-    for name, body in files.items():
-        totals.add(measure(name, body, status=200))
-    for record in others:
+    totals, records = Totals(), [*(measure(name, body, status=200) for name, body in files.items()), *others]
+    for record in records:
         totals.add(record)
-    return report(totals, WHEN, expected=totals.sites)
+    return report(totals, WHEN, expected=totals.sites, records=records, body=lambda record: files.get(record.site))
+
+
+def static(page: str) -> str:
+    """The page without its data and its script."""
+    return re.sub(r"(?s)<script.*?</script>", "", page)
 
 
 class _Tables(HTMLParser):
@@ -51,7 +59,7 @@ class _Tables(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._tag = tag
+        self._tag = tag if tag != "a" else self._tag
         if tag == "tr":
             self.found.setdefault(self._heading, []).append([])
         elif tag == "td":
@@ -61,7 +69,7 @@ class _Tables(HTMLParser):
         if self._tag == "h2" and data.strip():
             self._heading = data
         elif self._tag == "td" and data.strip():
-            self.found[self._heading][-1][-1] += data
+            self.found[self._heading][-1][-1] += data.strip()
 
 
 def table(page: str, heading: str) -> dict[str, int]:
@@ -81,22 +89,21 @@ def test_the_figures_are_those_of_the_files() -> None:
         FILES, SiteRecord("f.example", "unavailable", 404), SiteRecord("g.example", "unreachable", problem="X: y")
     )
     shown = tiles(page)
-    assert shown["of the sites have a robots.txt"] == "71%"
-    assert shown["shut out an AI crawler by name"] == "20%"
-    assert shown["set a Crawl-delay"] == "20%"
-    assert shown["list a sitemap"] == shown["serve the same file as another site"] == "40%"
+    assert shown["of the sites have a robots.txt"] == "57%"
+    assert shown["of the files contain an error"] == "0%"
+    assert shown["shut out an AI crawler by name"] == "25%"
+    assert shown["list a sitemap"] == shown["serve the same file as another site"] == "50%"
     assert table(page, "What the sites serve") == {
         "with rules": 3, "an HTML page instead": 1, "empty": 1, "no robots.txt": 1, "unreachable": 1,
-        "HTTP status 200": 5, "HTTP status 404": 1, "X": 1,
     }  # fmt: skip
+    assert table(page, "Sites that could not be read") == {"X: y": 1}
+    assert table(page, "HTTP statuses") == {"HTTP status 200": 5, "HTTP status 404": 1}
     assert table(page, "AI crawlers")["GPTBot"] == 1
     assert table(page, "Crawlers named most often") == {"*": 3, "GPTBot": 1}
     assert table(page, "Rules per crawler")["1"] == 4
-    assert (
-        table(page, "Most frequent findings")["html"] == table(page, "Most frequent findings")["empty-file"] == 1
-    )
+    assert ["note", "Empty file", "1", "1"] in [row[:4] for row in _Tables(page).found["What is wrong"]]
     assert table(page, "Crawl-delay")["10"] == 1
-    assert table(page, "Sitemaps") == {"0": 3, "1": 2, "2": 0, "5": 0, "10": 0, "50": 0, "more": 0}
+    assert table(page, "Sitemaps") == {"0": 2, "1": 2, "2": 0, "5": 0, "10": 0, "50": 0, "more": 0}
     octets = len(FILES["a.example"])
     assert f'<td class="number">2</td><td class="number">{octets}</td><td>a.example, b.example</td>' in page
 
@@ -143,11 +150,10 @@ def test_ours_without_signals_there_is_no_section_on_them() -> None:
 def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
     files = dict(islice(bodies(Path(FOLDER)).items(), 0, None, 14))
     page = page_of(files)
+    files = {name: body for name, body in files.items() if not is_html(body)}
     counted = {name: count(body) for name, body in files.items()}
     sums: Counter[str] = sum(counted.values(), Counter())
-    of_pages = sum(counted[name]["lines"] for name in files if files[name].lstrip()[:9].lower() == b"<!doctype")
     lines = table(page, "What the lines are")
-    assert of_pages
     for kind in ("disallow", "allow", "user-agent", "sitemap", "crawl-delay", "comment", "blank"):
         assert lines[kind] == sums[kind], kind
     assert sum(lines.values()) == sums["lines"]
@@ -170,24 +176,28 @@ def test_what_a_hostile_site_says_is_text() -> None:
     record = SiteRecord(evil, problem=None, sha256="1", bytes=3, agents={evil: {"allow": 0, "disallow": 1}},
                         findings={evil: 1}, crawl_delays={evil: 1.0})  # fmt: skip
     page = page_of({}, record, record, SiteRecord(evil, "unreachable", problem=evil))
-    assert "<script" not in page
+    assert "<script" not in static(page)
     assert "<img" not in page
     assert "\u202e" not in page
     assert "&lt;script&gt;" in page
 
 
-def test_it_asks_no_other_host_and_runs_nothing() -> None:
+def test_it_asks_no_other_host_and_runs_its_own_script_alone() -> None:
     page = page_of(FILES)
     assert not re.findall(
-        r"(?i)<(?:script|link|img|iframe|object|base|form)|url\(|@import|\son\w+=|(?:src|href)=", page
+        r'(?i)<(?:link|img|iframe|object|base)|url\(|@import|\son\w+=|src=|href="(?!#)|fetch\(|\beval\(|innerHTML|style=',
+        page,
     )
-    assert "default-src 'none'" in page
-    assert not re.findall(r"https?://(?!a\.example)", page)
+    assert not re.findall(r"https?://", page)
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    (script,) = re.findall(r"(?s)<script>(.*?)</script>", page)
+    assert policy.startswith("default-src 'none'; ")
+    assert policy.endswith(f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'")
 
 
 def test_every_chart_says_in_words_what_it_shows() -> None:
     page = page_of(FILES)
-    charts = re.findall(r'<svg class="\w+" role="img"[^>]* aria-labelledby="([\w-]+) ([\w-]+)">', page)
+    charts = re.findall(r'<svg class="\w+" role="(?:img|group)"[^>]* aria-labelledby="([\w-]+) ([\w-]+)">', page)
     assert len(set(charts)) == len(charts)
     assert len(charts) == page.count("<svg") >= 9
     for title, described in charts:
@@ -208,7 +218,81 @@ def test_a_real_browser_shows_it(tmp_path: Path) -> None:
     (tmp_path / "survey.html").write_text(page_of(FILES), encoding="utf-8")
     shot = [f"--screenshot={tmp_path / 'page.png'}", "--window-size=1000,1400"]
     page = dump_dom((tmp_path / "survey.html").as_uri(), tmp_path, *shot).decode()
-    assert tiles(page)["of the sites have a robots.txt"] == "100%"
+    assert tiles(page)["of the sites have a robots.txt"] == "80%"
     assert table(page, "Crawlers named most often") == {"*": 3, "GPTBot": 1}
     assert page.count("<svg") == page_of(FILES).count("<svg")
     assert (tmp_path / "page.png").stat().st_size > 30_000
+
+
+def test_a_bar_is_as_long_as_its_share() -> None:
+    page = page_of(
+        {f"{number}.example": FILES["a.example"] for number in range(99)} | {"c.example": FILES["c.example"]}
+    )
+    bars = re.search(r'(?s)<svg [^>]*aria-labelledby="ai-crawlers-title.*?</svg>', page)
+    assert bars
+    assert re.findall(r'class="red" x="0.00%" y="0" width="([\d.]+%)"', bars.group()) == ["1.00%"]
+    heights = {float(height) for height in re.findall(r'<rect class="blue"[^>]* height="([\d.]+)"', page)}
+    assert max(heights) == 150.0  # 99% of the sizes, the highest of all charts
+    assert min(heights - {0.0}) == pytest.approx(150 / 99, abs=0.06)
+
+
+def test_only_crawlers_that_somebody_names_are_listed() -> None:
+    assert table(page_of(FILES), "AI crawlers") == {"GPTBot": 1}
+    assert "No file names the other 16 that were looked for." in page_of(FILES)
+
+
+def test_errors_come_before_notes() -> None:
+    page = page_of(FILES | {"f.example": b"User-agent: *\nDisallow: x\n"})
+    severities = [row[0] for row in _Tables(page).found["What is wrong"] if row]
+    assert severities[0] == "error"
+    assert severities == sorted(severities, key=["error", "warning", "possible improvement", "note"].index)
+
+
+def test_means_are_those_of_the_files() -> None:
+    rows = {row[0]: row[1:] for row in _Tables(page_of(FILES)).found["Means"] if row}
+    sizes = sorted(len(body) for name, body in FILES.items() if name != "d.example")
+    assert rows["bytes"] == [f"{sum(sizes) / 4:.1f}", str(round((sizes[1] + sizes[2]) / 2)), str(sizes[-1])]
+    assert rows["User-agent lines"] == ["1.0", "1", "2"]
+    assert rows["lines with a comment"] == ["0.5", "0", "1"]
+
+
+def test_files_that_are_nearly_identical_are_listed_together() -> None:
+    lines = [f"Disallow: /{number}" for number in range(20)]
+    files = {
+        name: "\n".join(["User-agent: *", *lines, extra]).encode()
+        for name, extra in zip("abc", ("", "# c", "Allow: /"))
+    }
+    page = page_of(files | {"d": b"User-agent: *\nAllow: /\n"})
+    assert [row for row in _Tables(page).found["Nearly identical files"] if row] == [["3", "3", "95%", "a, b, c"]]
+    assert "1 group of files share" in page
+
+
+@needs_chromium
+def test_a_browser_shows_a_site_with_its_findings_at_their_lines(tmp_path: Path) -> None:
+    page = page_of(FILES | {"f.example": b"User-agent: GPTBot\nDisallow: x<img>\n"})
+    (tmp_path / "survey.html").write_text(page, encoding="utf-8")
+    url = (tmp_path / "survey.html").as_uri()
+    item = static(dump_dom(f"{url}#item?f.example", tmp_path, "--virtual-time-budget=5000").decode())
+    assert "GPTBot: restricted" in item
+    line = re.search(r'<tr id="line-2".*?<code>(.*?)</code><span class="note red">(.*?)</span>', item)
+    assert line
+    assert line.groups() == ("Disallow: x&lt;img&gt;", "Rule without a leading slash")
+    (link,) = set(re.findall(r'href="(#list\?tag=finding%3Apath-without-slash)"', page))
+    listed = static(dump_dom(f"{url}{link}", tmp_path, "--virtual-time-budget=5000").decode())
+    assert re.findall(r'<th scope="row"><a [^>]*>(.*?)</a>', listed) == ["f.example"]
+
+
+def test_a_file_that_is_another_than_the_one_surveyed_is_not_shown() -> None:
+    record = measure("a", b"User-agent: *\n")
+    assert sites._item(record, lambda _: b"User-agent: *\n", 9).source
+    for body, left in ((b"secret", 9), (b"User-agent: *\n", 0), (None, 9)):
+        item = sites._item(record, Mock(return_value=body), left)
+        assert not item.source
+        assert item.text
+
+
+def test_a_huge_file_is_shown_in_part() -> None:
+    body = b"\n".join(b"Disallow: /%d" % number for number in range(50_000)) + b"\n" + b"x" * 100_000
+    item = sites._item(measure("a", body), lambda _: body, 9_999)
+    assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
+    assert len(sites.line_text(b"x" * 100_000)) == 501

@@ -1,0 +1,100 @@
+"""Which files are nearly identical: a sketch of each file, and groups of files whose sketches are alike.
+
+A sketch is a bottom-k MinHash: of the hashes of all lines it keeps the `KEPT` smallest. Two sketches estimate the
+Jaccard similarity of the lines, that is, the share of the lines in either file that are in both. Files of at most
+`KEPT` lines are compared exactly; of longer ones, the standard error of the estimate is 0.05 near `ALIKE`.
+Source: A. Broder, "On the resemblance and containment of documents", 1997.
+
+A line is compared without comment, case, white space and the host of a URL, and together with the user-agent line
+above it: the same rule for another crawler is another line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from heapq import nsmallest
+from itertools import islice
+from math import ceil
+from typing import Final
+
+from scrapy_rep.protocol import Kind, Record
+
+KEPT: Final = 64
+"""Hashes in a sketch."""
+
+ALIKE: Final = 0.8
+"""The least similarity of files that are nearly identical."""
+
+_DIGITS: Final = 8  # hexadecimal, of a hash
+_HOST: Final = re.compile(rb"https?://[^/\s]*")
+_OUTSIDE_GROUPS: Final = frozenset({Kind.SITEMAP, Kind.HOST, Kind.LICENSE, Kind.CLEAN_PARAM})
+_LEADERS_COMPARED: Final = 64  # that share a rare line with a file: hostile files could share it with thousands
+
+
+def sketch(records: Iterable[Record]) -> str:
+    """Return the sketch of a file with *records*, as hexadecimal digits; empty for a file without records."""
+    found, agent = set(), b""
+    for record in records:
+        value = _HOST.sub(b"", record.value).lower()
+        if record.kind is Kind.USER_AGENT:
+            agent = value
+        above = b"" if record.kind in _OUTSIDE_GROUPS else agent
+        kind = record.kind.value.encode() if record.kind is not Kind.UNKNOWN else record.key.lower()
+        found.add(blake2b(b"\n".join((kind, value, above)), digest_size=_DIGITS // 2).hexdigest())
+    return "".join(nsmallest(KEPT, found))
+
+
+def similarity(one: str, other: str) -> float:
+    """Return the estimated similarity of the files with these sketches, from 0 to 1."""
+    left, right = _hashes(one), _hashes(other)
+    either = nsmallest(KEPT, left | right)
+    return sum(each in left and each in right for each in either) / len(either) if either else 1.0
+
+
+def is_estimated(*sketches: str) -> bool:
+    """Return whether one of the *sketches* leaves lines out."""
+    return any(len(text) == KEPT * _DIGITS for text in sketches)
+
+
+def _hashes(text: str) -> set[str]:
+    return {text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS)}
+
+
+def groups(sketches: Mapping[str, str]) -> list[list[tuple[str, float]]]:
+    """Group what has nearly the same sketch: lists of a name and its similarity to the first of the list.
+
+    Names come earlier in *sketches* the likelier they are to lead a group. What is like nothing else, or has an
+    empty sketch, is left out.
+    """
+    hashes = {name: _hashes(text) for name, text in sketches.items() if text}
+    frequency = Counter(each for found in hashes.values() for each in found)
+    leaders: defaultdict[str, list[str]] = defaultdict(list)
+    grouped: dict[str, list[tuple[str, float]]] = {}
+    for name, found in hashes.items():
+        rarest = sorted(found, key=lambda each: (frequency[each], each))
+        shared = _rarest(rarest)
+        rivals = dict.fromkeys(rival for each in shared for rival in leaders[each])
+        leader, alike = _most_alike(sketches, name, islice(rivals, _LEADERS_COMPARED))
+        if alike >= ALIKE:
+            grouped[leader].append((name, alike))
+            continue
+        grouped[name] = [(name, 1.0)]
+        for each in shared:
+            leaders[each].append(name)
+    return [members for members in grouped.values() if len(members) > 1]
+
+
+def _rarest(ranked: Sequence[str]) -> Sequence[str]:
+    """The first of the *ranked* hashes: of two sketches that are alike, these have one in common.
+
+    Source: R. Bayardo et al., "Scaling up all pairs similarity search", 2007 (prefix filtering).
+    """
+    return ranked[: len(ranked) - ceil(ALIKE * len(ranked)) + 1]
+
+
+def _most_alike(sketches: Mapping[str, str], name: str, rivals: Iterable[str]) -> tuple[str, float]:
+    found = ((rival, similarity(sketches[name], sketches[rival])) for rival in rivals)
+    return max(found, key=lambda each: each[1], default=("", 0.0))

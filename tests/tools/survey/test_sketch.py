@@ -1,0 +1,66 @@
+"""Sketches: what is alike, how well a sketch estimates it, and that hostile files cost little."""
+
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+import pytest
+
+from scrapy_rep.protocol import parse
+from scrapy_rep.tools.survey import sketch as sketch_module
+from scrapy_rep.tools.survey.sketch import ALIKE, KEPT, groups, similarity, sketch
+
+
+def sketch_of(*lines: str) -> str:
+    return sketch(parse("\n".join(lines).encode()).records)
+
+
+def rules(numbers: range) -> list[str]:
+    return ["User-agent: *", *(f"Disallow: /{number}" for number in numbers)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ["user-agent: *", "disallow: /A  # why", "Sitemap: https://b.example/s.xml"],
+        ["# a comment", "Sitemap: http://c.example:8080/s.xml", "", "User-Agent: *", "Disallow:/a"],
+    ],
+)
+def test_ours_comments_case_order_and_hosts_make_no_difference(other: list[str]) -> None:
+    assert sketch_of(*other) == sketch_of("User-agent: *", "Disallow: /a", "Sitemap: https://a.example/s.xml")
+
+
+def test_ours_the_same_rule_for_another_crawler_is_another_line() -> None:
+    one = sketch_of("User-agent: a", "Disallow: /", "User-agent: b", "Allow: /")
+    other = sketch_of("User-agent: a", "Allow: /", "User-agent: b", "Disallow: /")
+    assert similarity(one, other) == pytest.approx(2 / 6)
+
+
+def test_a_short_file_is_compared_exactly() -> None:
+    assert similarity(sketch_of(*rules(range(40))), sketch_of(*rules(range(10, 50)))) == pytest.approx(31 / 51)
+    assert similarity(sketch_of(*rules(range(9))), sketch_of()) == 0.0
+
+
+def test_a_long_file_is_compared_to_within_a_fifth() -> None:
+    found = similarity(sketch_of(*rules(range(1_000))), sketch_of(*rules(range(100, 1_100))))
+    assert found == pytest.approx(900 / 1_100, abs=0.2)
+    assert len(sketch_of(*rules(range(1_000)))) == 8 * KEPT
+
+
+def test_files_are_grouped_with_the_first_that_they_are_like() -> None:
+    sketches = {
+        "a": sketch_of(*rules(range(50))), "b": sketch_of(*rules(range(48))), "c": sketch_of("Disallow: /c"),
+        "d": sketch_of(*rules(range(500, 520))), "empty": "", "e": sketch_of(*rules(range(500, 521))), "blank": "",
+    }  # fmt: skip
+    assert [[name for name, _ in members] for members in groups(sketches)] == [["a", "b"], ["d", "e"]]
+    assert all(alike >= ALIKE for members in groups(sketches) for _, alike in members)
+
+
+def test_a_file_is_compared_with_a_few_though_thousands_share_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"{number:08x}" for number in range(128)]
+    sketches = {str(start): "".join((lines + lines)[start % 128 : start % 128 + KEPT]) for start in range(1_000)}
+    sketches |= {f"x{start}": f"{start:07x}f" + "".join(lines[start % 7 :: 2]) for start in range(1_000)}
+    compared = Mock(return_value=0.0)
+    monkeypatch.setattr(sketch_module, "similarity", compared)
+    groups(sketches)
+    assert len(sketches) < compared.call_count <= 64 * len(sketches)
