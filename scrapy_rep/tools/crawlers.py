@@ -375,6 +375,13 @@ def _all() -> Iterator[Crawler]:
 CRAWLERS: Final = tuple(_all())
 """All known crawlers."""
 
+AI_CRAWLERS: Final = (
+    "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",
+    "Google-Extended", "PerplexityBot", "Bytespider", "Amazonbot", "Applebot-Extended", "meta-externalagent",
+    "FacebookBot", "cohere-ai", "Diffbot", "YouBot",
+)  # fmt: skip
+"""Crawlers that collect text for language models, or answer with their help."""
+
 _BY_KEY: Final = {crawler.key: crawler for crawler in CRAWLERS}
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from scrapy_rep.tools.crawlers import CRAWLERS, Crawler, Follows, crawler_like, crawler_of
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, CRAWLERS, Crawler, Follows, crawler_like, crawler_of
 
 
 def test_each_crawler_is_once_in_the_table() -> None:
@@ -24,6 +24,10 @@ def test_a_row_says_where_its_facts_are_from_and_names_a_successor_that_is_known
     successor = crawler_of(crawler.instead) if crawler.instead else None
     assert bool(successor) is bool(crawler.instead)
     assert successor is None or not successor.until
+
+
+def test_the_crawlers_of_ai_are_in_the_table() -> None:
+    assert [name for name in AI_CRAWLERS if getattr(crawler_of(name), "token", "") != name] == []
 
 
 @pytest.mark.parametrize("name", ["Googlebot", "GOOGLEBOT", "Googlebot/2.1", "googlebot (+https://a.example)"])

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
+from typing import TypedDict
 
-from scrapy_rep.protocol import RobotsTxt
-
-AI_CRAWLERS: Final = (
-    "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",
-    "Google-Extended", "PerplexityBot", "Bytespider", "Amazonbot", "Applebot-Extended", "meta-externalagent",
-    "FacebookBot", "cohere-ai", "Diffbot", "YouBot",
-)  # fmt: skip
-"""Crawlers that collect text for language models, or answer with their help."""
-
-_OTHERS: Final = (
-    "Googlebot", "Googlebot-Image", "Googlebot-News", "AdsBot-Google", "Mediapartners-Google", "Bingbot", "Slurp",
-    "DuckDuckBot", "Baiduspider", "YandexBot", "Applebot", "PetalBot", "facebookexternalhit", "Twitterbot",
-    "ia_archiver", "archive.org_bot", "AhrefsBot", "SemrushBot", "MJ12bot", "DotBot", "BLEXBot", "DataForSeoBot",
-)  # fmt: skip
+from scrapy_rep.protocol import Kind, RobotsTxt
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, crawler_of
 
 SHUT_OUT, RESTRICTED, WELCOME, AS_ALL = "shut out", "restricted", "welcome", "shut out as all"
 """How a site treats a crawler: it disallows ``/`` to its name, disallows something else to its name,
@@ -34,18 +22,11 @@ class Treatment(TypedDict):
     line: int
 
 
-def known_crawlers() -> tuple[str, ...]:
-    """The product tokens of well-known crawlers, those of AI first. The one place that says which they are."""
-    return AI_CRAWLERS + _OTHERS
-
-
 def named_crawlers(robotstxt: RobotsTxt) -> dict[str, Treatment]:
-    """How *robotstxt* treats each of `known_crawlers` that it names."""
-    return {
-        name: {"treatment": treatment(robotstxt, name), "line": _line(robotstxt, name)}
-        for name in known_crawlers()
-        if robotstxt.has_group(name)
-    }
+    """How *robotstxt* treats each well-known crawler that it names, by its product token."""
+    found = (crawler_of(record.text) for record in robotstxt.records if record.kind is Kind.USER_AGENT)
+    tokens = dict.fromkeys(crawler.token for crawler in found if crawler is not None)
+    return {token: {"treatment": treatment(robotstxt, token), "line": _line(robotstxt, token)} for token in tokens}
 
 
 def _line(robotstxt: RobotsTxt, name: str) -> int:

@@ -8,13 +8,14 @@ from datetime import datetime
 from statistics import fmean, median
 from typing import Any, Final
 
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, CRAWLERS
 from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.page.charts import Histogram, Link, Part, histogram
 from scrapy_rep.tools.page.explorer import Tag, link
 
 from . import tags
 from . import totals as kinds
-from .crawlers import AI_CRAWLERS, AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, known_crawlers
+from .crawlers import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
 from .signals import CONTROL_TOKENS, SIGNALS
 from .texts import SEVERITY_COLOURS, SEVERITY_NAMES, finding_text, finding_title, severity_of
 from .totals import SimilarFiles, Totals
@@ -147,7 +148,7 @@ def _no_and_yes(said: Mapping[tuple[str, str], int]) -> list[tuple[str, int, int
 def _agents(totals: Totals) -> dict[str, Any]:
     top = totals.top_agents(_AGENTS_IN_TABLE)
     named = [agent for agent in top if agent.name != "*"]
-    known = {name.lower(): link(tags.named_tag(name).key) for name in known_crawlers()}
+    known = {crawler.token.lower(): link(tags.named_tag(crawler.token).key) for crawler in CRAWLERS}
     return {
         "number": len(totals.agents.keys() - {"*", ""}),
         "bars": [
