@@ -24,6 +24,7 @@ NOT_TRACED = [
     "--deselect=tests/protocol/test_rule_index.py::"
     "test_ours_the_index_and_the_first_decision_answer_as_a_walk_does",
     "--deselect=tests/tools/lint/test_lint.py::test_a_hostile_body_takes_seconds_at_the_most",
+    "--deselect=tests/web/test_parts.py::test_the_verdicts_on_500_kib_cost_well_under_a_second",
 ]
 """They measure time and memory, which coverage distorts, or try thousands of files, which it makes slow."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import socket
 import tempfile
 from dataclasses import replace
@@ -329,3 +330,17 @@ def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
     log = capfd.readouterr().err
     assert "TypeError" in log
     assert "secret" not in log
+
+
+def die(_: object) -> None:
+    """What a process does that the system ends, for its memory say."""
+    os._exit(1)
+
+
+def test_a_process_that_ends_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    with checker(replace(LOCAL, workers=1)) as running:
+        monkeypatch.setattr(jobs, "facts", die)
+        reply = check(running)
+        assert (reply.status, "the process that worked on this" in reply.data["error"]) == (400, True)
+        monkeypatch.undo()
+        assert check(running).status == 200
