@@ -123,7 +123,9 @@ class _Opponents:
         self.canonical = subject.dialect.canonical_octets
         self._roots: dict[bytes, bytes] = {}
         self._weighed: dict[bytes, dict[bool, list[_Weighed]]] = {}
-        self.by_rule: dict[Rule, _Weighed] = {}
+        self.by_line: dict[
+            int, _Weighed
+        ] = {}  # not by rule: equal ones have one hash, and a hostile file thousands
         for group in subject.groups:
             root, *others = map(self._root, _names(group))
             for name in others:
@@ -143,7 +145,7 @@ class _Opponents:
     def _patterns(self, rule: Rule) -> Iterator[_Weighed]:
         """The patterns of *rule*: an allowed index page also allows its folder."""
         if rule.value:
-            weighed = self.by_rule[rule] = _Weighed.of(rule, rule.value, canonical=self.canonical)
+            weighed = self.by_line[rule.line] = _Weighed.of(rule, rule.value, canonical=self.canonical)
             yield weighed
         for folder in _folders(rule):
             yield _Weighed.of(rule, folder, canonical=self.canonical)
@@ -172,7 +174,7 @@ class _Comparison:
 
     def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
         self._group = group
-        self._by_rule = opponents.by_rule
+        self._by_line = opponents.by_line
         self._opponents = opponents.of(group)
         self._found = found
         self._work = work
@@ -204,7 +206,7 @@ class _Comparison:
             known = first.setdefault((rule.allow, rule.value), rule)
             if known is not rule:
                 self._add("duplicate-rule", rule, "", str(known.line))
-        return [self._by_rule[rule] for rule in first.values() if rule.value]
+        return [self._by_line[rule.line] for rule in first.values() if rule.value]
 
     def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
         """Report rules that contradict another one of equal length; return the lines of both."""
