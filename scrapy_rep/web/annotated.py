@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from scrapy_rep.protocol import Kind, RobotsTxt, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.lint import Finding, Severity, lint
+from scrapy_rep.tools.lint import Edit, Finding, Severity, lint
+from scrapy_rep.tools.lint.file_linter import LintedFile
+from scrapy_rep.tools.lint.fixes import Fixer
 
-from .fixes import Edit, Fixer, apply
 from .question import Question
 
 _MOST_LINES: Final = 3_000
@@ -69,8 +69,15 @@ class AnnotatedFile:
     """Findings by severity, the worst first."""
 
 
-def findings_in(question: Question) -> tuple[Finding, ...]:
-    """The findings of the linter."""
+def linted(question: Question) -> LintedFile:
+    """The file with the findings of the linter and their fixes."""
+    body = question.robots
+    findings = _findings_in(question)
+    fixes = tuple(map(_fixer(question).fix_for, findings))
+    return LintedFile(question.url or "robots.txt", body, body, findings, fixes)
+
+
+def _findings_in(question: Question) -> tuple[Finding, ...]:
     return lint(
         question.robots,
         question.flavour,
@@ -81,9 +88,13 @@ def findings_in(question: Question) -> tuple[Finding, ...]:
     )
 
 
-def facts_of(findings: Collection[Finding], body: bytes) -> list[dict[str, Any]]:
-    """The *findings* in *body* as data for JSON, with the edits that fix them."""
-    fixer = Fixer(body)
+def _fixer(question: Question) -> Fixer:
+    return Fixer(question.robots, question.flavour, limit=question.limit)
+
+
+def facts_of(question: Question) -> list[dict[str, Any]]:
+    """The findings as data for JSON, with the edits that fix them."""
+    file = linted(question)
     return [
         {
             "line": finding.line,
@@ -92,29 +103,26 @@ def facts_of(findings: Collection[Finding], body: bytes) -> list[dict[str, Any]]
             "code": finding.code,
             "message": finding.message,
             "advice": finding.advice,
-            "edits": [_edit_facts(edit) for edit in fixer.edits(finding)],
+            "edits": [_edit_facts(edit) for edit in (fix.edits if fix else ())],
         }
-        for finding in findings
+        for finding, fix in zip(file.findings, file.fixes, strict=True)
     ]
 
 
 def fixed(question: Question, key: str) -> bytes:
     """The file after the fix of the finding with this *key*; unchanged when there is no such finding any more."""
-    fixer = Fixer(question.robots)
-    for finding in findings_in(question):
-        if _key(finding) == key:
-            return apply(question.robots, fixer.edits(finding))
-    return question.robots
+    finding = next((each for each in _findings_in(question) if _key(each) == key), None)
+    fix = _fixer(question).fix_for(finding) if finding else None
+    return fix.applied_to(question.robots) if fix else question.robots
 
 
 def annotate(question: Question) -> AnnotatedFile:
     """Return the file of *question* with the findings at their lines."""
-    findings = findings_in(question)
+    findings, fixer = _findings_in(question), _fixer(question)
     by_severity = Counter(finding.severity for finding in findings)
-    fixer = Fixer(question.robots)
     by_line: defaultdict[int, list[FoundHere]] = defaultdict(list)
     for finding in sorted(findings, key=lambda finding: finding.severity.rank)[:_MOST_FINDINGS]:
-        by_line[finding.line].append(FoundHere(finding, _key(finding) if fixer.edits(finding) else ""))
+        by_line[finding.line].append(FoundHere(finding, _key(finding) if fixer.fix_for(finding) else ""))
     raw = question.robots[bom_length(question.robots) :].splitlines()
     counts = {severity.value: by_severity[severity] for severity in Severity if by_severity[severity]}
     return AnnotatedFile(

@@ -1,8 +1,8 @@
-"""The crawlers that the page offers, by purpose. The one place to exchange for another table of crawlers."""
+"""The crawlers that the page offers, by purpose."""
 
 from __future__ import annotations
 
-from scrapy_rep.tools.survey.measure import AI_CRAWLERS
+from scrapy_rep.tools.crawlers import AI_CRAWLERS
 
 
 def crawlers() -> dict[str, tuple[str, ...]]:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any, Final
 
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 
-from .annotated import annotate, facts_of, findings_in, fixed
+from .annotated import annotate, facts_of, fixed, linted
 from .dialects import compare
 from .question import Question
 from .rendering import render
@@ -54,7 +57,7 @@ def facts(question: Question) -> dict[str, Any]:
 
 def finding_facts(question: Question) -> dict[str, Any]:
     """The findings of the linter."""
-    return {"findings": facts_of(findings_in(question), question.robots)}
+    return {"findings": facts_of(question)}
 
 
 def dialect_facts(question: Question) -> dict[str, Any]:
@@ -64,13 +67,7 @@ def dialect_facts(question: Question) -> dict[str, Any]:
 
 def sarif(question: Question) -> str:
     """The findings as one SARIF 2.1.0 document."""
-    from scrapy_rep.tools.commands.lint import SarifOutput  # noqa: PLC0415  # loads Scrapy
-
-    out = io.StringIO()
-    output = SarifOutput(out)
-    output.add(question.url or "robots.txt", findings_in(question))
-    output.end()
-    return out.getvalue()
+    return json.dumps(sarif_document(sarif_results(linted(question)), Config()), indent=1)
 
 
 def verdicts_csv(question: Question) -> str:

@@ -6,7 +6,6 @@ import pytest
 
 from scrapy_rep.protocol import lint, parse
 from scrapy_rep.web.annotated import annotate, fixed
-from scrapy_rep.web.fixes import Edit, Fixer, apply
 from scrapy_rep.web.question import Question
 
 CASES = [
@@ -43,12 +42,3 @@ def test_where_a_person_has_to_decide_there_is_no_button() -> None:
              for here in line.findings}  # fmt: skip
     assert found["unknown-record"] == ""
     assert found["misspelt-key"] == "misspelt-key:2:1"
-
-
-def test_a_line_beyond_the_file_has_no_edits() -> None:
-    (finding,) = (one for one in lint(b"User-agent: *\nDisalow: /") if one.code == "misspelt-key")
-    assert Fixer(b"User-agent: *").edits(finding) == ()
-
-
-def test_edits_are_applied_from_the_last_to_the_first() -> None:
-    assert apply(b"abcdef", [Edit(0, 1, b"xx"), Edit(4, 6, b"")]) == b"xxbcd"
