@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import socket
 import tempfile
@@ -306,15 +305,22 @@ def test_a_client_with_many_questions_at_once_has_to_wait() -> None:
         assert running.post("/api/check", {"robots": ""}).status == 200
 
 
-def test_with_no_process_free_it_says_so() -> None:
-    with checker(replace(LOCAL, wait_time=0.2, work_time=5.0, workers=1)) as running:
-        question = {"robots": HARD, "urls": [f"/{'1b' * 500}{number}" for number in range(200)]}
-        asking = Thread(target=running.post, args=("/api/check", question))
+def rest(_: object) -> str:
+    """What a process does that works for long."""
+    sleep(3)
+    return ""
+
+
+def test_with_no_process_free_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "verdicts_csv", rest)
+    with checker(replace(LOCAL, wait_time=0.2, workers=1)) as running:
+        asking = Thread(target=running.post, args=("/api/check?format=csv", {"robots": ""}))
         asking.start()
         sleep(0.5)
         reply = running.post("/api/check", {"robots": ""})
         asking.join()
-    assert (reply.status, json.loads(reply.body)["error"][:11]) == (503, "Many people")
+    assert (reply.status, reply.headers["retry-after"]) == (503, "5")
+    assert reply.data["error"].startswith("Many people")
 
 
 def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
