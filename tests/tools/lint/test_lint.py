@@ -393,6 +393,10 @@ _MADE = {
     "many sitemaps": lambda: (
         b"User-agent: *\nDisallow: /a\n" + b"".join(b"Sitemap: https://a/a%d\n" % n for n in range(20_000))
     ),
+    "a dialect with many stars": lambda: (
+        b"User-agent: YandexBot\nUser-agent: bingbot\nUser-agent: Baiduspider\n"
+        + b"".join(b"Disallow: /%b%d\n" % (b"a*" * 200, n) for n in range(1_000))
+    ),
     "one long line": lambda: b"Disallow: " + b"/a b" * 120_000,
 }
 
