@@ -16,6 +16,8 @@ from typing import Any, Final, TypeVar
 
 from anyio import CapacityLimiter, Semaphore, fail_after, to_thread
 
+from scrapy_rep.tools.processes import START_METHOD
+
 from .limits import Limits
 from .question import QuestionError
 from .visitors import TooManyError
@@ -23,8 +25,7 @@ from .visitors import TooManyError
 _T = TypeVar("_T")
 
 # Windows has no fork; there a process imports everything itself.
-_METHOD: Final = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-_PROCESSES: Final[Any] = multiprocessing.get_context(_METHOD)  # the types know no common context
+_PROCESSES: Final[Any] = multiprocessing.get_context(START_METHOD)  # the types know no common context
 _PRELOADED: Final = ["__main__", f"{__package__}.jobs"]
 
 

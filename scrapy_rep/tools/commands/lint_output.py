@@ -103,8 +103,8 @@ class _ByCode:
         return iter(sorted(found, key=lambda each: (each[0].rank, -each[2], each[1])))
 
 
-class GroupedOutput:
-    """Each code once, with its count and the lines where it is."""
+class _OutputByCode:
+    """Prints nothing before it has all findings."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -115,6 +115,10 @@ class GroupedOutput:
         """Keep the findings in a file."""
         self._totals.add(linted)
         self._found.add(linted)
+
+
+class GroupedOutput(_OutputByCode):
+    """Each code once, with its count and the lines where it is."""
 
     def end(self) -> None:
         """Print a paragraph for each code, and the totals."""
@@ -138,18 +142,8 @@ def _ranges(lines: Sequence[int]) -> str:
     return ", ".join(texts[:_MOST_LINES]) + (f" and {left:,} more" if left > 0 else "")
 
 
-class StatisticsOutput:
+class StatisticsOutput(_OutputByCode):
     """A line for each code with its count."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-        self._found = _ByCode()
-        self._totals = _Totals()
-
-    def add(self, linted: LintedFile) -> None:
-        """Count the findings in a file."""
-        self._totals.add(linted)
-        self._found.add(linted)
 
     def end(self) -> None:
         """Print the table, and the totals."""

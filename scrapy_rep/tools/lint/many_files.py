@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
-from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Final
+
+from scrapy_rep.tools.processes import map_in_processes
 
 from .config import Config, matches_path
 from .file_linter import FileLinter, LintedFile
 
-_FILES_WORTH_A_POOL: Final = 500  # fewer are linted sooner than processes start
-_MOST_PROCESSES: Final = 8
-_CHUNK: Final = 16  # files sent to a process at once
+_FILES_WORTH_PROCESSES: Final = 500
 _NOT_THE_PROJECTS: Final = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
 
 
@@ -53,22 +49,7 @@ def _raise(error: OSError) -> None:
 
 def lint_files(linter: FileLinter, names: Sequence[str]) -> Iterator[tuple[str, LintedFile | OSError]]:
     """Lint the files *names*, in this order; one that cannot be read has its error instead."""
-    lint_one = partial(_lint_file, linter)
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
-    if len(names) < _FILES_WORTH_A_POOL or processes == 1:
-        yield from map(lint_one, names)
-        return
-    with _pool(processes) as pool:
-        yield from pool.imap(lint_one, names, chunksize=_CHUNK)
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[Pool]:
-    # A plain fork could copy a lock that another thread holds. Ctrl-C is for the process that writes the output.
-    is_posix = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if is_posix else "spawn")
-    with context.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        yield pool
+    return map_in_processes(partial(_lint_file, linter), names, worth_it=_FILES_WORTH_PROCESSES)
 
 
 def _lint_file(linter: FileLinter, name: str) -> tuple[str, LintedFile | OSError]:

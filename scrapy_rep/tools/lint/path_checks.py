@@ -132,7 +132,11 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
     needless = _NEEDLESS.search(path)
     if needless and not path.rstrip(b"*").endswith(b"$"):  # which would become an anchor
         found.add(
-            "needless-star", record.line, column + characters(path[: needless.start()]), path, _shorter(path)
+            "needless-star",
+            record.line,
+            column + characters(path[: needless.start()]),
+            path,
+            without_needless_stars(path),
         )
     if record.kind is Kind.DISALLOW and _PRIVATE.search(path) and not _WELL_KNOWN.fullmatch(path):
         found.add("private-path", record.line, column, path)
@@ -182,7 +186,7 @@ def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
     return None
 
 
-def _shorter(path: bytes) -> bytes:
+def without_needless_stars(path: bytes) -> bytes:
     """*path* without its redundant stars."""
     path = re.sub(rb"\*{2,}", b"*", path)
     if path.endswith(b"*$"):

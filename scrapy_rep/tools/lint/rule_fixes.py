@@ -10,7 +10,7 @@ from scrapy_rep.protocol import Group, Kind, Record
 from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.verdict import RulePaths
 
-from .path_checks import _shorter
+from .path_checks import without_needless_stars
 from .subject import RULES, Subject
 
 _STEPS: Final = 1_000_000  # comparisons of two rules in a file; beyond them nothing is fixed
@@ -31,7 +31,7 @@ class RuleFixes:
         file as before, whichever crawlers they are for. (Each such order stays when several rules are
         shortened: ranks only fall, and no shortened rule passes one that it did not pass alone.)
         """
-        shorter = _shorter(record.value)
+        shorter = without_needless_stars(record.value)
         allows = record.kind is Kind.ALLOW
         if record.kind not in RULES or shorter == record.value or (allows and _folders(record.value)):
             return b""

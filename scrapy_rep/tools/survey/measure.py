@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +16,7 @@ from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import Finding, lint
+from scrapy_rep.tools.processes import map_in_processes
 
 from .crawlers import ai_crawlers, named_crawlers, treatment
 from .records import Counts, SiteRecord, read_file
@@ -28,9 +26,7 @@ from .sketch import sketch
 _LONGEST_NAME: Final = 64  # octets
 _LINES_OF_A_FINDING: Final = 100
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
-_FILES_WORTH_A_POOL: Final = 200  # fewer files are read sooner than processes start
-_MOST_PROCESSES: Final = 8
-_CHUNK: Final = 16  # files sent to a process at once
+_FILES_WORTH_PROCESSES: Final = 200
 
 
 def measure(
@@ -178,21 +174,7 @@ def measure_files(folder: Path, paths: list[Path], dialect: Dialect, limit: int)
     A file that cannot be read yields a record with the problem.
     """
     measure_one = partial(_measure_file, folder, dialect, limit)
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
-    if len(paths) < _FILES_WORTH_A_POOL or processes == 1:
-        yield from map(measure_one, paths)
-        return
-    with _pool(processes) as pool:
-        yield from pool.imap(measure_one, paths, chunksize=_CHUNK)
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[multiprocessing.pool.Pool]:
-    # A plain fork could copy a lock that another thread holds. Ctrl-C is for the process that writes the report.
-    is_posix = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if is_posix else "spawn")
-    with context.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        yield pool
+    return map_in_processes(measure_one, paths, worth_it=_FILES_WORTH_PROCESSES)
 
 
 def _measure_file(folder: Path, dialect: Dialect, limit: int, path: Path) -> SiteRecord:

@@ -46,7 +46,7 @@ def test_several_processes_find_what_one_does_in_the_same_order(
     paths = [*(str(tmp_path / name) for name in names), str(tmp_path / "nosuch")]
     linter = FileLinter(Config(select=("optimise",), folder=tmp_path))
     alone = list(lint_files(linter, paths))
-    monkeypatch.setattr(many_files, "_FILES_WORTH_A_POOL", 1)
+    monkeypatch.setattr(many_files, "_FILES_WORTH_PROCESSES", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
 
     together = list(lint_files(linter, paths))
