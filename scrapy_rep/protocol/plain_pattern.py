@@ -21,7 +21,7 @@ def patterns_of(value: bytes, *, allow: bool, dialect: Dialect) -> Iterator[Patt
     """The patterns that stand for the *value* of a rule, the longest first; any of them may match."""
     yield _pattern(value, dialect)
     if dialect.folder_without_slash and value.endswith(b"/"):
-        yield _pattern(value[:-1], dialect)._replace(anchored=True, specificity=specificity(value))
+        yield Pattern(_pattern(value[:-1], dialect).pieces, anchored=True, specificity=specificity(value))
     page = _INDEX_PAGE.fullmatch(value) if allow and dialect.index_pages else None
     if page:
         yield _pattern(page[1] + b"$", dialect)
