@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, Record
 from scrapy_rep.protocol.product_token import token_in
@@ -60,7 +60,7 @@ class Fixer:
 
     def fix_for(self, finding: Finding) -> Fix | None:
         """The fix of *finding*; None where none is safe."""
-        fixes = _FIXES.get(finding.code)
+        fixes = self.SETTLED.get(finding.code)
         edits = sorted(fixes(self, finding)) if fixes and self._is_fixable else []
         growth = sum(len(edit.text) - edit.end + edit.start for edit in edits)
         is_too_long = growth > 0 and len(self._subject.octets) + growth > self._most_octets
@@ -210,6 +210,24 @@ class Fixer:
         elif not _COMMENT_OF_OURS.search(comment):
             yield Edit(start, start + len(line) - len(mark + comment))
 
+    SETTLED: ClassVar[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
+        "byte-order-mark": _mark,
+        "cr-line-ends": _all_line_ends,
+        "crlf-line-ends": _all_line_ends,
+        "mixed-line-ends": _all_line_ends,
+        "misspelt-key": _key,
+        "missing-colon": _colon,
+        "indented-line": _indentation,
+        "odd-case-key": _case,
+        "comment-after-rule": _comment,
+        "blank-line-in-group": _blank_lines,
+        "agent-with-other-text": _version,
+        "needless-star": _star,
+        "duplicate-rule": _duplicate,
+        "useless-rule": _useless,
+    }
+    """What makes the edits for the findings of a code."""
+
 
 def _smallest(start: int, old: bytes, new: bytes) -> Edit:
     """The shortest edit that makes *old*, at *start* in its body, to *new*."""
@@ -219,22 +237,5 @@ def _smallest(start: int, old: bytes, new: bytes) -> Edit:
     return Edit(start + same, start + len(old) - tail, new[same : len(new) - tail])
 
 
-_FIXES: Final[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
-    "byte-order-mark": Fixer._mark,
-    "cr-line-ends": Fixer._all_line_ends,
-    "crlf-line-ends": Fixer._all_line_ends,
-    "mixed-line-ends": Fixer._all_line_ends,
-    "misspelt-key": Fixer._key,
-    "missing-colon": Fixer._colon,
-    "indented-line": Fixer._indentation,
-    "odd-case-key": Fixer._case,
-    "comment-after-rule": Fixer._comment,
-    "blank-line-in-group": Fixer._blank_lines,
-    "agent-with-other-text": Fixer._version,
-    "needless-star": Fixer._star,
-    "duplicate-rule": Fixer._duplicate,
-    "useless-rule": Fixer._useless,
-}
-
-FIXABLE: Final = frozenset(_FIXES)
+FIXABLE: Final = frozenset(Fixer.SETTLED)
 """The codes some of whose findings have a fix."""

@@ -17,7 +17,7 @@ from scrapy_rep.tools.lint.fixes import FIXABLE, PROVED, Fixer, fix_for
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-often = settings(derandomize=True, deadline=None, max_examples=500)
+often = settings(derandomize=True, deadline=None, max_examples=200)
 
 PATHS = st.one_of(
     st.sampled_from(["/", "/*", "*", "/a*", "/a**", "/ab", "/a*$", "/a/index.html*", "/a$", "", "/%61*", "/é*"]),
