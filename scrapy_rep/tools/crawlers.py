@@ -39,6 +39,7 @@ class Source:
 class Crawler:
     """A crawler, or a program that asks for robots.txt or is named in many.
 
+    ``owner`` is empty where there is no single one, or it is not known.
     ``token`` is the name that its documents write in a user-agent line. ``until`` is the year in which it was
     retired, empty while it is in use; ``instead`` is the token of its successor, if there is one.
     """
@@ -55,6 +56,12 @@ class Crawler:
     def key(self) -> str:
         """The part of the token that crawlers compare, in lower case."""
         return _key(self.token)
+
+    @property
+    def about(self) -> str:
+        """Who sends it, and what for, such as "Google: search"."""
+        owner = f"{self.owner}: " if self.owner else ""
+        return f"{owner}{self.purpose}{f', until {self.until}' if self.until else ''}"
 
 
 def _key(name: str) -> str:
@@ -183,7 +190,7 @@ _OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]]
         ("omgilibot", "data for sale", _R),
         ("Webzio-Extended", "data for sale to AI", _R),
     )),
-    (Source("Manual of each, which knows no robots.txt", "their authors", "2024"), "no single owner", (
+    (Source("Manual of each, which knows no robots.txt", "their authors", "2024"), "", (
         ("curl", "library and command", _NOTHING),
         ("Python-urllib", "library", _NOTHING),
         ("python-requests", "library", _NOTHING),
@@ -301,8 +308,8 @@ _ALONE: Final = (
     ("YouBot", "You.com", "search", _U, "ai.robots.txt", "2025"),
     ("Timpibot", "Timpi", "search and training", _U, "ai.robots.txt", "2025"),
     ("ImagesiftBot", "Hive", "search for images", _R, "ImagesiftBot", "2024"),
-    ("img2dataset", "no single owner", "training", _U, "img2dataset", "2024"),
-    ("FriendlyCrawler", "unknown", "training", _U, "ai.robots.txt", "2025"),
+    ("img2dataset", "", "training", _U, "img2dataset", "2024"),
+    ("FriendlyCrawler", "", "training", _U, "ai.robots.txt", "2025"),
     ("PanguBot", "Huawei", "training", _U, "ai.robots.txt", "2025"),
     ("ICC-Crawler", "NICT", "research", _R, "ICC-Crawler", "2024"),
     ("VelenPublicWebCrawler", "Velen", "data for sale", _R, "Velen crawler", "2024"),

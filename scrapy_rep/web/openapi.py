@@ -52,6 +52,7 @@ _FINDING: Final = _object(
 )
 _AGENT: Final = _object(
     agent=_TEXT,
+    about={**_TEXT, "description": "who sends it, and what for; empty for a crawler that is not known"},
     group={**_TEXT, "enum": ["own", "*", "none"], "description": "the group that the crawler follows"},
     crawl_delay={"type": ["number", "null"], "description": "seconds"},
     ai=_list(_object(answers={"type": "object", "additionalProperties": _TEXT}, urls=_list(_TEXT))),

@@ -12,6 +12,7 @@ from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.protocol import Access, Explainer, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.crawlers import crawler_of
 
 from .question import Question
 
@@ -61,9 +62,13 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """What else the file says to one crawler. ``group`` is "own", "*" or "none"; ``crawl_delay`` is in seconds."""
+    """What else the file says to one crawler. ``group`` is "own", "*" or "none"; ``crawl_delay`` is in seconds.
+
+    ``about`` says who sends it, and what for; empty for a crawler that is not known.
+    """
 
     agent: str
+    about: str
     group: str
     crawl_delay: float | None
     ai: tuple[Uses, ...]
@@ -152,7 +157,8 @@ def _agent(robotstxt: RobotsTxt, agent: str, urls: Iterable[str]) -> Agent:
     uses = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
     group = "own" if robotstxt.has_group(agent) else "*" if _has_rules_for_all(robotstxt) else "none"
     licenses = tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
-    return Agent(agent, group, robotstxt.crawl_delay(agent), uses, licenses)
+    known = crawler_of(agent)
+    return Agent(agent, known.about if known else "", group, robotstxt.crawl_delay(agent), uses, licenses)
 
 
 def _has_rules_for_all(robotstxt: RobotsTxt) -> bool:

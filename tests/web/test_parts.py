@@ -66,6 +66,11 @@ def test_what_else_the_file_says_to_each_crawler() -> None:
     assert answer.sitemaps == ("https://example.com/s.xml",)
 
 
+def test_a_known_crawler_has_its_owner_and_its_purpose_beside_its_name() -> None:
+    known, unknown = judge(Question(b"", agents=("googlebot", "a"))).agents
+    assert (known.about, unknown.about) == ("Google: search", "")
+
+
 def test_a_crawler_without_any_group_follows_none() -> None:
     assert judge(Question(b"User-agent: a\nDisallow: /", agents=("b",))).agents[0].group == "none"
     assert judge(Question(b"User-agent: *\nDisallow: /", agents=("b",))).agents[0].group == "*"

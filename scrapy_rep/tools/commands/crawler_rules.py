@@ -26,6 +26,7 @@ from scrapy_rep.protocol.dialect import Star
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import request_rate
+from scrapy_rep.tools.crawlers import crawler_of
 
 from .said import NOTHING, Said
 from .terminal import paint
@@ -143,7 +144,9 @@ def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
 def _sections(
     rules: CrawlerRules, explanation: Explanation, applied: Applied, out: IO[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    yield "crawler", [shown(rules.token) or "any crawler without a name"]
+    known = crawler_of(rules.token)
+    about = f"  ({known.about})" if known else ""
+    yield "crawler", [f"{shown(rules.token) or 'any crawler without a name'}{about}"]
     if rules.robotstxt.dialect != GOOGLE:
         yield "dialect", [rules.robotstxt.dialect.name]
     if rules.fetched:

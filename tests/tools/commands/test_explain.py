@@ -67,7 +67,7 @@ def test_one_url_is_explained_in_full(file: str) -> None:
         0,
         f"""allowed  /private/a.html
 
-crawler      ExampleBot
+crawler      ExampleBot  (an example)
 robots.txt   {file}
 group        line 4     User-agent: ExampleBot
              ExampleBot is named, so groups of * do not count; 3 rules
@@ -112,7 +112,7 @@ def test_several_agents_are_each_answered(file: str) -> None:
         ("GPTBot", False), ("nobody", True)
     ]  # fmt: skip
     _, out = explained("/x", "--agent", "GPTBot", "--agent", "nobody", "--file", file, "--full")
-    assert "crawler      GPTBot\n" in out
+    assert "crawler      GPTBot  (OpenAI: training)\n" in out
     assert "crawler      nobody\n" in out
 
 
