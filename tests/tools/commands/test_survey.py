@@ -94,7 +94,7 @@ def test_several_processes_find_what_one_does(
     for number in range(40):
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
-    monkeypatch.setattr(measure, "_FILES_WORTH_A_POOL", 1)
+    monkeypatch.setattr(measure, "_FILES_WORTH_PROCESSES", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
