@@ -32,8 +32,14 @@ WITHOUT_SCRAPY = {
     "*/scrapy_rep/protocol/*": "tests/protocol",
     "*/scrapy_rep/directives/*": "tests/directives",
     "*/scrapy_rep/tools/lint/*": "tests/tools/lint",
+    "*/scrapy_rep/tools/page/*": "tests/tools/page",
+    "*/scrapy_rep/tools/survey/*": "tests/tools/survey",
+    "*/scrapy_rep/web/*": "tests/web",
 }
-"""What imports no Scrapy, and its tests: with another version of Scrapy they would do the same once more."""
+"""What imports no Scrapy (the web checker: but for its command), and its tests.
+
+With another version of Scrapy they would do the same once more.
+"""
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "types", "docs", "package"]

@@ -85,12 +85,17 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     assert {name for name in loaded if not name.startswith("scrapy_rep.protocol")} == {"scrapy_rep"}
 
 
-def test_ours_reading_an_audit_log_imports_no_scrapy() -> None:
-    loaded = loaded_by("from scrapy_rep.tools.audit import sentences, report")
-    assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()
-
-
-def test_ours_the_linter_imports_no_scrapy() -> None:
-    loaded = loaded_by("from scrapy_rep.protocol import lint")
-    assert "scrapy_rep.tools.lint" in loaded
+@pytest.mark.parametrize(
+    ("code", "room"),
+    [
+        ("from scrapy_rep.protocol import lint", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools.commands.lint import main", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools.audit import sentences, report", "scrapy_rep.tools.audit"),
+        ("from scrapy_rep.tools.survey import measure, report, comparison_report", "scrapy_rep.tools.survey"),
+        ("from scrapy_rep.web import app", "scrapy_rep.web"),
+    ],
+)
+def test_ours_what_needs_no_crawl_imports_no_scrapy(code: str, room: str) -> None:
+    loaded = loaded_by(code)
+    assert room in loaded
     assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()
