@@ -115,7 +115,7 @@ class SqliteFile:
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
         if not tables:
-            self._writes.execute("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
+            self._execute_when_free("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         if not tables:  # an existing file is opened without waiting for a process that writes to it
@@ -242,7 +242,7 @@ class SqliteFile:
         return free - self._pragma("freelist_count")
 
     def _pragma(self, name: str) -> int:
-        return int(self._writes.execute(f"PRAGMA {name}").fetchone()[0])
+        return int(self._execute_when_free(f"PRAGMA {name}").fetchone()[0])
 
     def close(self) -> None:
         """Close the file. The last process to do so merges the write-ahead log into it."""

@@ -8,10 +8,12 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import randbytes
+from threading import Barrier
 from time import monotonic
 
 import pytest
@@ -200,6 +202,19 @@ def test_entries_that_four_processes_write_at_once_are_all_stored(path: Path) ->
     file = SqliteFile(path)
     assert len(list(file.entries())) == 400
     file.close()
+
+
+def test_a_new_file_can_be_opened_by_many_at_the_same_moment(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def open_with_the_others(path: Path) -> None:
+        together.wait(30)
+        SqliteFile(path).close()
+
+    with ThreadPoolExecutor(together.parties) as openers:
+        for number in range(100):  # before each statement was tried again, about one of 100 openings failed
+            path = tmp_path / f"{number}.sqlite"
+            list(openers.map(open_with_the_others, [path] * together.parties))
 
 
 def test_a_file_that_another_process_writes_to_is_opened_at_once(
