@@ -171,7 +171,7 @@ def test_ours_a_question_takes_steps_linear_in_the_body(ask: Question) -> None:
 @ASKED
 @pytest.mark.usefixtures("_no_collection")
 def test_ours_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
-    assert too_costly(is_linear_in_time, ask, LINES, 5_000) == []
+    assert too_costly(is_linear_in_time, ask, LINES, 2_500) == []
 
 
 @ASKED
