@@ -27,6 +27,7 @@ _DEFAULTS: Final = {"status": None, "hops": []} | {
     field.name: field.default for field in fields(Entry) if field.default is not MISSING
 }
 _TIMES: Final = ("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at")
+_LEVEL: Final = 3  # of zlib: a tenth more octets than the default, in 60 % of its time
 _LAST_TIME: Final = 253_402_300_799.0  # POSIX seconds: the end of the year 9999, the last that ``datetime`` knows
 
 
@@ -51,7 +52,7 @@ def encode(entry: Entry) -> dict[str, Any]:
 
 def encode_body(entry: Entry) -> bytes:
     """Return the compressed body of *entry*."""
-    return zlib.compress(entry.body)
+    return zlib.compress(entry.body, _LEVEL)
 
 
 def encode_json(entry: Entry) -> str:

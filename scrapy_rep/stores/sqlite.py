@@ -67,7 +67,7 @@ class SqliteStore:
         """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
         self._connection = connection
         self._stale_max = stale_max
-        self._has_warned = self._has_leased = False
+        self._has_warned = self._has_leased = self._has_swept = False
         self._sweep: Iterator[int] | None = None
         self._holder = LeaseHolder.new()
 
@@ -89,7 +89,9 @@ class SqliteStore:
         """As `Store.put`."""
         with suppress(StoreAwayError):
             if self._connection:
-                await self._connection.write(lambda file: self._put(file, entry))
+                await self._connection.write(lambda file: file.put(entry, str(self._holder), time()))
+                if not self._has_swept:
+                    await self._connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
         """As `Store.acquire_lease`, among the processes that share the file."""
@@ -112,11 +114,11 @@ class SqliteStore:
         if self._connection:
             self._connection.close(self._release_all)
 
-    def _put(self, file: SqliteFile, entry: Entry) -> None:
-        file.put(entry, str(self._holder), time())
-        if self._sweep is None:  # one per crawl
-            self._sweep = file.sweep(entry.origin, time(), self._stale_max)
-        next(self._sweep, None)
+    def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
+        """Make the next step of the one sweep of this crawl."""
+        if self._sweep is None:
+            self._sweep = file.sweep(start, time(), self._stale_max)
+        self._has_swept = next(self._sweep, None) is None
 
     def _lease(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
         self._has_leased = True

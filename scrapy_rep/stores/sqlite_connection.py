@@ -22,7 +22,7 @@ from typing import Final, TypeVar
 from scrapy_rep.crawl.event_loop import in_thread
 
 from .circuit_breaker import CircuitBreaker
-from .sqlite_file import SqliteFile
+from .sqlite_file import BusyError, SqliteFile
 
 T = TypeVar("T")
 
@@ -39,8 +39,9 @@ class StoreAwayError(Exception):
 class SqliteConnection:
     """Runs functions on the `SqliteFile` at *path*; each call raises `StoreAwayError` if the file cannot be used.
 
-    Reads take some tens of microseconds and run on the event loop. Writes may wait for another process or for the
-    disk, and run in a thread, one at a time.
+    Reads take some tens of microseconds and run on the event loop, and so do writes that need not wait: a thread
+    would cost the crawl ten times what they do. A write that would have to wait, for another process or for the
+    disk, runs in a thread. There is one write at a time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,11 +72,32 @@ class SqliteConnection:
         return self._run(work, file, self._reads)
 
     async def write(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called in a thread."""
+        """Return what *work* returns, called on the event loop if it need not wait there, else in a thread."""
+        try:
+            return self._write_at_once(work)
+        except BusyError:
+            return await self.write_in_thread(work)
+
+    async def write_in_thread(self, work: Callable[[SqliteFile], T]) -> T:
+        """Return what *work* returns, called in a thread: for what takes long."""
         return await in_thread(self.write_now, work)
 
+    def _write_at_once(self, work: Callable[[SqliteFile], T]) -> T:
+        """Return what *work* returns, or raise `BusyError` before it has written anything."""
+        file = self._file
+        if file is None or file.needs_checkpoint or self._writes.is_open or not self._lock.acquire(blocking=False):
+            raise BusyError
+        try:
+            if file is not self._file:
+                raise BusyError
+            file.waits = False
+            return self._run(work, file, self._writes)
+        finally:
+            file.waits = True
+            self._lock.release()
+
     def write_now(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called in this thread."""
+        """Return what *work* returns, called in this thread, which may have to wait."""
         with self._lock:
             try:
                 if self._file is None:
@@ -104,6 +126,8 @@ class SqliteConnection:
         try:
             result = work(file)
         except (sqlite3.OperationalError, OSError) as error:  # busy or full: the content is sound
+            if isinstance(error, BusyError) and not file.waits:
+                raise
             self._record_failure(breaker, error)
             raise StoreAwayError from error
         except sqlite3.ProgrammingError as error:  # closed during the call

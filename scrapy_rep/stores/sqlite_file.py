@@ -24,7 +24,9 @@ from .entry_codec import FACTS, SCHEMA, decode, encode, encode_body
 
 _APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
 _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
-_BUSY_TIMEOUT: Final = 0.05  # seconds that SQLite itself waits; reads should never have to wait at all
+_PAUSE: Final = 0.005  # seconds between two attempts
+_BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits, which should never have to
+_CHECKPOINT: Final = 200  # transactions, of five pages or so, after which the log is merged into the file
 _SWEEP_STEP: Final = 400  # entries, or pages, that one step of a sweep looks at
 _MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free before the file shrinks
 _LAST_ORIGIN: Final = "\U0010ffff"
@@ -88,8 +90,15 @@ class ForeignFileError(sqlite3.DatabaseError):
     """The file belongs to another program, or was made by a version with another `SCHEMA`."""
 
 
+class BusyError(sqlite3.OperationalError):
+    """Another process is writing to the file, or has it locked."""
+
+
 class SqliteFile:
     """The file at *path*, created if it does not exist.
+
+    ``waits`` is whether a write may take its time: it then waits for other processes, and now and then for the
+    disk. Otherwise it raises `BusyError` if another process is writing, and leaves the disk to the system.
 
     The constructor and every method raise ``sqlite3.OperationalError`` when the file cannot be used now (busy, not
     writable, disk full), and any other ``sqlite3.DatabaseError`` when it is damaged or not ours.
@@ -98,12 +107,14 @@ class SqliteFile:
     def __init__(self, path: Path, stop: Event | None = None) -> None:
         """Once *stop* is set, no call waits for other processes."""
         self.path = path
+        self.waits = True
+        self._transactions = 0  # since the last checkpoint
         self._stop = stop or Event()
         self._reading = Lock()  # keeps `close` from closing the connection under a read
-        self._writes = _connect(path)
+        self._writes = _connect(path, timeout=0)  # it is `_execute_when_free` that waits
         try:
             self._prepare()
-            self._reads = _connect(path)
+            self._reads = _connect(path, timeout=_BUSY_TIMEOUT)
         except BaseException:
             self._writes.close()
             raise
@@ -118,6 +129,7 @@ class SqliteFile:
             self._execute_when_free("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
+        self._writes.execute("PRAGMA wal_autocheckpoint = 0")
         if not tables:  # an existing file is opened without waiting for a process that writes to it
             self._create_tables()
 
@@ -130,14 +142,16 @@ class SqliteFile:
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _execute_when_free(self, statement: str) -> sqlite3.Cursor:
-        """Retry *statement* while another process has the file locked, in steps that `stop` can interrupt."""
+        """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
         until = monotonic() + _WRITE_TIMEOUT
         while True:
             try:
                 return self._writes.execute(statement)
             except sqlite3.OperationalError as error:  # noqa: PERF203
-                if "locked" not in str(error) or self._stop.is_set() or monotonic() >= until:
+                if "locked" not in str(error):
                     raise
+                if not self.waits or monotonic() >= until or self._stop.wait(_PAUSE):
+                    raise BusyError(*error.args) from None
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -149,6 +163,15 @@ class SqliteFile:
             self._writes.execute("ROLLBACK")
             raise
         self._writes.execute("COMMIT")
+        self._transactions += 1
+        if self.waits and self.needs_checkpoint:
+            self._writes.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._transactions = 0
+
+    @property
+    def needs_checkpoint(self) -> bool:
+        """Whether the next write that may wait merges the log into the file: the disk takes some milliseconds."""
+        return self._transactions >= _CHECKPOINT
 
     def get(self, origin: Origin) -> Entry | None:
         """Return the entry of *origin*, or None."""
@@ -166,9 +189,10 @@ class SqliteFile:
             previous = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
             if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = :sha256", row).fetchone():
                 connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], encode_body(entry)))
-            connection.execute(_PUT, row)
-            for body in {row["sha256"], *(previous or ())}:
-                connection.execute(_DELETE_BODY_IF_UNUSED, (body,))
+            is_newest = connection.execute(_PUT, row).rowcount > 0
+            replaced = previous if is_newest else (row["sha256"],)
+            if replaced:
+                connection.execute(_DELETE_BODY_IF_UNUSED, replaced)
             connection.execute(_RELEASE, (row["origin"], holder))
 
     def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> str | None:
@@ -251,8 +275,8 @@ class SqliteFile:
         self._writes.close()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+def _connect(path: Path, timeout: float) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Event
 from typing import Any
@@ -36,7 +37,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
         clock.now += 0.01
         return clock.now
 
-    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._BUSY_TIMEOUT", 0.0)
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PAUSE", 0.0)
     for module in ("circuit_breaker", "sqlite_file"):
         monkeypatch.setattr(f"scrapy_rep.stores.{module}.monotonic", monotonic)
     return clock
@@ -207,3 +208,86 @@ def test_a_folder_that_becomes_writable_is_used_then(
     assert read(connection)
     assert levels(caplog) == [logging.WARNING, logging.INFO]
     connection.close(lambda _: None)
+
+
+def write_in_event_loop(connection: SqliteConnection, *numbers: int) -> None:
+    async def write() -> None:
+        for number in numbers:
+            entry = replace(ENTRY, origin=replace(ORIGIN, port=number))
+            await connection.write(lambda file: file.put(entry, "me", NOW))  # noqa: B023  # called at once
+
+    run(write())
+
+
+def threads_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The functions that were called in a thread, as a list that grows."""
+    called: list[Any] = []
+
+    async def note(function: Any, *arguments: Any) -> Any:
+        called.append(function)
+        return function(*arguments)
+
+    monkeypatch.setattr("scrapy_rep.stores.sqlite_connection.in_thread", note)
+    return called
+
+
+def test_a_write_that_need_not_wait_takes_no_thread(
+    connection: SqliteConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(connection)
+    in_threads = threads_of(monkeypatch)
+    write_in_event_loop(connection, 7)
+    assert in_threads == []
+    assert run(connection.read(lambda file: len(list(file.entries())))) == 2
+
+
+def test_a_write_that_has_to_wait_for_another_process_does_so_in_a_thread(
+    connection: SqliteConnection, other: sqlite3.Connection, clock: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(connection)
+    other.execute("BEGIN IMMEDIATE")
+    in_threads = threads_of(monkeypatch)
+    with pytest.raises(StoreAwayError):
+        write_in_event_loop(connection, 1)
+    assert in_threads == [connection.write_now]
+    other.execute("ROLLBACK")
+    clock.now += 10
+    write_in_event_loop(connection, 1)  # in a thread: nobody knows yet whether the file can be used again
+    write_in_event_loop(connection, 1)
+    assert in_threads == [connection.write_now] * 2
+
+
+def test_a_write_that_has_to_wait_for_a_thread_of_this_process_does_so_in_a_thread(
+    connection: SqliteConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(connection)
+    in_threads = threads_of(monkeypatch)
+    is_writing, may_end = Event(), Event()
+
+    def put(_: SqliteFile) -> None:
+        is_writing.set()
+        assert may_end.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(connection.write_now, put)
+        assert is_writing.wait(30)
+        pool_of_others = ThreadPoolExecutor(1)
+        other_write = pool_of_others.submit(write_in_event_loop, connection, 1)
+        while not in_threads:
+            time.sleep(0.001)
+        may_end.set()
+        writing.result(30)
+        other_write.result(30)
+        pool_of_others.shutdown()
+    assert in_threads == [connection.write_now]
+
+
+def test_the_log_is_merged_into_the_file_now_and_then_in_a_thread(
+    connection: SqliteConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(connection)
+    in_threads = threads_of(monkeypatch)
+    write_in_event_loop(connection, *range(1_000))
+    assert 2 <= len(in_threads) <= 10
+    assert connection.path.with_name("robots.sqlite-wal").stat().st_size < 8_000_000
+    assert connection.path.stat().st_size > 100_000
