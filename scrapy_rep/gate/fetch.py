@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from itertools import count
 from math import inf
@@ -128,7 +129,7 @@ class Fetcher:
         task, began, until = _Task(origin, cause, known, forbids), monotonic(), inf
         for attempts in count(1):
             attempt_began = monotonic()
-            result = replace(await self._attempt(task, until), attempts=attempts)
+            result = await self._attempt(task, until)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
             due, until = self._next_attempt(attempt_began, attempts, result), began + retry_for
@@ -138,7 +139,7 @@ class Fetcher:
                 self._log.failed(origin, describe(result.error), max(due - monotonic(), 0.0))
             if not await pause(self._crawler, due - monotonic()) or monotonic() >= until:
                 break
-        return result
+        return result if attempts == 1 else replace(result, attempts=attempts)
 
     def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
         """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
@@ -189,19 +190,20 @@ class Fetcher:
     def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
         settings, status = self._settings, response.status
         is_cached = "cached" in response.flags
-        result = FetchResult(Access.UNREACHABLE, response.url, status, hops=hops, is_cached=is_cached)
+        result = partial(FetchResult, url=response.url, status=status, hops=hops, is_cached=is_cached)
         if "dataloss" in response.flags:
-            return replace(result, error=FetchError("truncated response"))
+            return result(Access.UNREACHABLE, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
             if not received.is_whole(response, settings.max_size):
-                return replace(result, error=FetchError(_STOPPED_EARLY.format(received.octets)), final=True)
+                error = FetchError(_STOPPED_EARLY.format(received.octets))
+                return result(Access.UNREACHABLE, error=error, final=True)
             body = cut(without_viewer(response.body), settings.max_size)
-            return replace(result, access=meaning, body=body, **_headers_of_cache(response))
+            return result(meaning, body=body, **_headers_of_cache(response))
         if meaning is Access.UNAVAILABLE:
-            return replace(result, access=meaning, cache_control=_header(response, "Cache-Control"))
-        return replace(
-            result,
+            return result(meaning, cache_control=_header(response, "Cache-Control"))
+        return result(
+            meaning,
             error=FetchError(f"HTTP status {status}"),
             final=status in settings.status_access,
             retry_after=retry_after(response.headers.get(b"Retry-After") or b"", time()),

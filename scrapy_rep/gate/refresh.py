@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Final
 
@@ -144,13 +144,15 @@ class Refresher:
 
     def _entry(self, origin: Origin, result: FetchResult, known: Entry | None) -> Entry:
         now = time()
-        blank = Entry(origin, result.access, result.url, result.status, result.body, result.hops, now, now)
-        if result.access is Access.UNREACHABLE:
-            if known is None or result.status in self._settings.status_access:  # then no stale copy is served
-                known = blank
-            return self.freshness.failed(known, now, result.attempts, result.retry_after)
-        entry = replace(blank, etag=result.etag, last_modified=result.last_modified)
-        return self.freshness.answered(entry, now, result.cache_control)
+        entry = Entry(
+            origin, result.access, result.url, result.status, result.body, result.hops, now, now,
+            result.etag, result.last_modified,
+        )  # fmt: skip
+        if result.access is not Access.UNREACHABLE:
+            return self.freshness.answered(entry, now, result.cache_control)
+        if known is not None and result.status not in self._settings.status_access:
+            entry = known  # a stale copy may be served
+        return self.freshness.failed(entry, now, result.attempts, result.retry_after)
 
     @property
     def _longest_fetch(self) -> float:

@@ -161,10 +161,13 @@ class RobotsLoader:
             await self._refresher.save(refreshed)
 
     async def _start_delay(self, robots: Robots, cause: Request) -> None:
-        if self._crawl_delay is None or has_no_delay(cause, self._policy, self._targets):
+        delays = self._crawl_delay
+        if delays is None or not (robots.may_request_delays or delays.is_in_use):
+            return
+        if has_no_delay(cause, self._policy, self._targets):
             return
         try:
-            await self._crawl_delay.robots_answered(cause, robots.parser)
+            await delays.robots_answered(cause, robots.parser)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(NO_DELAY, self._targets.name(cause))
 

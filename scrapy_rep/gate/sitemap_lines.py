@@ -35,7 +35,10 @@ class Sitemaps:
 
 
 _NONE: Final = Sitemaps()
-_PLAIN: Final = re.compile(r"[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
+# An absolute URL in which there is nothing to resolve or to escape, as in nearly every line.
+_PLAIN: Final = re.compile(
+    r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII
+)
 
 
 def sitemaps_of(robots: Robots) -> Sitemaps:
@@ -82,14 +85,19 @@ def sitemap_lines(request: Request, robots: Robots) -> Response:
 
 def _absolute(value: str, origin: Origin) -> str | None:
     """The absolute URL of a Sitemap line of *origin*, without its fragment; None if it is unusable."""
-    base, start = origin.robots_url, f"{origin}/"
-    if value.startswith(start) and value != base and _PLAIN.fullmatch(value, len(start)):
-        return value  # most lines: there is nothing to resolve or to escape
+    base = origin.robots_url
+    url = value if _PLAIN.fullmatch(value) else _resolved(value, base)
+    return url if url is not None and url != base and origin.may_lead_to(url) else None
+
+
+def _resolved(value: str, base: str) -> str | None:
+    """The URL of *value* at *base*, escaped; None if it is none.
+
+    Nor is it one with a password: a public sitemap needs none, and Scrapy's download handlers fail on it.
+    """
     try:
         spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
         url = urldefrag(urljoin(base, spelt)).url
+        return None if "@" in urlsplit(url).netloc else url
     except ValueError:
         return None
-    # A public sitemap needs no password, and Scrapy's download handlers fail on one.
-    is_usable = url != base and "@" not in urlsplit(url).netloc and origin.may_lead_to(url)
-    return url if is_usable else None

@@ -56,7 +56,7 @@ class CrawlDelay:
     """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
 
     ``has_delays`` is whether any download slot has such a delay, ``visit_times`` are the origins that request a
-    Visit-time. While both are empty, callers can skip the questions about single download slots and origins.
+    Visit-time. While there are none, callers can skip the questions about single download slots and origins.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -85,6 +85,11 @@ class CrawlDelay:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether any download slot has a delay, or any origin a Visit-time."""
+        return self.has_delays or bool(self.visit_times)
 
     def prepare(self, request: Request, parser: RobotParser) -> None:
         """Apply the delay that *parser* requests to the download slot of *request*."""
@@ -115,7 +120,7 @@ class CrawlDelay:
         return Reason.VISIT_TIME if Reason.VISIT_TIME in excepted and requested.next_visit_time(now) else None
 
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
-        if requested is NO_DELAYS and not self.has_delays and not self.visit_times:
+        if requested is NO_DELAYS and not self.is_in_use:
             return
         key, delay = self._downloader.slot_key(request), requested.delay(time())
         if requested is NO_DELAYS and key not in self._delays and not self.visit_times:

@@ -120,6 +120,8 @@ def _is_localhost(host: str) -> bool:
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
     """The address that *host* is, or leads to; None for a name."""
+    if not host[-1:].isdigit() and ":" not in host:
+        return None  # nearly every host, without the two exceptions of `ip_address`
     try:
         address = ip_address(host)
     except ValueError:

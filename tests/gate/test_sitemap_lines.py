@@ -64,9 +64,12 @@ def test_a_robots_txt_that_does_not_count_names_none(access: Access) -> None:
     assert named("/s.xml", access=access) == Sitemaps()
 
 
-@example("robots.txt")
-@example("a?")
-@given(st.text("aZ09_./?=&~-", max_size=12))
-def test_a_plain_line_names_the_url_that_it_resolves_to(path: str) -> None:
-    url = f"https://a.example/{path}"
+@example("a.example", "robots.txt")
+@example("a.example", "a?")
+@example("a.example", "b/../c")
+@example("a.example:80", "")
+@example("b.example:99999", "")
+@given(st.sampled_from(["a.example"]) | st.text("ab09.:-", max_size=12), st.text("aZ09_./?=&~-", max_size=12))
+def test_a_plain_line_names_the_url_that_it_resolves_to(host: str, path: str) -> None:
+    url = f"https://{host}/{path}"
     assert named(url).urls == named(f"{url}#top").urls
