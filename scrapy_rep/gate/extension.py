@@ -12,10 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from time import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from scrapy import Request, signals
-from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.crawl.target import Targets
@@ -97,8 +95,7 @@ class RepExtension(RobotsSource):
         Raises ``ValueError`` for a URL without a usable host.
         """
         url = self.targets.of(request)
-        scheme = urlparse_cached(request).scheme if url is request.url else urlsplit(url).scheme
-        return self.policy.mode(url) if scheme in SCHEMES else None
+        return self.policy.mode(url) if url.partition(":")[0].lower() in SCHEMES else None
 
     def asks(self, request: Request) -> bool:
         """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""

@@ -59,7 +59,8 @@ def test_a_crawl_that_closes_waits_for_the_fetch_and_starts_no_further_attempt(l
     with Site() as site:
         site.answer("/robots.txt", Answer(503))
         settings = {"REP_RETRY_DELAY": 20.0}
-        result = crawl(*(site.origin + path for path in TWELVE), loop=loop, settings=settings, interrupt_after=3.0)
+        urls = [site.origin + path for path in TWELVE]
+        result = crawl(*urls, loop=loop, settings=settings, interrupt_when=lambda: bool(site.log))
         assert site.paths() == ["/robots.txt"]
     assert result.stats["finish_reason"] == "shutdown"
     assert result.seconds < 10
@@ -70,7 +71,8 @@ def test_a_crawl_that_closes_waits_for_the_fetch_and_starts_no_further_attempt(l
 def test_a_fetch_under_way_when_the_crawl_closes_is_cancelled_and_lets_nothing_through(loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES, delay=30.0))
-        result = crawl(*(site.origin + path for path in TWELVE), loop=loop, interrupt_after=2.5, timeout=25.0)
+        urls = [site.origin + path for path in TWELVE]
+        result = crawl(*urls, loop=loop, interrupt_when=lambda: bool(site.log), timeout=25.0)
         assert site.paths() == ["/robots.txt"]
     assert (result.stats["finish_reason"], result.failures, result.tracebacks) == ("shutdown", [], [])
 

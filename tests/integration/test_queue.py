@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -91,7 +92,11 @@ def test_a_crawl_that_closes_waits_for_no_delay_and_a_job_goes_on(loop: str, tmp
 def test_ctrl_c_ends_a_crawl_that_only_waits_for_a_delay() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 300\n"))
-        result = crawl(*(site.origin + path for path in PAGES), interrupt_after=4.0, timeout=40.0)
+
+        def waits() -> bool:
+            return bool(site.log) and monotonic() > site.log[0].time + 1.0
+
+        result = crawl(*(site.origin + path for path in PAGES), interrupt_when=waits, timeout=40.0)
     assert (result.reason, result.failures) == ("shutdown", [])
 
 
