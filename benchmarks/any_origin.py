@@ -21,6 +21,8 @@ SECTIONS: Final = (
 WILDCARDS: Final = ("/*?sort=", "/*&filter=", "/catalogue/*/print$", "/*.pdf$")
 PAGE: Final = b"<!doctype html><title>page</title>" + b"<p>A paragraph of a page.</p>\n" * 150
 FORBIDDEN: Final = "/checkout/step/1"
+DELAYED: Final = "127.127.127.127"
+"""The one origin that asks for a delay."""
 
 
 def rules(host: str) -> Iterator[str]:
@@ -33,6 +35,8 @@ def rules(host: str) -> Iterator[str]:
         yield f"Allow: /{section}/internal/pages-of-{host}/help"
     yield f"Allow: /catalogue/of/{host}/"
     yield f"Sitemap: http://{host}/sitemap.xml"
+    if host == DELAYED:
+        yield "Crawl-delay: 1"
 
 
 def robots_txt(host: str) -> bytes:

@@ -4,6 +4,8 @@ CPU: how much more of it a page takes in a crawl of one origin whose robots.txt 
 little beside a page, and two crawls are never alike: so also how much more than a page with the meta key
 ``dont_obey_robotstxt`` in the same crawl, and what the middleware alone takes of it, per request.
 
+A new origin: how much more CPU one page of each of many origins takes, by the store of their robots.txt files.
+
 Memory: the resident set of a crawl of 20,000 origins, one page each, every robots.txt different. How much of
 it per origin is due to robots.txt, once what the crawl takes without one is subtracted?
 
@@ -11,7 +13,7 @@ Every figure comes from a real crawl, in a process of its own, of a real server 
 variants take turns, so that a busy machine slows all alike. CPU time counts, not the clock on the wall.
 From the root of the repository, with the extra `bench`; it takes about a quarter of an hour:
 
-    python -m benchmarks.crawl_cost [--rounds 9] [--memory-rounds 2] [--out docs/crawl_cost.svg]
+    python -m benchmarks.crawl_cost [--rounds 9] [--origin-rounds 9] [--memory-rounds 2] [--out FILE.svg]
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import fmean, linear_regression, median, quantiles
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import scrapy
@@ -39,7 +42,15 @@ SETTINGS: Final[dict[str, dict[str, Any]]] = {
     OURS: ADDON,
     OURS_SMALL: {**ADDON, "REP_MEMORY_ENTRIES": SMALL},
 }
-TIMED: Final = (OFF, BUILT_IN, OURS)
+BESIDE_DELAY: Final = "scrapy_rep, beside a Crawl-delay"
+TIMED: Final = {**{name: SETTINGS[name] for name in (OFF, BUILT_IN, OURS)}, BESIDE_DELAY: ADDON}
+STORES: Final[dict[str, dict[str, Any]]] = {
+    OFF: SETTINGS[OFF],
+    BUILT_IN: SETTINGS[BUILT_IN],
+    "scrapy_rep, in memory": {**ADDON, "REP_STORE": "memory"},
+    "scrapy_rep, in SQLite": {**ADDON, "REP_STORE_PATH": "{folder}/robots.sqlite"},
+}
+NEW_ORIGINS: Final = 1_200  # of which a sixth warms up
 PAGES: Final = 4_400  # four blocks to warm up and forty that count
 ORIGINS: Final = 20_000
 EVERY: Final = 1_000
@@ -48,40 +59,45 @@ PATIENCE: Final = 900.0  # seconds until a crawl is given up
 Runs = dict[str, list[dict[str, Any]]]
 
 
-def crawl(server: AnyOrigin, name: str, spider: str, count: int) -> dict[str, Any]:
+def crawl(server: AnyOrigin, settings: dict[str, Any], spider: str, count: int) -> dict[str, Any]:
     """The figures of one crawl; one that broke must not pass for one that was cheap."""
-    job = {"spider": spider, "port": server.port, "count": count, "settings": SETTINGS[name]}
-    result = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "benchmarks.crawl_subject", json.dumps(job)],
-        env={**os.environ, "PYTHONHASHSEED": "0"},  # else one process has luckier dicts than another
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    with TemporaryDirectory() as folder:
+        job = {"spider": spider, "port": server.port, "count": count, "settings": settings}
+        result = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "benchmarks.crawl_subject", json.dumps(job).replace("{folder}", folder)],
+            env={**os.environ, "PYTHONHASHSEED": "0"},  # else one process has luckier dicts than another
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
     figures: dict[str, Any] = json.loads(result.stdout) if not result.returncode else {}
-    origins = 0 if name == OFF else count if spider == "Origins" else 1
-    if not figures or figures["stats"] != {**figures["stats"], **expected(count, origins)}:
+    stats = expected(spider, count, obeys=settings != SETTINGS[OFF])
+    if not figures or figures["stats"] != {**figures["stats"], **stats}:
         raise SystemExit(f"the crawl broke: {figures.get('stats')}\n{result.stderr[-4_000:]}")
     return figures
 
 
-def expected(pages: int, origins: int) -> dict[str, int]:
+def expected(spider: str, count: int, *, obeys: bool) -> dict[str, int]:
+    others = int(spider == "PagesBesideDelay")
+    origins = count if spider.endswith("Origins") else 1 + others
+    requests = origins if obeys else 0
     return {
-        "response_received_count": pages + origins,
-        "robotstxt/request_count": origins,
+        "response_received_count": count + others + requests,
+        "robotstxt/request_count": requests,
         "log_count/ERROR": 0,
     }
 
 
-def rounds(spider: str, names: Iterable[str], count: int, times: int, *, lasting: bool) -> Runs:
-    """Crawls of all *names* in turns, each round beginning with another one."""
-    runs: Runs = {name: [] for name in names}
+def rounds(spider: str, variants: dict[str, dict[str, Any]], count: int, times: int, *, lasting: bool) -> Runs:
+    """Crawls of all *variants* in turns, each round beginning with another one."""
+    runs: Runs = {name: [] for name in variants}
     order = list(runs)
     with AnyOrigin(lasting=lasting) as server:
         for number in range(times):
             for name in order:
-                runs[name].append(crawl(server, name, spider, count))
+                named = "PagesBesideDelay" if name == BESIDE_DELAY else spider
+                runs[name].append(crawl(server, variants[name], named, count))
                 print(f"{spider}, round {number + 1} of {times}: {name}", file=sys.stderr)
             order.append(order.pop(0))
     return runs
@@ -94,10 +110,10 @@ def spread(values: Iterable[float]) -> Spread:
     return Spread(median(values), low, high)
 
 
-def more(runs: Runs, name: str) -> Spread:
-    """CPU per page beyond that of the crawl without robots.txt in the same round."""
+def more(runs: Runs, name: str, figure: str) -> Spread:
+    """CPU per page, or per origin, beyond that of the crawl without robots.txt in the same round."""
     pairs = zip(runs[name], runs[OFF], strict=True)
-    return spread(run["page"] - off["page"] for run, off in pairs)
+    return spread(run[figure] - off[figure] for run, off in pairs)
 
 
 def each(runs: list[dict[str, Any]], figure: str) -> Spread:
@@ -110,14 +126,16 @@ def curve(runs: list[dict[str, Any]]) -> Curve:
     return [fmean(sizes) / 1e6 for sizes in zip(*(run["resident"] for run in runs), strict=True)]
 
 
-def measure(times: int, memory_times: int) -> Figures:
+def measure(times: int, origin_times: int, memory_times: int) -> Figures:
     pages = rounds("Pages", TIMED, PAGES, times, lasting=True)
+    new = rounds("NewOrigins", STORES, NEW_ORIGINS, origin_times, lasting=False)
     origins = rounds("Origins", SETTINGS, ORIGINS, memory_times, lasting=False)
     return Figures(
         page={name: spread(run["page"] for run in runs) for name, runs in pages.items()},
-        more={name: more(pages, name) for name in TIMED if name != OFF},
+        more={name: more(pages, name, "page") for name in TIMED if name != OFF},
         beside={name: each(runs, "more") for name, runs in pages.items()},
         request={name: each(runs, "request") for name, runs in pages.items()},
+        origin={name: more(new, name, "origin") for name in STORES if name != OFF},
         memory={name: curve(runs) for name, runs in origins.items()},
         slope={name: slopes(origins[name], origins[OFF]) for name in SETTINGS if name != OFF},
         every=EVERY,
@@ -148,6 +166,13 @@ def cpu_table(figures: Figures) -> Iterator[str]:
     yield "\n\\* to split the URL: part of the figures below, and what Scrapy's downloader does otherwise."
 
 
+def origin_table(figures: Figures) -> Iterator[str]:
+    yield "| a new origin: CPU in µs beyond robots.txt off, median (quartiles) | | |"
+    yield "|---|---|---|"
+    for name, took in figures.origin.items():
+        yield f"| {name} | {took} | {took.middle / figures.origin[BUILT_IN].middle:.2f}× |"
+
+
 def memory_table(figures: Figures) -> Iterator[str]:
     half = f"{ORIGINS // 2:,}"
     yield f"| resident | at {half} origins | at {ORIGINS:,} | per origin in the second half, for robots.txt |"
@@ -160,11 +185,13 @@ def memory_table(figures: Figures) -> Iterator[str]:
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.crawl_cost")
     options.add_argument("--rounds", type=int, default=9, help="of the crawls for CPU (default: %(default)s)")
+    options.add_argument("--origin-rounds", type=int, default=9, help="of new origins (default: %(default)s)")
     options.add_argument("--memory-rounds", type=int, default=2, help="(default: %(default)s)")
     options.add_argument("--out", type=Path, default=Path("docs/crawl_cost.svg"), help="(default: %(default)s)")
     chosen = options.parse_args()
-    figures = measure(chosen.rounds, chosen.memory_rounds)
-    print(f"Scrapy {scrapy.__version__}\n", *cpu_table(figures), "", *memory_table(figures), sep="\n")
+    figures = measure(chosen.rounds, chosen.origin_rounds, chosen.memory_rounds)
+    tables = (cpu_table, origin_table, memory_table)
+    print(f"Scrapy {scrapy.__version__}", *(line for table in tables for line in ["", *table(figures)]), sep="\n")
     draw(figures, chosen.out)
 
 

@@ -40,7 +40,7 @@ class Spread:
 @dataclass(frozen=True)
 class Figures:
     """By variant: CPU per page, how much more than with robots.txt off and than an exempt page beside it, and
-    CPU of the middleware alone per request.
+    CPU of the middleware alone per request; CPU per new origin beyond that of robots.txt off.
 
     And memory: megabytes at every so many origins, and kB per origin in the second half, one per round.
     """
@@ -49,6 +49,7 @@ class Figures:
     more: dict[str, Spread]
     beside: dict[str, Spread]
     request: dict[str, Spread]
+    origin: dict[str, Spread]
     memory: dict[str, Curve]
     slope: dict[str, list[float]]
     every: int

@@ -27,7 +27,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_rep import RepMiddleware
 
-from .any_origin import FORBIDDEN, address
+from .any_origin import DELAYED, FORBIDDEN, address
 
 AT_ONCE: Final = 16
 BLOCK: Final = 100  # pages
@@ -168,6 +168,18 @@ async def split(request: Request) -> None:
     urlparse_cached(request)
 
 
+class PagesBesideDelay(Pages):
+    """The same while another origin asks for a delay, so that each request passes what keeps delays."""
+
+    async def start(self) -> AsyncIterator[Request]:
+        yield Request(f"http://{DELAYED}:{self.port}/", self.no_page)
+        async for request in super().start():
+            yield request
+
+    def no_page(self, _: Response) -> None:
+        """It is not measured."""
+
+
 class Origins(Chains):
     """One page of each of many origins: resident octets as they grow in number."""
 
@@ -186,6 +198,20 @@ class Origins(Chains):
         engine: Any = self.crawler.engine
         engine.downloader._slot_gc(0)
         gc.collect()
+
+
+class NewOrigins(Origins):
+    """CPU seconds per origin, once the first ones have been seen."""
+
+    first = 200
+    began = 0.0
+
+    async def measure(self) -> None:
+        if self.done == self.first:
+            gc.collect()
+            self.began = cpu_seconds()
+        if self.done == self.count:
+            self.figures["origin"] = (cpu_seconds() - self.began) / (self.count - self.first)
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
