@@ -12,8 +12,10 @@ import argparse
 import os
 import random
 import resource
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter, time
@@ -70,18 +72,28 @@ def put_all(file: SqliteFile, number: int, texts: list[bytes]) -> tuple[float, i
     return total, octets, longest
 
 
-def sweep(file: SqliteFile, start: Origin, now: float) -> list[float]:
-    """Seconds for each step."""
-    steps = file.sweep(start, now, 0.0)
-    took, began = [], perf_counter()
-    for _ in steps:
-        took.append(perf_counter() - began)
-        began = perf_counter()
-    return took
+class TimedFile(SqliteFile):
+    """Notes for how many seconds each transaction keeps other processes from writing."""
+
+    def __init__(self, path: Path) -> None:
+        self.locked: list[float] = []
+        super().__init__(path)
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        began, self._merging = perf_counter(), 0.0
+        with super().transaction() as connection:
+            yield connection
+        self.locked.append(perf_counter() - began - self._merging)
+
+    def _checkpoint(self) -> None:
+        self._merging = seconds(super()._checkpoint)
 
 
-def described(steps: list[float]) -> str:
-    return f"{sum(steps):.1f} s, the longest of {len(steps):,} steps {max(steps) * 1e3:.0f} ms"
+def sweep(file: TimedFile, start: Origin, now: float) -> str:
+    file.locked.clear()
+    took = seconds(lambda: list(file.sweep(start, now, 0.0)))
+    return f"{took:.1f} s, the longest of {len(file.locked):,} transactions {max(file.locked) * 1e3:.0f} ms"
 
 
 def resident() -> float:
@@ -103,22 +115,22 @@ def main() -> None:
         file.close()
         size = sum(one.stat().st_size for one in Path(folder).iterdir())
         before, began = resident(), perf_counter()
-        file = SqliteFile(path)
+        file = TimedFile(path)
         opened = perf_counter() - began
         numbers = random.sample(range(options.origins), min(SAMPLE, options.origins))
         sample = [Origin("https", f"www.host-{n}.example", 443) for n in numbers]
         reads = [seconds(partial(file.get, origin)) for origin in sample]
         leases = [seconds(partial(file.lease, origin, "benchmark", time(), 60)) for origin in sample]
         idle = sweep(file, sample[0], time())
-        steps = sweep(file, sample[0], time() + 1e9)
+        all_gone = sweep(file, sample[0], time() + 1e9)
         print(f"| {options.origins:,} origins, bodies of {octets / options.origins:,.0f} octets on average | |")
         print("|---|---|")
         print(f"| size per entry | {size / options.origins:,.0f} octets |")
         print(f"| put | {options.origins / total:,.0f} per second, the longest {longest * 1e3:.0f} ms |")
         print(f"| get | {len(reads) / sum(reads):,.0f} per second, the longest {max(reads) * 1e3:.1f} ms |")
         print(f"| lease | {len(leases) / sum(leases):,.0f} per second |")
-        print(f"| sweep, nothing to delete | {described(idle)} |")
-        print(f"| sweep, all to delete | {described(steps)} |")
+        print(f"| sweep, nothing to delete | {idle} |")
+        print(f"| sweep, all to delete | {all_gone} |")
         print(f"| start-up | {opened * 1e3:.1f} ms |")
         print(f"| memory for all that | {resident() - before:.1f} MB |")
         file.close()

@@ -36,9 +36,7 @@ class Sitemaps:
 
 _NONE: Final = Sitemaps()
 # An absolute URL in which there is nothing to resolve or to escape, as in nearly every line.
-_PLAIN: Final = re.compile(
-    r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII
-)
+_PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
 
 
 def sitemaps_of(robots: Robots) -> Sitemaps:

@@ -28,6 +28,7 @@ _PAUSE: Final = 0.005  # seconds between two attempts
 _BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits, which should never have to
 _CHECKPOINT: Final = 200  # transactions, of five pages or so, after which the log is merged into the file
 _SWEEP_STEP: Final = 400  # entries, or pages, that one step of a sweep looks at
+_DELETED_AT_ONCE: Final = 40  # entries, or pages, in one transaction: other processes wait for its end
 _MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free before the file shrinks
 _LAST_ORIGIN: Final = "\U0010ffff"
 
@@ -165,8 +166,12 @@ class SqliteFile:
         self._writes.execute("COMMIT")
         self._transactions += 1
         if self.waits and self.needs_checkpoint:
-            self._writes.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            self._transactions = 0
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Merge the log into the file, while other processes read and write."""
+        self._writes.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._transactions = 0
 
     @property
     def needs_checkpoint(self) -> bool:
@@ -245,24 +250,26 @@ class SqliteFile:
             yield 0
 
     def _delete_unusable(self, bounds: dict[str, Any]) -> int:
-        found = self._writes.execute(_UNUSABLE, bounds).fetchall()
-        if not found:
-            return 0
-        with self.transaction() as connection:
-            unusable = [{**bounds, "origin": origin} for origin, _ in found]
-            deleted = connection.executemany(_DELETE_IF_UNUSABLE, unusable)
-            connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in found})
-        self._shrink()
-        return deleted.rowcount
+        found, deleted = self._writes.execute(_UNUSABLE, bounds).fetchall(), 0
+        for start in range(0, len(found), _DELETED_AT_ONCE):
+            some = found[start : start + _DELETED_AT_ONCE]
+            with self.transaction() as connection:
+                unusable = [{**bounds, "origin": origin} for origin, _ in some]
+                deleted += connection.executemany(_DELETE_IF_UNUSABLE, unusable).rowcount
+                connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in some})
+        if found:
+            self._shrink()
+        return deleted
 
     def _shrink(self) -> int:
         """Give free pages at the end of the file back, if there are many; return how many."""
         can_shrink, free, pages = (self._pragma(each) for each in ("auto_vacuum", "freelist_count", "page_count"))
         if not can_shrink or free <= _SWEEP_STEP or free * _MOST_FREE <= pages:
             return 0
-        with self.transaction() as connection:
-            for _ in range(_SWEEP_STEP):  # of several pages, sqlite3 frees one: it ends a PRAGMA at its first row
-                connection.execute("PRAGMA incremental_vacuum(1)")
+        for _ in range(_SWEEP_STEP // _DELETED_AT_ONCE):
+            with self.transaction() as connection:
+                for _ in range(_DELETED_AT_ONCE):  # sqlite3 ends a PRAGMA at its first row, after one page
+                    connection.execute("PRAGMA incremental_vacuum(1)")
         return free - self._pragma("freelist_count")
 
     def _pragma(self, name: str) -> int:
