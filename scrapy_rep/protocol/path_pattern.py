@@ -40,10 +40,13 @@ _CANONICAL: Final = (
     r"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
     r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
 )
+CANONICAL_PATH: Final = f"/{_CANONICAL}"
+"""An expression for paths that are compared as they are written, in every dialect."""
+
 _is_canonical = re.compile(_CANONICAL.encode()).fullmatch
-_HTTP_URL: Final = r"https?://[^/?#;]*(/%s)(?:#|\Z)"
-_find_canonical_path = re.compile(_HTTP_URL % _CANONICAL).match
-_find_path = re.compile(_HTTP_URL % r"[^#]*").match
+_HTTP_URL: Final = r"https?://[^/?#;]*(%s)(?:#|\Z)"
+_find_canonical_path = re.compile(_HTTP_URL % CANONICAL_PATH).match
+_find_path = re.compile(_HTTP_URL % r"/[^#]*").match
 _find_path_before_nul = re.compile(r"https?://[^/?#;]*(/[^#\0]*)").match
 
 _START_OF_PATH: Final = re.compile(rb"[/?;]")
