@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from .line_scanner import INDENT, LinePattern, NormalizedBody, iter_rules, read, rule_paths
-from .plain_reader import PlainReader, Span, TokenScan
+from .plain_reader import Paths, PlainReader, Span, TokenScan
 from .product_token import Token, is_global
 from .records import Kind, kind_of, split_line
-from .verdict import RulePaths
 
 # With a colon, or of two words. No two adjacent runs may take the same octets, or a hostile line is
 # divided between them in all ways: what is behind the second word starts with a blank or is nothing.
@@ -44,11 +43,13 @@ class FastReader(PlainReader):
     __slots__ = ()
 
     def scan(self, token: Token) -> TokenScan:
-        """The rules for *token*."""
-        body = read(self.body)
-        by_name, spans = _spans_for(body, token)
-        text = b"".join([body.text[start:end] for start, end in spans])
-        return TokenScan(by_name, RulePaths.of(*rule_paths(text)), tuple(spans))
+        """Where the rules for *token* are."""
+        by_name, spans = _spans_for(read(self.body), token)
+        return TokenScan(by_name, tuple(spans))
+
+    def paths(self, token: Token, scan: TokenScan) -> Paths:  # noqa: ARG002
+        """The paths of the rules in *scan*."""
+        return _latest_paths.of(self.body, scan)
 
     def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:  # noqa: ARG002
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
@@ -97,6 +98,24 @@ class FastReader(PlainReader):
             if runs.is_for(bisect(starts, start) - 1) and kind_of(key) is kind:
                 found.append(value)
         return found
+
+
+class _LatestPaths:
+    """Keeps the paths of the latest scan: soon after the first decision the second one makes an index of them."""
+
+    def __init__(self) -> None:
+        self._held: tuple[TokenScan | None, Paths] = None, ([], [])
+
+    def of(self, body: bytes, scan: TokenScan) -> Paths:
+        held, paths = self._held
+        if held is not scan:
+            text = read(body).text
+            paths = rule_paths(b"".join([text[start:end] for start, end in scan.spans]))
+            self._held = scan, paths
+        return paths
+
+
+_latest_paths: Final = _LatestPaths()
 
 
 def _find_rule(allow: bool, path: bytes, text: bytes, spans: tuple[Span, ...]) -> int | None:

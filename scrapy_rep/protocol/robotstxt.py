@@ -1,7 +1,7 @@
 """A parsed robots.txt: its groups, its verdict on a URL, and its other records. RFC 9309 section 2.2.
 
 Knows nothing of lines: a `Reader` reads them when a question needs them. A warm verdict passes
-`RobotsTxt.verdict`, `path_pattern.path_of` and `RuleIndex.best`, and nothing else.
+`RobotsTxt.verdict`, `path_pattern.path_of`, `CrawlerRules.verdict` and `RuleIndex.best`, and nothing else.
 """
 
 from __future__ import annotations
@@ -137,9 +137,7 @@ class RobotsTxt:
         """
         if path == b"/robots.txt" and self.dialect.robots_txt_allowed:
             return _ROBOTS_TXT
-        rules = self._rules.get(token) or self._rules_for(token)
-        rule = rules.best(path)
-        return rules.verdicts.get(rule) or rules.verdict(rule)
+        return (self._rules.get(token) or self._rules_for(token)).verdict(path)
 
     def has_group(self, token: str) -> bool:
         """Whether a user-agent line names *token*; ``*`` names no crawler."""
