@@ -32,6 +32,7 @@ _EXTENSIONS: Final = {
     Kind.VISIT_TIME: LinePattern.of(rb"(visit-time.*)"),
 }
 
+_STAR: Final = ord("*")
 _RULE: Final = re.compile(rb"\n" + INDENT + rb"(?:dis)?allow[^\n:#]*:")  # of a text in lower case
 _PERHAPS_A_RULE: Final = re.compile(rb"\n" + INDENT + rb"(?:al|dis|dia)")  # of a text in lower case
 _TRIES: Final = 8  # occurrences of a path that are tried before all rules are read by line
@@ -70,7 +71,7 @@ class FastReader(PlainReader):
     def sitemaps(self) -> list[bytes]:
         """The values of the Sitemap lines."""
         body = read(self.body)
-        if b"sitemap" not in body.lower and b"site-map" not in body.lower:
+        if body.lower.find(b"sitemap") < 0 and body.lower.find(b"site-map") < 0:
             return []
         found = []
         for line in body.lines(_SITEMAP):
@@ -146,7 +147,8 @@ def _spans_for(body: NormalizedBody, token: Token) -> tuple[bool, list[Span]]:
     by_name = is_named = is_general = False
     start = run = 0
     for line in body.lines(_AGENT):
-        wanted = b"*" in line[0] or (token.name is not None and token.name in line[0])
+        text = line[0]
+        wanted = _STAR in text or (token.name is not None and text.find(token.name) >= 0)
         if not (wanted or is_named or is_general):
             continue
         offset = line.start()

@@ -28,6 +28,7 @@ from .verdict import RulePaths, folders_of_index_pages, may_hold_patterns
 # the escape of a letter.
 _OTHER_STARTS: Final = (b"*", b"/*", b"/%")
 _OF_ESCAPES: Final = b"0123456789ABCDEFabcdef"
+_PERCENT: Final = ord("%")
 _FEW: Final = 32  # patterns, or literals, that are looked at one by one
 _MANY: Final = 256  # patterns of which no path of an honest site needs as many
 _END: Final = 4  # octets at the end of a literal by which many are told apart
@@ -198,10 +199,11 @@ class _Literals:
             self._few = tuple(end for end in self._by_end if len(end) < _END)
 
     def within(self, path: bytes) -> list[bytes]:
-        found = [literal for literal in self._few if literal in path]
+        find = path.find  # twice as fast as ``in``
+        found = [literal for literal in self._few if find(literal) >= 0]
         if self._by_end:
             ends = self._by_end.keys() & {path[at : at + _END] for at in range(len(path) - _END + 1)}
-            found += [literal for end in ends for literal in self._by_end[end] if literal in path]
+            found += [literal for end in ends for literal in self._by_end[end] if find(literal) >= 0]
         return found
 
 
@@ -213,7 +215,7 @@ def _without_octets(absent: bytes, rules: list[bytes]) -> list[bytes]:
     return [
         rule
         for rule in rules
-        if len(rule.translate(None, absent_from_escapes if b"%" in rule else absent)) == len(rule)
+        if len(rule.translate(None, absent_from_escapes if _PERCENT in rule else absent)) == len(rule)
     ]
 
 

@@ -130,7 +130,7 @@ class RulePaths(NamedTuple):
 
     def has_allow(self, path: bytes) -> bool:
         """Whether an allow record has this *path*: it wins over a disallow record with the same one."""
-        return b"\n" + path + b"\n" in self.allow
+        return self.allow.find(b"\n" + path + b"\n") >= 0
 
 
 def folders_of_index_pages(allow: list[bytes]) -> list[tuple[int, bytes]]:
@@ -140,7 +140,7 @@ def folders_of_index_pages(allow: list[bytes]) -> list[tuple[int, bytes]]:
     """
     found = []
     for position, path in enumerate(allow):
-        if _INDEX_PAGE in path:
+        if path.find(_INDEX_PAGE) >= 0:
             folder, _, page = path.rpartition(b"/")
             if page.startswith(_INDEX_PAGE[1:]):
                 found.append((position, folder + b"/$"))
