@@ -7,7 +7,7 @@ import tarfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -27,11 +27,15 @@ _PATHS: Final = (
 
 @dataclass(frozen=True)
 class File:
-    """A body, `DECISIONS` URLs of its site, and rows of agent, URL and whether Google's parser allows it."""
+    """A body, `DECISIONS` different URLs of its site; rows of agent, URL and whether Google's parser allows it.
+
+    ``warm_up`` are URLs of the site that are not among them.
+    """
 
     name: str
     body: bytes
     urls: list[str]
+    warm_up: list[str]
     verdicts: list[tuple[str, str, bool]]
 
 
@@ -44,8 +48,14 @@ def read_corpus(folder: Path, every: int = 1) -> list[File]:
 
 
 def _file(name: str, body: bytes, verdicts: list[tuple[str, str, bool]]) -> File:
-    urls = [url for _, url, _ in verdicts] or [f"https://{name}{path}" for path in _PATHS]
-    return File(name, body, list(islice(cycle(urls), DECISIONS)), verdicts)
+    urls = dict.fromkeys([url for _, url, _ in verdicts] or [f"https://{name}{path}" for path in _made_up()])
+    warm_up = [f"https://{name}/warm-up/{number}" for number in range(2)]
+    return File(name, body, [*islice(urls, DECISIONS)], warm_up, verdicts)
+
+
+def _made_up() -> Iterator[str]:
+    """`DECISIONS` different paths for a site of which none is known."""
+    return (f"{path}{'&' if '?' in path else '?'}n={number}" for number in range(DECISIONS) for path in _PATHS)
 
 
 def _archived(archive: Path) -> Iterator[tuple[str, bytes]]:

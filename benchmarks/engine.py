@@ -7,7 +7,9 @@ folder with ``robots.tar.xz`` and ``google-verdicts.tsv.xz``, or one of robots.t
 Google is then left out. ``--every 10`` takes every tenth file.
 
 Each engine has a process of its own and the processes take turns, so that a busy machine slows all alike
-and no engine finds its caches warmed, or emptied, by another. Per file the median of the passes counts.
+and no engine finds its caches warmed, or emptied, by another. Per file the median of the passes counts; times are
+of CPU. Every URL is asked once per parser. A warm decision is one after two about other URLs; whoever can be asked
+about a path that is split already is, and compared with what the peer needs for the URL.
 """
 
 from __future__ import annotations
@@ -25,36 +27,47 @@ from typing import Final
 
 from .engine_chart import draw
 from .engines import ENGINES, EXACT, OURS, PEER
-from .measure import DECISIONS, QUESTIONS, Worker
+from .measure import BY_PATH, BY_URL, DECISIONS, QUESTIONS, Worker
 from .worst_cases import ADVERSARIES, NAMED, PLAIN
 
 KEPT: Final = {"kept after 1": 1, f"kept after {DECISIONS}": DECISIONS}
+OF_PEER: Final = {BY_PATH: BY_URL}
+"""The question to the peer that one is compared with, where it is another one."""
+HEAVIEST: Final = 10
 
 
 @dataclass(frozen=True)
 class Figures:
     """Seconds per file by engine and question; octets kept per file; agreement; seconds by engine and body."""
 
-    files: int
-    mean_size: float
+    sizes: dict[str, int]
     seconds: dict[tuple[str, str], list[float]]
     kept: dict[tuple[str, str], float]
     agreement: dict[str, float | None]
     worst: dict[tuple[str, str], tuple[float, float]]
 
+    def by_peer(self, question: str) -> list[float]:
+        """Seconds per file that the peer needs for what is compared with *question*."""
+        return self.seconds[PEER, OF_PEER.get(question, question)]
+
     def ratio(self, engine: str, question: str) -> float:
-        """How many times faster than the peer, by the means over the files."""
-        return fmean(self.seconds[PEER, question]) / fmean(self.seconds[engine, question])
+        """How many times faster than the peer, all files together."""
+        return fmean(self.by_peer(question)) / fmean(self.seconds[engine, question])
 
-    def middle(self, engine: str, question: str) -> float:
-        """The median over the files of how many times faster than the peer."""
-        pairs = zip(self.seconds[PEER, question], self.seconds[engine, question], strict=True)
-        return median(theirs / ours for theirs, ours in pairs)
+    def ratios(self, engine: str, question: str) -> list[float]:
+        """How many times faster than the peer, file by file."""
+        pairs = zip(self.by_peer(question), self.seconds[engine, question], strict=True)
+        return [theirs / ours for theirs, ours in pairs]
+
+    def heaviest(self, question: str) -> list[int]:
+        """The files that the engines together need longest for, by their numbers."""
+        weights = [sum(times) for times in zip(self.seconds[OURS, question], self.by_peer(question), strict=True)]
+        return sorted(range(len(weights)), key=weights.__getitem__, reverse=True)[:HEAVIEST]
 
 
-def measure(folder: Path, every: int, passes: int) -> Figures:
-    workers = [Worker(name, folder, every) for name in ENGINES]
-    files, mean_size = workers[0].ask("size")
+def measure(names: list[str], folder: Path, every: int, passes: int) -> Figures:
+    workers = [Worker(name, folder, every) for name in names]
+    sizes = workers[0].ask("sizes")
     seconds = {}
     for question in QUESTIONS:
         runs = [[worker.ask("seconds", question) for worker in workers] for _ in range(passes)]
@@ -69,13 +82,13 @@ def measure(folder: Path, every: int, passes: int) -> Figures:
     worst |= {(OURS, body): workers[0].ask("worst", body) for body in ADVERSARIES}
     for worker in workers:
         worker.close()
-    return Figures(files, mean_size, seconds, kept, agreement, worst)
+    return Figures(sizes, seconds, kept, agreement, worst)
 
 
 def speed_table(figures: Figures) -> Iterator[str]:
     yield "| engine | " + " | ".join([*QUESTIONS, *KEPT, "agrees with Google"]) + " |"
     yield "|---" * (len(QUESTIONS) + len(KEPT) + 2) + "|"
-    for engine in ENGINES:
+    for engine in figures.agreement:
         cells = [speed(figures, engine, question) for question in QUESTIONS]
         cells += [f"{figures.kept[engine, name] / 1_000:.1f} kB" for name in KEPT]
         share = figures.agreement[engine]
@@ -86,8 +99,23 @@ def speed(figures: Figures, engine: str, question: str) -> str:
     mean = fmean(figures.seconds[engine, question])
     if isnan(mean):  # it cannot be asked that
         return "–"
-    ratios = f"{figures.ratio(engine, question):.1f}×, {figures.middle(engine, question):.1f}×"
-    return f"{mean * 1e6:,.1f} µs ({ratios})"
+    ratios = figures.ratios(engine, question)
+    compared = figures.ratio(engine, question), fmean(ratios), median(ratios)
+    return f"{mean * 1e6:,.1f} µs ({', '.join(f'{each:.1f}×' for each in compared)})"
+
+
+def heaviest_table(figures: Figures) -> Iterator[str]:
+    """Per question, the files with the largest part in the mean: one of them may be a tenth of it."""
+    yield "| question | the ten files that weigh most, with their share of the time of scrapy_rep and of Protego |"
+    yield "|---|---|"
+    names = list(figures.sizes)
+    for question in QUESTIONS:
+        ours, theirs = figures.seconds[OURS, question], figures.by_peer(question)
+        cells = [
+            f"{names[file]} ({ours[file] / sum(ours):.1%}, {theirs[file] / sum(theirs):.1%})"
+            for file in figures.heaviest(question)
+        ]
+        yield f"| {question} | {', '.join(cells)} |"
 
 
 def worst_table(figures: Figures) -> Iterator[str]:
@@ -111,12 +139,14 @@ def adversary_table(figures: Figures) -> Iterator[str]:
 
 def report(figures: Figures) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("Protego", "robotspy", "gpyrobotstxt"))
+    size = fmean(figures.sizes.values())
     where = f"{platform.python_implementation()} {platform.python_version()}; {versions}"
     head = (
-        f"{figures.files:,} files of {figures.mean_size:,.0f} octets on average, one agent; {where}.\n"
-        "In brackets: how many times faster than Protego, by the means and as the median over the files.\n"
+        f"{len(figures.sizes):,} files of {size:,.0f} octets on average, one agent; {where}.\n"
+        "In brackets: how many times faster than Protego, all files together, as the mean and as the median over\n"
+        "the files. Each parser is asked about a URL once; warm decisions follow two about other URLs.\n"
     )
-    tables = (speed_table, worst_table, adversary_table)
+    tables = (speed_table, heaviest_table, worst_table, adversary_table)
     return "\n".join([head, *("\n".join(table(figures)) + "\n" for table in tables)])
 
 
@@ -125,16 +155,18 @@ def main() -> None:
     arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
     arguments.add_argument("--every", type=int, default=1, help="take every n-th file (default: %(default)s)")
     arguments.add_argument("--passes", type=int, default=5, help="(default: %(default)s)")
+    arguments.add_argument("--duel", action="store_true", help="scrapy_rep and Protego alone")
     arguments.add_argument("--out", type=Path, help="folder for engine.md and engine.svg")
     options = arguments.parse_args()
     if options.corpus is None:
         arguments.error("name the folder of the corpus with --corpus or SCRAPY_REP_CORPUS")
-    figures = measure(Path(options.corpus), options.every, options.passes)
+    names = [OURS, PEER] if options.duel else list(ENGINES)
+    figures = measure(names, Path(options.corpus), options.every, options.passes)
     print(report(figures))
     if options.out:
         (options.out / "engine.md").write_text(report(figures), encoding="utf-8")
         ratios = {
-            question: {engine: figures.ratio(engine, question) for engine in ENGINES if engine != EXACT}
+            question: {engine: figures.ratio(engine, question) for engine in names if engine != EXACT}
             for question in QUESTIONS
         }
         draw(ratios, figures.agreement, options.out / "engine.svg")

@@ -14,11 +14,16 @@ OURS, EXACT, PEER = "scrapy_rep", "scrapy_rep, google-exact", "Protego"
 
 @dataclass(frozen=True)
 class Engine:
-    """``allows`` answers None where the engine raises; ``tells`` asks all that a crawl wants of a new origin."""
+    """``allows`` answers None where the engine raises; ``tells`` asks all that a crawl wants of a new origin.
+
+    ``path`` splits a URL for ``allows_path``, in an engine that can be asked about what is split already.
+    """
 
     parse: Callable[[bytes], Any]
     allows: Callable[[Any, str, str], bool | None]
     tells: Callable[[Any, str, str], object] | None = None
+    path: Callable[[str], bytes] | None = None
+    allows_path: Callable[[Any, str, bytes], bool] | None = None
 
 
 def text(body: bytes) -> str:
@@ -26,7 +31,7 @@ def text(body: bytes) -> str:
 
 
 def scrapy_rep(dialect: str = "google") -> Engine:
-    from scrapy_rep.protocol import DIALECTS, RobotsTxt, parse
+    from scrapy_rep.protocol import DIALECTS, RobotsTxt, parse, path_of
 
     flavour = DIALECTS[dialect]
 
@@ -35,7 +40,11 @@ def scrapy_rep(dialect: str = "google") -> Engine:
         return verdict.allowed, verdict.line, robots.crawl_delay(agent), robots.sitemaps
 
     return Engine(
-        lambda body: parse(body, flavour), lambda robots, agent, url: robots.verdict(agent, url).allowed, tells
+        lambda body: parse(body, flavour),
+        lambda robots, agent, url: robots.verdict(agent, url).allowed,
+        tells,
+        lambda url: path_of(url, canonical_octets=flavour.canonical_octets),
+        lambda robots, agent, path: robots.verdict_on_path(agent, path).allowed,
     )
 
 

@@ -24,7 +24,7 @@ PUBLIC = {
     "scrapy_rep.protocol": """
         CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Code Dialect Explainer Explanation
         Extension Finding Group Kind Match Origin Reason Record RequestRate RobotsTxt Rule Severity Verdict access
-        lint parse product_token
+        lint parse path_of product_token split_url
     """,
 }
 MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "protocol"}

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from .access import Access, access
 from .dialect import Dialect
 from .dialects import DIALECTS, GOOGLE, GOOGLE_EXACT
-from .origin import SCHEMES, Origin
+from .origin import SCHEMES, Origin, split_url
 from .other_records import Extension, RequestRate
+from .path_pattern import path_of
 from .plain_reader import Group
 from .product_token import product_token
 from .records import Kind, Record
@@ -54,7 +55,9 @@ __all__ = [
     "access",
     "lint",
     "parse",
+    "path_of",
     "product_token",
+    "split_url",
 ]
 
 _HOMES = {

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from weakref import ref
 
 from .other_records import extensions_for
-from .plain_reader import Reader, agent_filter
+from .plain_reader import Reader, TokenScan, agent_filter
 from .product_token import Token
 from .records import Kind, Record
 from .rule_index import RuleIndex, best_by_walk
-from .verdict import Reason, Rule, Verdict
+from .verdict import LineFinder, Reason, Rule, RulePaths, Verdict
 
 SHARED_MEMORY: Final = 67_108_864
 """Octets that the rules for crawlers may take, those of all files of a process together: 64 MiB.
@@ -43,15 +43,8 @@ class KeepsRules(Protocol):
 
 
 class RulesForCrawler(Protocol):
-    """What a robots.txt says to one crawler, as `RobotsTxt` asks for it.
+    """What a robots.txt says to one crawler, as `RobotsTxt` asks for it."""
 
-    ``best`` finds what decides about a path, ``verdicts`` are those already made, by what decides.
-    """
-
-    @property
-    def best(self) -> Callable[[bytes], Any]: ...
-    @property
-    def verdicts(self) -> Mapping[Any, Verdict]: ...
     @property
     def by_name(self) -> bool: ...
     @property
@@ -63,8 +56,8 @@ class RulesForCrawler(Protocol):
     @property
     def delays(self) -> tuple[Record, ...]: ...
 
-    def verdict(self, best: Any, /) -> Verdict:
-        """The verdict that follows from the answer *best*."""
+    def verdict(self, path: bytes) -> Verdict:
+        """The verdict on *path*, an answer of `path_of` for the dialect."""
 
     def values(self, kind: Kind) -> Sequence[bytes]:
         """The values of the other records of *kind* that apply to the crawler, in the order of their lines."""
@@ -73,11 +66,13 @@ class RulesForCrawler(Protocol):
 class CrawlerRules:
     """The rules of one robots.txt for one token.
 
-    ``best`` finds the rule that decides about a path, ``verdicts`` are those already made, by rule. *is_first*
-    says that the file has none for another token.
+    Many files are asked once, so the first decision keeps nothing; the second one makes an index. *is_first* says
+    that the file has no rules for another token.
     """
 
-    __slots__ = ("_canonical_octets", "_file", "_lines", "_reader", "best", "scan", "token", "verdicts")
+    __slots__ = (
+        "_canonical_octets", "_file", "_index", "_is_asked", "_lines", "_reader", "_verdicts", "scan", "token"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -91,15 +86,13 @@ class CrawlerRules:
     ) -> None:
         self.token = token
         self.scan = reader.scan(token)
-        self.best: Callable[[bytes], bytes | None] = self._best_by_walk
-        self.verdicts: dict[bytes | None, Verdict] = {}
         self._file = ref(file), name
         self._reader = reader
         self._canonical_octets = canonical_octets
-        self._lines: dict[bool, array[int]] | None = None
+        self._is_asked = False
+        self._index: RuleIndex | None = None
         if not is_first or len(self.scan.spans) > _FEW_SPANS:  # else `RobotsTxt.octets` covers them
-            spans = _OCTETS_PER_SPAN * len(self.scan.spans)
-            shared_memory.charge(self._file, _OCTETS_EMPTY + self.scan.rules.octets + spans)
+            shared_memory.charge(self._file, _OCTETS_EMPTY + _OCTETS_PER_SPAN * len(self.scan.spans))
 
     @property
     def by_name(self) -> bool:
@@ -135,47 +128,82 @@ class CrawlerRules:
     def _is_for(self) -> Callable[[Record], bool]:
         return agent_filter(self.token, by_name=self.by_name)
 
-    def verdict(self, rule: bytes | None) -> Verdict:
+    def verdict(self, path: bytes) -> Verdict:
+        """The verdict on *path*, an answer of `path_of` for the dialect."""
+        index = self._index
+        if index is None:
+            return self._early_verdict(path)
+        rule = index.best(path)
+        return self._verdicts.get(rule) or self._keep(rule, index)
+
+    def _early_verdict(self, path: bytes) -> Verdict:
+        """The first verdict, by a walk over the rules; from the second one on an index pays."""
+        allow, disallow = self._reader.paths(self.token, self.scan)
+        if not self._is_asked:
+            self._is_asked = True
+            rule = best_by_walk(allow, disallow, path, canonical_octets=self._canonical_octets)
+            return _verdict(rule, rule in allow, self._line_finder())
+        index = RuleIndex(RulePaths.of(allow, disallow), canonical_octets=self._canonical_octets)
+        shared_memory.charge(self._file, index.octets + _OCTETS_PER_VERDICT * _VERDICTS_KEPT)
+        self._lines = self._line_finder()
+        self._verdicts: dict[bytes | None, Verdict] = {}
+        self._index = index  # the last one: other threads look at it
+        return self.verdict(path)
+
+    def _keep(self, rule: bytes | None, index: RuleIndex) -> Verdict:
         """The verdict when *rule* decides, kept for the next time."""
-        if rule is None:
-            verdict = _NO_RULE
-        else:
-            allow = self.scan.rules.has_allow(rule)
-            # An empty rule forbids nothing, though it matches.
-            verdict = Verdict(allow or not rule, Rule(allow, rule, self), Reason.RULE)
-        if len(self.verdicts) >= _VERDICTS_KEPT:
-            self.verdicts = {}
-        self.verdicts[rule] = verdict
+        verdict = _verdict(rule, rule is not None and index.rules.has_allow(rule), self._lines)
+        if len(self._verdicts) >= _VERDICTS_KEPT:
+            self._verdicts = {}
+        self._verdicts[rule] = verdict
         return verdict
 
-    def _best_by_walk(self, path: bytes) -> bytes | None:
-        """The first decision walks over the rules: an index pays from the second one on."""
-        if not self.verdicts:
-            return best_by_walk(self.scan.rules, path, canonical_octets=self._canonical_octets)
-        index = RuleIndex(self.scan.rules, canonical_octets=self._canonical_octets)
-        # Before there is an index, there is one verdict. The kept ones hold each path once at most.
-        verdicts = _OCTETS_PER_VERDICT * _VERDICTS_KEPT + self.scan.rules.octets
-        shared_memory.charge(self._file, index.octets + verdicts)
-        self.best = index.best
-        return index.best(path)
+    def _line_finder(self) -> _LineFinder:
+        return _LineFinder(self._file, self._reader, self.token, self.scan)
+
+
+def _verdict(rule: bytes | None, allow: bool, lines: LineFinder) -> Verdict:
+    if rule is None:
+        return _NO_RULE
+    # An empty rule forbids nothing, though it matches.
+    return Verdict(allow or not rule, Rule(allow, rule, lines), Reason.RULE)
+
+
+class _LineFinder:
+    """Finds the lines of the rules for a crawler; once all have been read, they are kept.
+
+    It knows no verdict: those know it, and whoever drops a file need not wait for a collection of garbage.
+    """
+
+    __slots__ = ("_file", "_known", "_reader", "_scan", "_token")
+
+    def __init__(self, file: tuple[ref[KeepsRules], str], reader: Reader, token: Token, scan: TokenScan) -> None:
+        self._file = file
+        self._reader = reader
+        self._token = token
+        self._scan = scan
+        self._known: tuple[RulePaths, dict[bool, array[int]]] | None = None
 
     def line(self, allow: bool, path: bytes) -> int:
-        """The first line of a rule; once the lines of all rules have been read, they are kept."""
-        line = None if self._lines else self._reader.line(allow, path, self.scan)
+        """The first line of a rule."""
+        line = None if self._known else self._reader.line(allow, path, self._scan)
         if line is None:
-            lines = self._lines or self._line_numbers()
-            self._lines = lines  # only when complete: other threads read it
-            line = lines[allow][self.scan.rules.position_of(allow, path)]
+            # Kept only when complete: other threads read it.
+            rules, lines = self._known = self._known or self._read()
+            line = lines[allow][rules.position_of(allow, path)]
         return line
 
-    def _line_numbers(self) -> dict[bool, array[int]]:
-        """The lines of the rules that allow, and of those that disallow, in the order of the rules."""
+    def _read(self) -> tuple[RulePaths, dict[bool, array[int]]]:
+        """The rules, and the lines of those that allow and of those that disallow, in the same order."""
+        paths: dict[bool, list[bytes]] = {True: [], False: []}
         lines: dict[bool, array[int]] = {True: array("I"), False: array("I")}
-        for allow, _, number in self._reader.by_line(self.token, self.scan):
+        for allow, path, number in self._reader.by_line(self._token, self._scan):
+            paths[allow].append(path)
             lines[allow].append(number)
-        count = len(lines[True]) + len(lines[False])
-        shared_memory.charge(self._file, _OCTETS_PER_LINE_NUMBER * count)
-        return lines
+        rules = RulePaths.of(paths[True], paths[False])
+        count = len(paths[True]) + len(paths[False])
+        shared_memory.charge(self._file, rules.octets + _OCTETS_PER_LINE_NUMBER * count)
+        return rules, lines
 
 
 class _SharedMemory:

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from .line_scanner import INDENT, LinePattern, NormalizedBody, iter_rules, read, rule_paths
-from .plain_reader import PlainReader, Span, TokenScan
+from .plain_reader import Paths, PlainReader, Span, TokenScan
 from .product_token import Token, is_global
 from .records import Kind, kind_of, split_line
-from .verdict import RulePaths
 
 # With a colon, or of two words. No two adjacent runs may take the same octets, or a hostile line is
 # divided between them in all ways: what is behind the second word starts with a blank or is nothing.
@@ -33,6 +32,7 @@ _EXTENSIONS: Final = {
     Kind.VISIT_TIME: LinePattern.of(rb"(visit-time.*)"),
 }
 
+_STAR: Final = ord("*")
 _RULE: Final = re.compile(rb"\n" + INDENT + rb"(?:dis)?allow[^\n:#]*:")  # of a text in lower case
 _PERHAPS_A_RULE: Final = re.compile(rb"\n" + INDENT + rb"(?:al|dis|dia)")  # of a text in lower case
 _TRIES: Final = 8  # occurrences of a path that are tried before all rules are read by line
@@ -44,11 +44,13 @@ class FastReader(PlainReader):
     __slots__ = ()
 
     def scan(self, token: Token) -> TokenScan:
-        """The rules for *token*."""
-        body = read(self.body)
-        by_name, spans = _spans_for(body, token)
-        text = b"".join([body.text[start:end] for start, end in spans])
-        return TokenScan(by_name, RulePaths.of(*rule_paths(text)), tuple(spans))
+        """Where the rules for *token* are."""
+        by_name, spans = _spans_for(read(self.body), token)
+        return TokenScan(by_name, tuple(spans))
+
+    def paths(self, token: Token, scan: TokenScan) -> Paths:  # noqa: ARG002
+        """The paths of the rules in *scan*."""
+        return _latest_paths.of(self.body, scan)
 
     def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:  # noqa: ARG002
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
@@ -69,7 +71,7 @@ class FastReader(PlainReader):
     def sitemaps(self) -> list[bytes]:
         """The values of the Sitemap lines."""
         body = read(self.body)
-        if b"sitemap" not in body.lower and b"site-map" not in body.lower:
+        if body.lower.find(b"sitemap") < 0 and body.lower.find(b"site-map") < 0:
             return []
         found = []
         for line in body.lines(_SITEMAP):
@@ -97,6 +99,24 @@ class FastReader(PlainReader):
             if runs.is_for(bisect(starts, start) - 1) and kind_of(key) is kind:
                 found.append(value)
         return found
+
+
+class _LatestPaths:
+    """Keeps the paths of the latest scan: soon after the first decision the second one makes an index of them."""
+
+    def __init__(self) -> None:
+        self._held: tuple[TokenScan | None, Paths] = None, ([], [])
+
+    def of(self, body: bytes, scan: TokenScan) -> Paths:
+        held, paths = self._held
+        if held is not scan:
+            text = read(body).text
+            paths = rule_paths(b"".join([text[start:end] for start, end in scan.spans]))
+            self._held = scan, paths
+        return paths
+
+
+_latest_paths: Final = _LatestPaths()
 
 
 def _find_rule(allow: bool, path: bytes, text: bytes, spans: tuple[Span, ...]) -> int | None:
@@ -127,7 +147,8 @@ def _spans_for(body: NormalizedBody, token: Token) -> tuple[bool, list[Span]]:
     by_name = is_named = is_general = False
     start = run = 0
     for line in body.lines(_AGENT):
-        wanted = b"*" in line[0] or (token.name is not None and token.name in line[0])
+        text = line[0]
+        wanted = _STAR in text or (token.name is not None and text.find(token.name) >= 0)
         if not (wanted or is_named or is_general):
             continue
         offset = line.start()

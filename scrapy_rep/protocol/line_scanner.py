@@ -14,6 +14,9 @@ from typing import Final, NamedTuple
 
 from .records import MAX_LINE, Kind, bom_length, kind_of, split_line
 
+_CR: Final = ord("\r")  # a number is found faster than octets
+_NUL: Final = 0
+
 INDENT: Final = rb"[ \t\v\f]*"
 _INDENTED: Final = re.compile(rb"\n[ \t\v\f]")
 
@@ -71,11 +74,11 @@ def normalize(body: bytes) -> bytes:
     No byte order mark, no CR, no NUL, nothing beyond `MAX_LINE`.
     """
     text = b"\n" + body[bom_length(body) :]
-    if b"\r" in text:
+    if _CR in text:
         text = b"\n".join(text.splitlines())
     if len(text) > MAX_LINE and _has_line_beyond_limit(text):
         text = b"\n".join([line[:MAX_LINE] for line in text.split(b"\n")])
-    if b"\0" in text:
+    if _NUL in text:
         text = b"\n".join([line.partition(b"\0")[0] for line in text.split(b"\n")])
     return text
 
@@ -130,7 +133,7 @@ def _expressions_for(start: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]
 def _clean(values: list[bytes]) -> list[bytes]:
     """*values* without comments and surrounding white space."""
     text = b"".join(values)
-    if b" " in text or b"#" in text or b"\t" in text or b"\v" in text or b"\f" in text:
+    if len(text.translate(None, b" #\t\v\f")) != len(text):
         return [value.partition(b"#")[0].strip() for value in values]
     return values
 

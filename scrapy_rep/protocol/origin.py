@@ -12,6 +12,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+from .path_pattern import PATH, octets, path_of, spelt_path
+
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ftp": 21}
 _SAME_FILE: Final = {"ws": "http", "wss": "https"}
 
@@ -20,6 +22,8 @@ SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
 
 # How nearly every URL starts.
 _COMMON: Final = re.compile(r"https?://[a-z0-9.:-]+(?=[/?#]|\Z)")
+# With a path; nothing is wrong with such a host and port: five digits may be too many.
+_split_common = re.compile(rf"(https?://[a-z0-9.-]+(?::[0-9]{{1,4}})?){PATH}").match
 
 # The last label of a host decides whether it is an IPv4 address, in any of the spellings that
 # inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
@@ -107,6 +111,23 @@ class Origin:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
+
+
+def split_url(url: str, *, canonical_octets: bool = True) -> tuple[str, bytes]:
+    """The start of *url*, a key for its origin, and its path as `path_of` answers it.
+
+    Of URLs with equal starts the origins are equal, and `Origin.from_url` of the start is that of the URL. An
+    origin may have several starts: with and without the default port.
+
+    Raises ``ValueError`` where `Origin.from_url` does.
+    """
+    common = _split_common(url)
+    if common is None:
+        return str(Origin.from_url(url)), path_of(url, canonical_octets=canonical_octets)
+    start, path, rest = common.groups()
+    if rest is None:
+        return start, path.encode()
+    return start, spelt_path(octets(path + rest), canonical_octets=canonical_octets)
 
 
 @lru_cache(maxsize=4_096)  # a crawl asks about thousands of pages of an origin

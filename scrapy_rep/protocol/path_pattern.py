@@ -12,6 +12,11 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
+# Single octets are looked for as numbers, runs of them with `find`: CPython takes what stands before ``in`` for a
+# number first, and makes an exception where it is none.
+_PERCENT: Final = ord("%")
+_DOLLAR: Final = ord("$")
+
 _HEX: Final = rb"[0-9A-Fa-f]"
 
 _ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")
@@ -41,10 +46,10 @@ _CANONICAL: Final = (
     r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
 )
 _is_canonical = re.compile(_CANONICAL.encode()).fullmatch
-_HTTP_URL: Final = r"https?://[^/?#;]*(/%s)(?:#|\Z)"
-_find_canonical_path = re.compile(_HTTP_URL % _CANONICAL).match
-_find_path = re.compile(_HTTP_URL % r"[^#]*").match
-_find_path_before_nul = re.compile(r"https?://[^/?#;]*(/[^#\0]*)").match
+PATH: Final = rf"(/{_CANONICAL})([^#]+)?"
+"""An expression for a path in a URL: what is spelt as it is compared, in nearly every URL all, and the rest."""
+
+_find_path = re.compile(f"https?://[^/?#;]*{PATH}").match
 
 _START_OF_PATH: Final = re.compile(rb"[/?;]")
 _ASCII: Final = bytes(range(0x80))
@@ -75,7 +80,7 @@ class _Spelling:
 
     def of(self, text: bytes) -> bytes:
         """*text* with its escapes decoded or in upper case, and with the octets escaped that are never plain."""
-        if b"%" in text:
+        if _PERCENT in text:
             if self._escapes is _DECODED and _STRAY_PERCENT.search(text):
                 text = _ESCAPE_BESIDE_STRAYS.sub(_respelt, text)
             else:
@@ -109,29 +114,31 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     *canonical_octets* the path is in `canonical` spelling and a literal ``*`` or ``$`` is escaped,
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
-    if isinstance(url, str):
-        found = _find_canonical_path(url) if canonical_octets else None
-        if found:  # as in nearly every URL that a crawl asks about
-            return found[1].encode()
-        found = (_find_path if canonical_octets else _find_path_before_nul)(url)
-        if found:
-            path = octets(found[1])
-            return escaped(canonical(path)) if canonical_octets else path
-    raw = octets(url)
-    after_slashes = 2 if raw.startswith(b"//") else 0
-    authority = raw.find(b"://", after_slashes)
-    start = _START_OF_PATH.search(raw, after_slashes)
-    if authority >= 0 and start and start.start() > authority:
-        start = _START_OF_PATH.search(raw, authority + 3)
-    fragment = raw.find(b"#", after_slashes)
-    end = len(raw) if fragment < 0 else fragment
-    if start is None or start.start() > end:
-        return b"/"
-    path = raw[start.start() : end]
-    if not path.startswith(b"/"):
-        path = b"/" + path
+    found = _find_path(url) if isinstance(url, str) else None
+    if found is None:
+        return spelt_path(_path_in(octets(url)), canonical_octets=canonical_octets)
+    path, rest = found.groups()
+    return path.encode() if rest is None else spelt_path(octets(path + rest), canonical_octets=canonical_octets)
+
+
+def spelt_path(path: bytes, *, canonical_octets: bool) -> bytes:
+    """The *path* of a URL as `path_of` answers it."""
     # Google's parser hands the path on as a C string.
     return escaped(canonical(path)) if canonical_octets else path.partition(b"\0")[0]
+
+
+def _path_in(url: bytes) -> bytes:
+    after_slashes = 2 if url.startswith(b"//") else 0
+    authority = url.find(b"://", after_slashes)
+    start = _START_OF_PATH.search(url, after_slashes)
+    if authority >= 0 and start and start.start() > authority:
+        start = _START_OF_PATH.search(url, authority + 3)
+    fragment = url.find(b"#", after_slashes)
+    end = len(url) if fragment < 0 else fragment
+    if start is None or start.start() > end:
+        return b"/"
+    path = url[start.start() : end]
+    return path if path.startswith(b"/") else b"/" + path
 
 
 def escaped(path: bytes) -> bytes:
@@ -166,7 +173,7 @@ def compared(values: list[bytes], *, canonical_octets: bool) -> list[bytes]:
     if not canonical_octets:
         return spelt_at_google(text).split(b"\n")
     text = _OF_PATTERNS.of(text) + b"\n"
-    if b"$" in text:  # an anchor, or a literal
+    if _DOLLAR in text:  # an anchor, or a literal
         text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")
     return text[:-1].split(b"\n")
 
@@ -175,7 +182,7 @@ def pieces_of(pattern: bytes) -> list[bytes]:
     """The octets between the wildcards of a *pattern* as it is `compared`, without its anchor."""
     if pattern.endswith(b"$"):
         pattern = pattern[:-1]
-    while b"**" in pattern:  # says what one does, and a hostile body has thousands
+    while pattern.find(b"**") >= 0:  # says what one does, and a hostile body has thousands
         pattern = pattern.replace(b"**", b"*")
     return pattern.split(b"*")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from .dialect import Dialect
 from .dialects import GOOGLE
 from .other_records import extensions_for
 from .product_token import Token, is_global
 from .records import Kind, Record, bom_length, kind_of, split_line
-from .verdict import Rule, RulePaths
+from .verdict import Rule
 
 Span = tuple[int, int]
 """Start and end of the lines that follow a run of user-agent lines."""
@@ -32,17 +32,19 @@ class Group:
     rules: tuple[Rule, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TokenScan:
+class TokenScan(NamedTuple):
     """What a reader finds for one crawler.
 
-    ``by_name`` says that a user-agent line names it; ``rules`` are its rules, or those for all; ``spans`` are
-    where `FastReader` finds these again.
+    ``by_name`` says that a user-agent line names it; ``spans`` are where `FastReader` finds its rules, or else
+    those for all.
     """
 
     by_name: bool
-    rules: RulePaths
     spans: tuple[Span, ...] = ()
+
+
+Paths = tuple[list[bytes], list[bytes]]
+"""The paths of the rules that allow, and of those that disallow, in the order of their lines."""
 
 
 class Reader(Protocol):
@@ -63,7 +65,10 @@ class Reader(Protocol):
         """The groups in the order of their lines."""
 
     def scan(self, token: Token) -> TokenScan:
-        """The rules for *token*."""
+        """Where the rules for *token* are."""
+
+    def paths(self, token: Token, scan: TokenScan) -> Paths:
+        """The paths of the rules in *scan*."""
 
     def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""
@@ -114,14 +119,15 @@ class PlainReader:
         return groups_in(self._records_and_blanks(), self.dialect.closing_kinds)
 
     def scan(self, token: Token) -> TokenScan:
-        """The rules for *token*."""
+        """Where the rules for *token* are."""
         # RFC 9309 section 2.2.1: groups of one token are combined; "*" is for crawlers without a group.
         agents = (record for record in self.records() if record.kind is Kind.USER_AGENT)
-        scan = TokenScan(any(token.is_named_by(agent.value) for agent in agents), RulePaths.of([], []))
+        return TokenScan(any(token.is_named_by(agent.value) for agent in agents))
+
+    def paths(self, token: Token, scan: TokenScan) -> Paths:
+        """The paths of the rules in *scan*."""
         rules = list(self.by_line(token, scan))
-        allow = [path for allow, path, _ in rules if allow]
-        disallow = [path for allow, path, _ in rules if not allow]
-        return TokenScan(scan.by_name, RulePaths.of(allow, disallow))
+        return [path for allow, path, _ in rules if allow], [path for allow, path, _ in rules if not allow]
 
     def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         """The rules in *scan* in the order of their lines: whether it allows, its path, its line."""

@@ -56,8 +56,6 @@ class PlainRules:
         general = _CHOICES[dialect.group_choice](_addressing(groups, _is_for_all))
         self.by_name = bool(own)
         """Whether a user-agent line names the crawler."""
-        self.verdicts: dict[Candidate | Reason, Verdict] = {}
-        """Empty: no verdict is kept."""
         self._layers = _LAYERS[dialect.star](own, general)
 
     @cached_property
@@ -80,20 +78,16 @@ class PlainRules:
                 found.setdefault(each.rule.line, each)
         return list(found.values())
 
-    def best(self, path: bytes) -> Candidate | Reason:
-        """What decides about *path*, an answer of `path_of` for the dialect: a rule, or the reason without one."""
+    def verdict(self, path: bytes) -> Verdict:
+        """The verdict on *path*, an answer of `path_of` for the dialect."""
         compared, dialect = compared_path(path, self.dialect), self.dialect
         name = compared.lower() if dialect.robots_txt_any_case else compared
         if name == _ROBOTS_TXT and dialect.robots_txt_allowed:
-            return Reason.ROBOTS_TXT
-        found = (each for each in self._candidates if each.pattern.matches(compared))
-        return next(found, Reason.NO_RULE)
-
-    def verdict(self, best: Candidate | Reason) -> Verdict:
-        """The verdict that follows from the answer *best*."""
-        if isinstance(best, Reason):
-            return Verdict(allowed=True, rule=None, reason=best)
-        return Verdict(best.allows, best.rule, Reason.RULE)
+            return Verdict(allowed=True, rule=None, reason=Reason.ROBOTS_TXT)
+        for each in self._candidates:
+            if each.pattern.matches(compared):
+                return Verdict(each.allows, each.rule, Reason.RULE)
+        return Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
 
     @cached_property
     def _candidates(self) -> list[Candidate]:

@@ -1,7 +1,7 @@
 """A parsed robots.txt: its groups, its verdict on a URL, and its other records. RFC 9309 section 2.2.
 
 Knows nothing of lines: a `Reader` reads them when a question needs them. A warm verdict passes
-`RobotsTxt.verdict`, `path_pattern.path_of` and `RuleIndex.best`, and nothing else.
+`RobotsTxt.verdict`, `path_pattern.path_of`, `CrawlerRules.verdict` and `RuleIndex.best`, and nothing else.
 """
 
 from __future__ import annotations
@@ -127,13 +127,17 @@ class RobotsTxt:
         The longest pattern that matches wins, a tie goes to allow, no match allows (RFC 9309 section 2.2.2),
         unless the dialect says otherwise. *token* is a product token, not a User-Agent header.
         """
-        dialect = self.dialect
-        path = path_of(url, canonical_octets=dialect.canonical_octets)
-        if path == b"/robots.txt" and dialect.robots_txt_allowed:
+        return self.verdict_on_path(token, path_of(url, canonical_octets=self.dialect.canonical_octets))
+
+    def verdict_on_path(self, token: str, path: bytes) -> Verdict:
+        """As `verdict`, for those who have split the URL already.
+
+        *path* is what `path_of`, or `split_url`, answers with the ``canonical_octets`` of this dialect: path,
+        params and query as octets, the first of them a slash. Anything else is compared as it is.
+        """
+        if path == b"/robots.txt" and self.dialect.robots_txt_allowed:
             return _ROBOTS_TXT
-        rules = self._rules.get(token) or self._rules_for(token)
-        rule = rules.best(path)
-        return rules.verdicts.get(rule) or rules.verdict(rule)
+        return (self._rules.get(token) or self._rules_for(token)).verdict(path)
 
     def has_group(self, token: str) -> bool:
         """Whether a user-agent line names *token*; ``*`` names no crawler."""

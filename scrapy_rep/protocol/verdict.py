@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from .display import shown
 from .path_pattern import COMMON
@@ -74,8 +73,7 @@ class Rule:
         return f"{'Allow' if self.allow else 'Disallow'}: {text}"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether a URL may be crawled, the rule that decided (or None) and the reason.
 
     Safe to share between threads, its line included.
@@ -91,8 +89,7 @@ class Verdict:
         return self.rule.line if self.rule else 0
 
 
-@dataclass(frozen=True, slots=True)
-class RulePaths:
+class RulePaths(NamedTuple):
     """The rules for one crawler: their paths as written, in the order of their lines, each between LFs.
 
     In one piece they take a third of the memory of a list, and C searches them.
@@ -117,41 +114,42 @@ class RulePaths:
         return _between(self.allow) + _between(self.disallow)
 
     @property
-    def positions(self) -> dict[bytes, int]:
-        """The first position of each of the paths."""
-        paths = self.paths
-        return {path: len(paths) - position for position, path in enumerate(reversed(paths))}
-
-    def precedes(self, path: bytes, other: bytes) -> bool:
-        """Whether *path* comes first in `paths`."""
-        paths = self.allow[:-1] + self.disallow
-        return paths.find(b"\n%b\n" % path) < paths.find(b"\n%b\n" % other)
+    def count_of_allow(self) -> int:
+        """How many rules allow."""
+        return self.allow.count(b"\n") - 1
 
     def position_of(self, allow: bool, path: bytes) -> int:
         """The position of the first rule with this *path* among those that allow, or among those that disallow."""
         paths = self.allow if allow else self.disallow
-        return paths.count(b"\n", 0, paths.index(b"\n%b\n" % path))
-
-    @property
-    def has_patterns(self) -> bool:
-        """Whether a path may be more than a plain prefix."""
-        return bool(self.allow.translate(None, _COMMON_OR_LF) or self.disallow.translate(None, _COMMON_OR_LF))
+        return paths.count(b"\n", 0, paths.index(_between_lfs([path])))
 
     def folders_of_index_pages(self) -> list[tuple[bytes, bytes]]:
-        """Patterns for folders, each with the path of its index page.
-
-        Google's parser tries ``…/index.htm…`` as ``…/$``, for allow only.
-        """
-        found = []
-        for path in _between(self.allow) if _INDEX_PAGE in self.allow else ():
-            folder, slash, page = path.rpartition(b"/")
-            if slash and page.startswith(_INDEX_PAGE[1:]):
-                found.append((folder + b"/$", path))
-        return found
+        """Patterns for folders, each with the path of its index page."""
+        paths = _between(self.allow)
+        return [(folder, paths[position]) for position, folder in folders_of_index_pages(paths)]
 
     def has_allow(self, path: bytes) -> bool:
         """Whether an allow record has this *path*: it wins over a disallow record with the same one."""
-        return b"\n%b\n" % path in self.allow
+        return self.allow.find(b"\n" + path + b"\n") >= 0
+
+
+def folders_of_index_pages(allow: list[bytes]) -> list[tuple[int, bytes]]:
+    """Patterns for the folders of the index pages among the paths that *allow*, with the positions of these.
+
+    Google's parser tries ``…/index.htm…`` as ``…/$``, for allow only.
+    """
+    found = []
+    for position, path in enumerate(allow):
+        if path.find(_INDEX_PAGE) >= 0:
+            folder, _, page = path.rpartition(b"/")
+            if page.startswith(_INDEX_PAGE[1:]):
+                found.append((position, folder + b"/$"))
+    return found
+
+
+def may_hold_patterns(paths: list[bytes]) -> bool:
+    """Whether one of *paths* may be more than a plain prefix."""
+    return bool(b"\n".join(paths).translate(None, _COMMON_OR_LF))
 
 
 def _between_lfs(paths: list[bytes]) -> bytes:

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from scrapy_rep.protocol import SCHEMES, Origin
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from scrapy_rep.protocol import SCHEMES, Origin, path_of, split_url
+
+from .test_google_verdicts import FOLDER, answers
+
+CANONICAL = pytest.mark.parametrize("canonical_octets", [True, False])
+URLS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["http://", "https://", "HTTPS://", "ws://", "ftp://", "http:/", " http://", "//", ""]),
+        st.sampled_from(["", "u@", "u:p@"]),
+        st.text("ab.-A1é[]", max_size=4) | st.sampled_from(["a.example", "[::1]", "192.0.2.1", "ａ。b"]),
+        st.sampled_from(["", ":", ":80", ":443", ":8080", ":99999", ":0", ":8a", ":٤", ":1:2"]),
+        st.sampled_from(["", "/", ";", "?", "#", "\n", "\\"]),
+        st.text("/ab?;:#%614*$é \n\t\0", max_size=8),
+    ),
+)
 
 
 def origin(url: str) -> tuple[str, str, int]:
@@ -265,3 +284,45 @@ def test_ours_a_private_host_may_lead_to_any_host() -> None:
     here = Origin.from_url("http://127.0.0.1:8998/")
     assert here.may_lead_to("http://10.0.0.1/")
     assert here.may_lead_to("https://a.example/")
+
+
+def slowly_split(url: str, canonical_octets: bool) -> tuple[Origin, bytes] | None:
+    try:
+        return Origin._parsed(url), path_of(url, canonical_octets=canonical_octets)
+    except ValueError:
+        return None
+
+
+def split(url: str, canonical_octets: bool) -> tuple[Origin, bytes] | None:
+    try:
+        start, path = split_url(url, canonical_octets=canonical_octets)
+    except ValueError:
+        return None
+    assert "/" not in start.partition("://")[2]
+    return Origin._parsed(start), path
+
+
+@CANONICAL
+@settings(derandomize=True, deadline=None, max_examples=2_000)
+@given(url=URLS)
+@example("https://a.example:8080/a?b#c")
+@example("https://a.example/%7e")
+def test_ours_a_split_url_has_the_origin_and_the_path_of_the_url(canonical_octets: bool, url: str) -> None:
+    assert split(url, canonical_octets) == slowly_split(url, canonical_octets)
+
+
+@CANONICAL
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+def test_ours_every_url_of_the_corpus_is_split_alike(canonical_octets: bool) -> None:
+    urls = [row.url for row in answers(Path(FOLDER))]
+    assert len(urls) == 150_296
+    starts = {start: Origin._parsed(start) for start in {split_url(url)[0] for url in urls}}
+    for url in urls:
+        start, path = split_url(url, canonical_octets=canonical_octets)
+        assert starts[start] == Origin.from_url(url)
+        assert path == path_of(url, canonical_octets=canonical_octets)
+
+
+def test_ours_a_start_is_a_key_for_an_origin_and_an_origin_may_have_several() -> None:
+    assert split_url("https://a.example:443/x?y#z") == ("https://a.example:443", b"/x?y")
+    assert split_url("HTTPS://u@A.example:443") == ("https://a.example", b"/")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, parse, split_url
 from scrapy_rep.protocol.path_pattern import Pattern, canonical, octets, path_of
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
@@ -177,6 +177,22 @@ def test_ours_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -
 
 
 # Whole files
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+@settings(often, max_examples=100)
+@given(
+    rules=st.lists(st.tuples(st.booleans(), PATTERNS), max_size=6),
+    path=st.one_of(st.sampled_from(["/robots.txt", "/ROBOTS.TXT", "/robots%2Etxt"]), URLS),
+)
+def test_ours_a_verdict_on_a_path_is_that_on_its_url(
+    dialect: Dialect, rules: list[tuple[bool, str]], path: str
+) -> None:
+    lines = ["User-agent: *", *(f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules)]
+    file, url = parse("\n".join(lines).encode(), dialect), f"https://h.example{path}#x"
+    _, split = split_url(url, canonical_octets=dialect.canonical_octets)
+
+    assert file.verdict_on_path("foobot", split) == file.verdict("foobot", url)
 
 
 @BOTH

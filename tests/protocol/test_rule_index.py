@@ -45,7 +45,7 @@ def test_ours_the_index_and_the_first_decision_answer_as_a_walk_does(
     expected = walk(allow, disallow, path, canonical_octets)
     rules = RulePaths.of(allow, disallow)
     assert RuleIndex(rules, canonical_octets=canonical_octets).best(path) == expected
-    assert best_by_walk(rules, path, canonical_octets=canonical_octets) == expected
+    assert best_by_walk(allow, disallow, path, canonical_octets=canonical_octets) == expected
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -68,7 +68,7 @@ def test_ours_thousands_of_patterns_are_told_apart_as_a_few_are(
     many = [b"/*" + bytes(run) + end for run in product(b"/ab*$%", repeat=3) for end in (b"", b"$")]
     expected = walk(rules, many, path, canonical_octets)
     assert RuleIndex(RulePaths.of(rules, many), canonical_octets=canonical_octets).best(path) == expected
-    assert best_by_walk(RulePaths.of(rules, many), path, canonical_octets=canonical_octets) == expected
+    assert best_by_walk(rules, many, path, canonical_octets=canonical_octets) == expected
 
 
 def test_ours_a_shorter_prefix_with_wildcards_behind_it_may_be_the_longer_rule() -> None:
@@ -79,7 +79,7 @@ def test_ours_a_shorter_prefix_with_wildcards_behind_it_may_be_the_longer_rule()
 def test_ours_without_rules_nothing_is_found() -> None:
     rules = RulePaths.of([], [])
     assert RuleIndex(rules, canonical_octets=True).best(b"/") is None
-    assert best_by_walk(rules, b"/", canonical_octets=True) is None
+    assert best_by_walk([], [], b"/", canonical_octets=True) is None
 
 
 def test_ours_an_empty_path_is_a_rule_and_no_path_is_none() -> None:

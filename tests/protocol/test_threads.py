@@ -44,18 +44,18 @@ def at_once(question: Callable[[], object]) -> list[object]:
 
 
 class Slow(PlainReader):
-    """Stops behind the first rule, the first time that the rules are read by line, until it may go on."""
+    """Once it stops, it does behind the first rule that is read by line, until it may go on."""
 
-    __slots__ = ("is_reading", "may_go_on")
+    __slots__ = ("is_reading", "may_go_on", "stops")
 
     def __init__(self, body: bytes) -> None:
         super().__init__(body)
-        self.is_reading, self.may_go_on = Event(), Event()
+        self.is_reading, self.may_go_on, self.stops = Event(), Event(), False
 
     def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
         for rule in super().by_line(token, scan):
             yield rule
-            if scan.rules.paths and not self.is_reading.is_set():
+            if self.stops and not self.is_reading.is_set():
                 self.is_reading.set()
                 assert self.may_go_on.wait(timeout=60)
 
@@ -64,6 +64,7 @@ def test_ours_a_line_is_found_while_another_thread_still_reads_the_lines() -> No
     reading = Slow(b"User-agent: *\nDisallow: /a\nDisallow: /b\n")
     file = RobotsTxt(reading)
     first, last = file.verdict("x", "https://h.example/a"), file.verdict("x", "https://h.example/b")
+    reading.stops = True
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(lambda: first.line)
         try:
