@@ -200,6 +200,8 @@ def matches(pieces: Sequence[bytes], anchored: bool, path: bytes) -> bool:
     # Most patterns fail by their end, which is the cheapest to know; each piece before it has an octet at least.
     if not path.endswith(last) if anchored else path.rfind(last) < position + len(pieces) - 2:
         return False
+    if len(pieces) == 2 and not anchored:
+        return True
     for piece in pieces[1:-1]:
         position = path.find(piece, position)
         if position < 0:

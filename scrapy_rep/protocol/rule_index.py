@@ -18,7 +18,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from typing import Final
 
 from .path_pattern import COMMON, compared, is_plain, matches, pieces_of, specificity
@@ -43,6 +43,9 @@ _OCTETS_PER_PIECE: Final = 42
 
 Numbered = tuple[int, bytes]
 """The position of a rule among all, first those that allow; and a pattern for it."""
+
+Pieces = tuple[tuple[bytes, ...], bool]
+"""The octets of a pattern between its wildcards, and whether it is anchored."""
 
 Candidate = tuple[int, int, bytes, bytes]
 """What ranks a pattern that is more than a prefix, its negative length and its position; itself; its rule."""
@@ -76,7 +79,6 @@ class RuleIndex:
     """The rules for one crawler; `best` finds the one that decides about a path."""
 
     __slots__ = (
-        "_by_literal",
         "_has_patterns",
         "_heads",
         "_literals",
@@ -113,9 +115,8 @@ class RuleIndex:
         self._heads = heads
         self._prefixes = _Prefixes(heads)
         self._literals = _Literals(literals) if literals else None
-        self._by_literal = literals
         self._has_patterns = bool(heads or literals)
-        self._pieces: dict[bytes, tuple[bytes, ...]] = {}
+        self._pieces: dict[bytes, Pieces] = {}
         self._positions: array[int] | None = None  # of the plain prefixes, from the first tie on
         self.octets = _most_octets(rules, len(self._plain), candidates)
         """The memory that this takes at most, however many paths it is asked about."""
@@ -129,10 +130,7 @@ class RuleIndex:
         best = self._plain[position] if position >= 0 else None
         if not self._has_patterns:
             return best
-        candidates: list[Candidate] = []
-        if self._literals:
-            for literal in self._literals.within(path):
-                candidates += self._by_literal[literal]
+        candidates = self._literals.candidates_for(path) if self._literals else []
         if self._heads:
             for head in self._prefixes.all(path):
                 candidates += self._heads[head]
@@ -186,24 +184,27 @@ class _Prefixes:
 
 
 class _Literals:
-    """Which of some octet strings are in a path."""
+    """The candidates by an octet string that is in whatever they match."""
 
     __slots__ = ("_by_end", "_few")
 
-    def __init__(self, literals: Iterable[bytes]) -> None:
-        self._few = tuple(literals)
-        self._by_end: dict[bytes, list[bytes]] = {}
+    def __init__(self, candidates: dict[bytes, list[Candidate]]) -> None:
+        self._few = list(candidates.items())
+        self._by_end: dict[bytes, list[tuple[bytes, list[Candidate]]]] = {}
         if len(self._few) > _FEW:
-            for literal in self._few:
-                self._by_end.setdefault(literal[-_END:], []).append(literal)
-            self._few = tuple(end for end in self._by_end if len(end) < _END)
+            for item in self._few:
+                self._by_end.setdefault(item[0][-_END:], []).append(item)
+            self._few = [item for end in [*self._by_end] if len(end) < _END for item in self._by_end.pop(end)]
 
-    def within(self, path: bytes) -> list[bytes]:
+    def candidates_for(self, path: bytes) -> list[Candidate]:
+        """Those whose literal is in *path*."""
         find = path.find  # twice as fast as ``in``
-        found = [literal for literal in self._few if find(literal) >= 0]
+        found = [each for literal, candidates in self._few if find(literal) >= 0 for each in candidates]
         if self._by_end:
             ends = self._by_end.keys() & {path[at : at + _END] for at in range(len(path) - _END + 1)}
-            found += [literal for end in ends for literal in self._by_end[end] if find(literal) >= 0]
+            for literal, candidates in chain.from_iterable(map(self._by_end.__getitem__, ends)):
+                if find(literal) >= 0:
+                    found += candidates
         return found
 
 
@@ -255,7 +256,7 @@ def _strongest(
     best: bytes | None,
     candidates: list[Candidate],
     path: bytes,
-    known: dict[bytes, tuple[bytes, ...]],
+    known: dict[bytes, Pieces],
     precedes: Callable[[bytes, Candidate], bool],
 ) -> bytes | None:
     """The strongest of *best*, a plain prefix of *path*, and the first of the *candidates* that matches.
@@ -269,8 +270,8 @@ def _strongest(
             return best
         pieces = known.get(pattern)
         if pieces is None:
-            pieces = known[pattern] = tuple(pieces_of(pattern))
-        if matches(pieces, pattern.endswith(b"$"), path):
+            pieces = known[pattern] = tuple(pieces_of(pattern)), pattern.endswith(b"$")
+        if matches(*pieces, path):
             return best if -negative == length and best is not None and precedes(best, candidate) else rule
     return best
 

@@ -194,6 +194,21 @@ def test_ours_a_verdict_takes_time_linear_in_the_url(dialect: Dialect) -> None:
     assert too_costly(is_linear_in_time, ask, URLS, 20_000) == []
 
 
+@pytest.mark.usefixtures("_no_collection")
+def test_ours_a_tie_takes_no_longer_among_more_rules() -> None:
+    def ties(count: int) -> float:
+        """The CPU time of a hundred decisions between a prefix and a pattern that is as long."""
+        rules = b"".join(b"disallow:/%06d\n" % number for number in range(count))
+        last = b"%06d" % (count - 1)
+        file = parse(ALL + rules + b"disallow:/*%b\n" % last[1:], limit=None)
+        url = f"https://h.example/{last.decode()}"
+        for _ in range(3):
+            assert file.verdict("a", url).line == count + 1
+        return seconds(lambda _: [file.verdict("a", url) for _ in range(100)], url, 9)
+
+    assert ties(20_000) < 4 * ties(200)
+
+
 def test_ours_the_steps_of_a_walk_for_each_of_many_are_seen() -> None:
     def ask(body: bytes) -> int:
         return sum(1 for _ in body.splitlines() for _ in body.splitlines())
