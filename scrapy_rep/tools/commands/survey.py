@@ -23,7 +23,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_rep.exceptions import InvalidSettingError
@@ -37,7 +36,7 @@ from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
 from . import FAILED, OK
 from .inputs import WITHOUT_JINJA2, InputError, origin_of, read_lines
-from .terminal import Progress, print_error
+from .terminal import Pace, Progress, print_error
 
 try:
     from scrapy_rep.tools.survey.comparison_report import comparison_report
@@ -172,8 +171,7 @@ class _Survey:
             self._add_earlier()
         self.folder.open(append=arguments.resume)
         self._expected = self._before = self._totals.sites
-        self._began = monotonic()
-        self._progress = Progress(sys.stderr)
+        self._pace, self._progress = Pace(), Progress(sys.stderr)
 
     def _add_earlier(self) -> None:
         try:
@@ -199,8 +197,9 @@ class _Survey:
         """Write *record*, add it up, and show progress."""
         self.folder.add(record)
         self._totals.add(record)
-        rate = (self._totals.sites - self._before) / max(monotonic() - self._began, 0.001)
-        self._progress.show(f"{self._counts()}, {rate:,.0f} per second")
+        done = self._totals.sites - self._before
+        pace = self._pace.text(done, done / max(self._expected - self._before, 1))
+        self._progress.show(f"{self._counts()}, {pace}")
 
     def add_all(self, records: Iterable[SiteRecord]) -> None:
         """Add each of *records*."""
@@ -209,7 +208,10 @@ class _Survey:
 
     def _counts(self) -> str:
         totals = self._totals
-        return f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt"
+        return (
+            f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
+            f" {totals.kinds[UNREACHABLE]:,} unreachable"
+        )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:
         """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code."""
@@ -222,7 +224,7 @@ class _Survey:
         page = report(totals, now, expected=self._expected, records=folder.records(), body=folder.body)
         folder.page.write_text(page, encoding="utf-8")
         self._write_tables()
-        out.write(f"{self._counts()}, {totals.kinds[UNREACHABLE]:,} unreachable\n{self.folder.page}\n")
+        out.write(f"{self._counts()}\n{self.folder.page}\n")
         return OK if totals.sites == self._expected else FAILED
 
     def _write_tables(self) -> None:
