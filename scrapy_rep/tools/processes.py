@@ -1,7 +1,6 @@
 """Calls a function for many items in several processes, where that pays.
 
-Results come in the order of the items. Items are read only as fast as they are worked off, so that neither they
-nor their results have to fit into memory.
+Items are read only as fast as they are worked off, so that neither they nor their results have to fit into memory.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, TypeVar
@@ -26,6 +25,7 @@ START_METHOD: Final = "forkserver" if "forkserver" in multiprocessing.get_all_st
 """How processes start: a plain fork could copy a lock that another thread holds."""
 
 _CHUNK: Final = 16  # items sent to a process at once
+_WAITING: Final = 64  # items for each process that wait in the background
 _AHEAD: Final = 3  # batches for each process that are sent before their turn
 
 
@@ -64,10 +64,19 @@ def map_with_state(
     if processes == 1 or len(first) < worth_it:
         yield from map(start(), chain(first, left))
         return
+    with (
+        _pool(processes, start) as pool,
+        closing(_results(pool, chain(first, left), processes * _AHEAD, batch)) as found,
+    ):
+        yield from found
+
+
+@contextmanager
+def _pool(processes: int, start: Callable[[], Callable[[T], Any]]) -> Iterator[ProcessPoolExecutor]:
+    """The processes, until the end of the ``with`` block. Raises ``OSError`` when one of them was killed."""
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context(START_METHOD), _prepare, (start,))
     try:
-        with closing(_results(pool, chain(first, left), processes * _AHEAD, batch)) as results:
-            yield from results
+        yield pool
     except BrokenProcessPool:
         problem = "was killed, or ran out of memory, before its work was done"
         raise ChildProcessError(errno.ECHILD, problem, "a process") from None
@@ -83,6 +92,40 @@ def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: i
             yield from waiting.popleft().result()
     while waiting:
         yield from waiting.popleft().result()
+
+
+@contextmanager
+def in_background(
+    function: Callable[[T], U], found: Callable[[U], object], *, processes: int | None = None
+) -> Iterator[Callable[[T], None]]:
+    """Give what takes items while this process goes on, and hands *function* of each to *found*, in order.
+
+    *function* runs in other processes, one less than there are cores unless *processes* says how many; with none
+    it runs in this one. Whoever gives more than can be worked off waits. At the end of the ``with`` block, also of
+    one that an exception ends, all results are handed over. Raises what *function* and *found* raise, and
+    ``OSError`` when a process was killed.
+    """
+    processes = cores() - 1 if processes is None else processes
+    if processes == 0:
+
+        def take_here(item: T) -> None:
+            found(function(item))
+
+        yield take_here
+        return
+    waiting: deque[Future[list[U]]] = deque()
+
+    def take(item: T) -> None:
+        waiting.append(pool.submit(_work_off, [item]))
+        while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
+            found(*waiting.popleft().result())
+
+    with _pool(processes, partial(_same, function)) as pool:
+        try:
+            yield take
+        finally:
+            while waiting:
+                found(*waiting.popleft().result())
 
 
 def _same(function: Callable[[T], U]) -> Callable[[T], U]:

@@ -10,7 +10,8 @@ from itertools import count
 
 import pytest
 
-from scrapy_rep.tools.processes import map_in_processes, map_with_state
+from scrapy_rep.tools import processes as processes_module
+from scrapy_rep.tools.processes import in_background, map_in_processes, map_with_state
 
 
 def square(number: int) -> int:
@@ -82,3 +83,48 @@ def test_a_process_that_is_killed_ends_the_work_with_an_error(monkeypatch: pytes
 def test_all_cores_are_used_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scrapy_rep.tools.processes.cores", lambda: 1)
     assert [*map_in_processes(lambda number: number + 1, range(5), worth_it=2)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("processes", [0, 1, 2])
+def test_results_of_the_background_come_in_order_and_all_of_them(processes: int) -> None:
+    found: list[int] = []
+    with in_background(square, found.append, processes=processes) as give:
+        for number in range(500):
+            give(number)
+    assert found == [number * number for number in range(500)]
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_what_was_given_to_the_background_arrives_after_ctrl_c(processes: int) -> None:
+    found: list[int] = []
+
+    def interrupted() -> None:
+        with in_background(square, found.append, processes=processes) as give:
+            for number in range(20):
+                give(number)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert found == [number * number for number in range(20)]
+
+
+def test_who_gives_more_than_the_background_can_work_off_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes_module, "_WAITING", 5)
+    found: list[int] = []
+    with in_background(square, found.append, processes=1) as give:
+        for number in range(100):
+            give(number)
+            assert number - len(found) < 6
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_what_goes_wrong_in_the_background_is_raised(processes: int) -> None:
+    background = in_background(square, print, processes=processes)
+    with pytest.raises(ValueError, match="-1 is negative"), background as give:
+        give(-1)
+
+
+def test_a_background_process_that_is_killed_is_an_error() -> None:
+    with pytest.raises(ChildProcessError, match="was killed"), in_background(die, print, processes=1) as give:
+        give(1)

@@ -29,6 +29,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
 from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
 from scrapy_rep.tools.survey.tables import WITHOUT_PYARROW, can_write_parquet, write_csv, write_parquet
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FOLDER: Final = "robots-survey"
+_HOSTS_WORTH_PROCESSES: Final = 100
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -146,8 +148,19 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
         survey.add_all(unusable)
-        if origins:
-            fetch_each(origins, settings, lambda fetched: survey.add(_record(fetched, parsed, survey.folder)))
+        if not origins:
+            return
+        processes = None if len(origins) >= _HOSTS_WORTH_PROCESSES else 0
+        with in_background(_measure, survey.add, processes=processes) as measure_soon:
+
+            def found(fetched: Fetched) -> None:
+                body, about = _facts(fetched, parsed, survey.folder)
+                if body is None:
+                    survey.add(SiteRecord(**about))
+                else:
+                    measure_soon({"body": body, **about})
+
+            fetch_each(origins, settings, found)
 
     return survey.run(out, fetch_all)
 
@@ -249,7 +262,12 @@ def _origins(arguments: Namespace) -> tuple[list[Origin], list[SiteRecord]]:
     return [*origins], unusable
 
 
-def _record(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> SiteRecord:
+def _measure(arguments: dict[str, Any]) -> SiteRecord:
+    return measure(**arguments)
+
+
+def _facts(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> tuple[bytes | None, dict[str, Any]]:
+    """The body of a robots.txt, saved in *folder*, None if there is none; and the other arguments of `measure`."""
     entry, access = fetched.entry, fetched.robots.access
     about: dict[str, Any] = {
         "site": str(fetched.origin),
@@ -261,6 +279,6 @@ def _record(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> Site
         "fetched_at": datetime.fromtimestamp(entry.fetched_at, timezone.utc).isoformat(timespec="seconds"),
     }
     if access is not Access.SUCCESSFUL:
-        return SiteRecord(**about)
-    file = folder.save_body(fetched.origin, entry.body)
-    return measure(body=entry.body, dialect=parsed.dialect, limit=parsed.max_size, file=file, **about)
+        return None, about
+    about |= {"dialect": parsed.dialect, "limit": parsed.max_size}
+    return entry.body, {**about, "file": folder.save_body(fetched.origin, entry.body)}

@@ -163,6 +163,18 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
     assert len(list((tmp_path / "out" / "files").iterdir())) == 3
 
 
+def test_many_sites_are_measured_in_other_processes_while_others_are_fetched(tmp_path: Path) -> None:
+    with Site([f"127.0.0.{number}" for number in range(1, 103)]) as site:
+        for number, origin in enumerate(site.origins):
+            site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{number}\n" * number), origin)
+        (tmp_path / "list").write_text("\n".join(site.origins))
+        code, out, err = robots_command(tmp_path, "survey", "--from-file", "list", "--out", "out")
+    assert (code, out) == (0, "102 of 102 sites, 102 with a robots.txt, 0 unreachable\nout/survey.html\n")
+    assert without_progress(err) == []
+    found = records(tmp_path / "out")
+    assert [found[origin]["disallow"] for origin in site.origins] == [*range(102)]
+
+
 def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> None:
     with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
         good, slow, last = site.origins
