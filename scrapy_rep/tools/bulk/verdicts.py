@@ -86,7 +86,7 @@ class _Origin(Generic[T]):
         self, origin: Origin, robotstxt: RobotsTxt, access: Access, crawler: Crawler,
         present: Callable[[BulkVerdict], T],
     ) -> None:  # fmt: skip
-        self._origin, self._access, self._present = origin, access, present
+        self._origin, self._access, self._present = str(origin), access, present
         self._token = next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
         self._ask = partial(robotstxt.verdict, self._token)
         self._known: dict[int, tuple[Verdict, T]] = {}
@@ -105,7 +105,7 @@ class _Origin(Generic[T]):
         return presented
 
     def _as_bulk(self, verdict: Verdict) -> BulkVerdict:
-        origin, rule, reason = str(self._origin), verdict.rule, verdict.reason
+        origin, rule, reason = self._origin, verdict.rule, verdict.reason
         if self._access is not Access.SUCCESSFUL and reason is not Reason.ROBOTS_TXT:
             return BulkVerdict(origin, self._token, verdict.allowed, None, None, self._access.value)
         text = str(rule) if rule else None
