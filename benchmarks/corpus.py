@@ -39,12 +39,15 @@ class File:
     verdicts: list[tuple[str, str, bool]]
 
 
-def read_corpus(folder: Path, every: int = 1) -> list[File]:
-    """Every *every*-th file: of ``robots.tar.xz`` with ``google-verdicts.tsv.xz``, or of a plain *folder*."""
+def read_corpus(folder: Path, every: int = 1, limit: int | None = MAX_SIZE) -> list[File]:
+    """Every *every*-th file: of ``robots.tar.xz`` with ``google-verdicts.tsv.xz``, or of a plain *folder*.
+
+    A body is cut at *limit* octets; Google's parser, whose verdicts these are, has no limit.
+    """
     archive, table = folder / "robots.tar.xz", folder / "google-verdicts.tsv.xz"
     bodies = dict(islice(_archived(archive) if archive.exists() else _plain(folder), 0, None, every))
     verdicts = _verdicts(table) if table.exists() else {}
-    return [_file(name, body[:MAX_SIZE], verdicts.get(name, [])) for name, body in bodies.items()]
+    return [_file(name, body[:limit], verdicts.get(name, [])) for name, body in bodies.items()]
 
 
 def _file(name: str, body: bytes, verdicts: list[tuple[str, str, bool]]) -> File:

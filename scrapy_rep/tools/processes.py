@@ -1,12 +1,22 @@
-"""Calls a function for many files in several processes, where that pays."""
+"""Calls a function for many items in several processes, where that pays.
+
+Items are read only as fast as they are worked off, so that neither they nor their results have to fit into memory.
+"""
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeVar
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import chain, islice
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -14,20 +24,129 @@ U = TypeVar("U")
 START_METHOD: Final = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 """How processes start: a plain fork could copy a lock that another thread holds."""
 
-_MOST_PROCESSES: Final = 8
 _CHUNK: Final = 16  # items sent to a process at once
+_WAITING: Final = 64  # items for each process that wait in the background
+_AHEAD: Final = 3  # batches for each process that are sent before their turn
 
 
-def map_in_processes(function: Callable[[T], U], items: Sequence[T], *, worth_it: int) -> Iterator[U]:
+def cores() -> int:
+    """The number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def map_in_processes(function: Callable[[T], U], items: Iterable[T], *, worth_it: int) -> Iterator[U]:
     """Yield *function* of each of *items*, in order.
 
     Fewer than *worth_it* are done in this process, sooner than others start. Functions, items and results must be
-    picklable. Ctrl-C is for this process alone, which writes the output.
+    picklable. Ctrl-C is for this process alone, which writes the output. Raises what *function* raises, and
+    ``OSError`` when a process was killed.
     """
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
-    if len(items) < worth_it or processes == 1:
-        yield from map(function, items)
+    return map_with_state(partial(_same, function), items, worth_it=worth_it)
+
+
+def map_with_state(
+    start: Callable[[], Callable[[T], U]],
+    items: Iterable[T],
+    *,
+    worth_it: int,
+    processes: int | None = None,
+    batch: int = _CHUNK,
+) -> Iterator[U]:
+    """As `map_in_processes`, by a function that *start* returns in each process, which keeps it for all its items.
+
+    There are as many *processes* as cores unless it is given; each is sent *batch* items at once.
+    """
+    processes = cores() if processes is None else processes
+    left = iter(items)
+    first = [*islice(left, worth_it)]
+    if processes == 1 or len(first) < worth_it:
+        yield from map(start(), chain(first, left))
         return
-    context = multiprocessing.get_context(START_METHOD)
-    with context.Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
-        yield from pool.imap(function, items, chunksize=_CHUNK)
+    with (
+        _pool(processes, start) as pool,
+        closing(_results(pool, chain(first, left), processes * _AHEAD, batch)) as found,
+    ):
+        yield from found
+
+
+@contextmanager
+def _pool(processes: int, start: Callable[[], Callable[[T], Any]]) -> Iterator[ProcessPoolExecutor]:
+    """The processes, until the end of the ``with`` block. Raises ``OSError`` when one of them was killed."""
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(START_METHOD), _prepare, (start,))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        problem = "was killed, or ran out of memory, before its work was done"
+        raise ChildProcessError(errno.ECHILD, problem, "a process") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: int) -> Generator[Any, None, None]:
+    waiting: deque[Future[list[Any]]] = deque()
+    while sent := [*islice(items, batch)]:
+        waiting.append(pool.submit(_work_off, sent))
+        if len(waiting) > ahead:
+            yield from waiting.popleft().result()
+    while waiting:
+        yield from waiting.popleft().result()
+
+
+@contextmanager
+def in_background(
+    function: Callable[[T], U], found: Callable[[U], object], *, processes: int | None = None
+) -> Iterator[Callable[[T], None]]:
+    """Give what takes items while this process goes on, and hands *function* of each to *found*, in order.
+
+    *function* runs in other processes, one less than there are cores unless *processes* says how many; with none
+    it runs in this one. Whoever gives more than can be worked off waits. At the end of the ``with`` block, also of
+    one that an exception ends, all results are handed over. Raises what *function* and *found* raise, and
+    ``OSError`` when a process was killed.
+    """
+    processes = cores() - 1 if processes is None else processes
+    if processes == 0:
+
+        def take_here(item: T) -> None:
+            found(function(item))
+
+        yield take_here
+        return
+    waiting: deque[Future[list[U]]] = deque()
+
+    def take(item: T) -> None:
+        waiting.append(pool.submit(_work_off, [item]))
+        while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
+            found(*waiting.popleft().result())
+
+    with _pool(processes, partial(_same, function)) as pool:
+        try:
+            yield take
+        finally:
+            while waiting:
+                found(*waiting.popleft().result())
+
+
+def _same(function: Callable[[T], U]) -> Callable[[T], U]:
+    return function
+
+
+class _Worker:
+    """What a process works with."""
+
+    start: Callable[[], Callable[[Any], Any]]
+    function: Callable[[Any], Any] | None = None
+
+
+def _prepare(start: Callable[[], Callable[[Any], Any]]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _Worker.start = staticmethod(start)
+
+
+def _work_off(items: list[Any]) -> list[Any]:
+    function = _Worker.function
+    if function is None:  # started here, where what it raises reaches the caller
+        function = _Worker.start()
+        _Worker.function = staticmethod(function)
+    return [function(item) for item in items]

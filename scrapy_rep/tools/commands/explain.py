@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Final
 
-from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
@@ -31,7 +30,7 @@ from scrapy_rep.settings import RepSettings
 from . import FOUND, OK
 from .crawl_policy import CrawlPolicy
 from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
-from .inputs import InputError, origin_of, read_file, read_lines, token_of, with_scheme
+from .inputs import InputError, crawlers_of, origin_of, read_file, read_lines, with_scheme
 from .pages import Pages, said_by_site
 from .said import NOTHING, Said
 from .terminal import Progress, print_error
@@ -72,7 +71,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     try:
-        crawlers = _crawlers(arguments.agent, settings)
+        crawlers = crawlers_of(arguments.agent, settings)
         has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
         is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
         if arguments.page and arguments.file:
@@ -84,13 +83,6 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
     except (InputError, InvalidSettingError) as error:
         return print_error("explain", error)
-
-
-def _crawlers(given: Sequence[str] | None, settings: BaseSettings) -> list[tuple[str, ...]]:
-    """Return the product tokens of each crawler: of those *given*, or of the project's."""
-    if given is None:
-        return [tokens_of(settings)]
-    return [(token,) for token in dict.fromkeys(map(token_of, given))]
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:

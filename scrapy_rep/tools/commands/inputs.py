@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -76,6 +76,18 @@ def token_of(agent: str) -> str:
     if not token:
         raise InputError(f"--agent {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token
+
+
+def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tuple[str, ...]]:
+    """The product tokens of each crawler: of those *given* with ``--agent``, or of the project's.
+
+    Raises `InputError` and `InvalidSettingError`.
+    """
+    if given is None:
+        from scrapy_rep.crawl.product_tokens import tokens_of  # noqa: PLC0415  # loads Scrapy
+
+        return [tokens_of(settings)]
+    return [(token,) for token in dict.fromkeys(map(token_of, given))]
 
 
 def read_file(name: str) -> bytes:

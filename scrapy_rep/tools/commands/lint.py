@@ -31,7 +31,7 @@ from scrapy_rep.tools.lint.writing import replace_file
 from . import FOUND, OK, run_module
 from .inputs import GivenFile, InputError, check_names, is_url, raise_for, read_all, unreadable, with_hint
 from .lint_output import OUTPUTS, Output, SarifOutput, TextOutput
-from .terminal import Progress, print_error
+from .terminal import Pace, Progress, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -170,12 +170,14 @@ class _Run:
         self._output = output
         self._is_diff = is_diff
         self._progress = progress
-        self._files = self._fixed = 0
+        self._files = self._fixed = self._expected = 0
+        self._pace = Pace()
 
     def lint_all(self, names: Sequence[str], settings: BaseSettings | None) -> None:
         """Lint what *names* name: files, then standard input, then URLs as they arrive. Raises `InputError`."""
         others = [name for name in names if name == "-" or is_url(name)]
         paths, problems = self._paths([name for name in names if name not in others])
+        self._expected = len(paths) + len(others)
         for name, linted in lint_files(self._linter, paths):
             error = linted if isinstance(linted, OSError) else self._add(linted)
             if error:
@@ -222,8 +224,12 @@ class _Run:
         self._files += 1
         self._fixed += linted.fixed
         if self._progress:
-            self._progress.show(f"{self._files:,} files linted")
+            self._progress.show(f"{self._files:,} files linted, {self._pace.text(self._files, self._share)}")
         return None
+
+    @property
+    def _share(self) -> float:
+        return self._files / max(self._expected, 1)
 
     def end(self) -> None:
         """Print what concerns all files."""

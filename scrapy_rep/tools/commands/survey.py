@@ -23,13 +23,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
 from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
 from scrapy_rep.tools.survey.tables import WITHOUT_PYARROW, can_write_parquet, write_csv, write_parquet
@@ -37,7 +37,7 @@ from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
 from . import FAILED, OK
 from .inputs import WITHOUT_JINJA2, InputError, origin_of, read_lines
-from .terminal import Progress, print_error
+from .terminal import Pace, Progress, print_error
 
 try:
     from scrapy_rep.tools.survey.comparison_report import comparison_report
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FOLDER: Final = "robots-survey"
+_HOSTS_WORTH_PROCESSES: Final = 100
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -147,8 +148,19 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
         survey.add_all(unusable)
-        if origins:
-            fetch_each(origins, settings, lambda fetched: survey.add(_record(fetched, parsed, survey.folder)))
+        if not origins:
+            return
+        processes = None if len(origins) >= _HOSTS_WORTH_PROCESSES else 0
+        with in_background(_measure, survey.add, processes=processes) as measure_soon:
+
+            def found(fetched: Fetched) -> None:
+                body, about = _facts(fetched, parsed, survey.folder)
+                if body is None:
+                    survey.add(SiteRecord(**about))
+                else:
+                    measure_soon({"body": body, **about})
+
+            fetch_each(origins, settings, found)
 
     return survey.run(out, fetch_all)
 
@@ -172,8 +184,7 @@ class _Survey:
             self._add_earlier()
         self.folder.open(append=arguments.resume)
         self._expected = self._before = self._totals.sites
-        self._began = monotonic()
-        self._progress = Progress(sys.stderr)
+        self._pace, self._progress = Pace(), Progress(sys.stderr)
 
     def _add_earlier(self) -> None:
         try:
@@ -199,8 +210,9 @@ class _Survey:
         """Write *record*, add it up, and show progress."""
         self.folder.add(record)
         self._totals.add(record)
-        rate = (self._totals.sites - self._before) / max(monotonic() - self._began, 0.001)
-        self._progress.show(f"{self._counts()}, {rate:,.0f} per second")
+        done = self._totals.sites - self._before
+        pace = self._pace.text(done, done / max(self._expected - self._before, 1))
+        self._progress.show(f"{self._counts()}, {pace}")
 
     def add_all(self, records: Iterable[SiteRecord]) -> None:
         """Add each of *records*."""
@@ -209,7 +221,10 @@ class _Survey:
 
     def _counts(self) -> str:
         totals = self._totals
-        return f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt"
+        return (
+            f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
+            f" {totals.kinds[UNREACHABLE]:,} unreachable"
+        )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:
         """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code."""
@@ -222,7 +237,7 @@ class _Survey:
         page = report(totals, now, expected=self._expected, records=folder.records(), body=folder.body)
         folder.page.write_text(page, encoding="utf-8")
         self._write_tables()
-        out.write(f"{self._counts()}, {totals.kinds[UNREACHABLE]:,} unreachable\n{self.folder.page}\n")
+        out.write(f"{self._counts()}\n{self.folder.page}\n")
         return OK if totals.sites == self._expected else FAILED
 
     def _write_tables(self) -> None:
@@ -247,7 +262,12 @@ def _origins(arguments: Namespace) -> tuple[list[Origin], list[SiteRecord]]:
     return [*origins], unusable
 
 
-def _record(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> SiteRecord:
+def _measure(arguments: dict[str, Any]) -> SiteRecord:
+    return measure(**arguments)
+
+
+def _facts(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> tuple[bytes | None, dict[str, Any]]:
+    """The body of a robots.txt, saved in *folder*, None if there is none; and the other arguments of `measure`."""
     entry, access = fetched.entry, fetched.robots.access
     about: dict[str, Any] = {
         "site": str(fetched.origin),
@@ -259,6 +279,6 @@ def _record(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> Site
         "fetched_at": datetime.fromtimestamp(entry.fetched_at, timezone.utc).isoformat(timespec="seconds"),
     }
     if access is not Access.SUCCESSFUL:
-        return SiteRecord(**about)
-    file = folder.save_body(fetched.origin, entry.body)
-    return measure(body=entry.body, dialect=parsed.dialect, limit=parsed.max_size, file=file, **about)
+        return None, about
+    about |= {"dialect": parsed.dialect, "limit": parsed.max_size}
+    return entry.body, {**about, "file": folder.save_body(fetched.origin, entry.body)}

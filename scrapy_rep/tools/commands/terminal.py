@@ -8,7 +8,7 @@ from functools import lru_cache
 from time import monotonic
 from typing import IO, Final
 
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import duration, shown
 
 from . import FAILED
 
@@ -60,3 +60,16 @@ class Progress:
             self._err.write(f"\r{'':<{self._width}}\r")
             self._err.flush()
             self._width = 0
+
+
+class Pace:
+    """How fast a command gets on since now, and how long it still takes at that pace."""
+
+    def __init__(self) -> None:
+        self._began = monotonic()
+
+    def text(self, done: int, share: float | None) -> str:
+        """The pace after *done* things; *share* is the part of the work that is done, None if that is unknown."""
+        seconds = max(monotonic() - self._began, 0.001)
+        rate = f"{done / seconds:,.0f} per second"
+        return f"{rate}, {duration(seconds / share - seconds)} left" if share and share < 1 else rate

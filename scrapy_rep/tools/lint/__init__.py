@@ -59,9 +59,25 @@ def lint(
     `MOST_OF_A_CODE` findings. Raises `TypeError` for a *body* that is not ``bytes``, and nothing else, whatever
     the body contains.
     """
+    return findings_in(subject_of(body, dialect, limit=limit, url=url, hops=hops, status=status))
+
+
+def subject_of(
+    body: bytes,
+    dialect: Dialect,
+    *,
+    limit: int | None,
+    url: str = "",
+    hops: Sequence[str] = (),
+    status: int | None = None,
+) -> Subject:
+    """What `lint` looks at; the arguments are the same."""
     require_octets(body)
-    dialect = dialect if dialect.is_googles else GOOGLE
-    subject = Subject(body, dialect, limit, url, hops, status)
+    return Subject(body, dialect if dialect.is_googles else GOOGLE, limit, url, hops, status)
+
+
+def findings_in(subject: Subject) -> tuple[Finding, ...]:
+    """The findings in *subject*, as `lint` returns them."""
     found = Findings(CODES)
     file_checks.check(subject, found)
     if subject.is_readable:

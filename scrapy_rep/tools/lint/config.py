@@ -61,8 +61,10 @@ class Config:
 
     def _codes(self, names: Iterable[str]) -> frozenset[str]:
         names = set(names)
+        if ALL in names or not names:
+            return frozenset(CODES if names else ())
         severities = ((code, self.severity.get(code, kind.severity)) for code, kind in CODES.items())
-        return frozenset(code for code, severity in severities if {ALL, code, severity.value} & names)
+        return frozenset(code for code, severity in severities if code in names or severity.value in names)
 
     def with_severity(self, finding: Finding) -> Finding:
         """*finding* as serious as this says."""

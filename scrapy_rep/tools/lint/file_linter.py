@@ -8,12 +8,13 @@ from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
 
-from . import CODES, lint
+from . import CODES, findings_in, subject_of
 from .config import Config
 from .finding import Finding
 from .fix import Fix, apply_fixes
 from .fixes import Fixer
 from .inline_ignores import inline_ignores
+from .subject import Subject
 
 _PASSES: Final = 10  # a fix may make another one possible
 
@@ -53,8 +54,8 @@ class FileLinter:
         """Lint *body*, what the file *name* holds; the other arguments are those of `lint`."""
 
         def once(octets: bytes) -> LintedFile:
-            findings = lint(octets, self.dialect, limit=self.limit, url=url, hops=hops, status=status)
-            return self._chosen(name, octets, findings)
+            subject = subject_of(octets, self.dialect, limit=self.limit, url=url, hops=hops, status=status)
+            return self._chosen(name, subject, findings_in(subject))
 
         linted, fixed = once(body), 0
         for _ in range(_PASSES if self.is_fixing else 0):
@@ -68,14 +69,15 @@ class FileLinter:
     def _most_octets(self) -> int:
         return MAX_SIZE if self.limit is None else min(self.limit, MAX_SIZE)
 
-    def _chosen(self, name: str, body: bytes, findings: Sequence[Finding]) -> LintedFile:
+    def _chosen(self, name: str, subject: Subject, findings: Sequence[Finding]) -> LintedFile:
         """Those of *findings* that are reported."""
+        body = subject.octets
         ignores, codes = inline_ignores(body, CODES), self.config.codes_for(name)
         chosen = tuple(
             self.config.with_severity(each)
             for each in findings
             if each.code in codes and not ignores.silences(each)
         )
-        fixer = Fixer(body, self.dialect, limit=self.limit)
+        fixer = Fixer(body, self.dialect, limit=self.limit, subject=subject)
         fixes = tuple(map(fixer.fix_for, chosen))
         return LintedFile(name, body, body, chosen, fixes, problems=tuple(ignores.problems))

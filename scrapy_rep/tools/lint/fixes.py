@@ -50,13 +50,21 @@ def fix_for(
 
 
 class Fixer:
-    """Gives the fixes of the findings in one *body*."""
+    """Gives the fixes of the findings in one *body*, or in the *subject* that was made of it for the linter."""
 
-    def __init__(self, body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> None:
+    def __init__(
+        self,
+        body: bytes,
+        dialect: Dialect = GOOGLE,
+        *,
+        limit: int | None = MAX_SIZE,
+        subject: Subject | None = None,
+    ) -> None:
         self._most_octets = MAX_SIZE if limit is None else min(limit, MAX_SIZE)
         # In a longer one the end is not read, and a shorter start would bring it back.
         self._is_fixable = len(body) <= self._most_octets and dialect.name in PROVED
-        self._subject = Subject(body, dialect, None)
+        # Where there are fixes, no limit has cut it: what the linter has read need not be read again.
+        self._subject = subject if subject and self._is_fixable else Subject(body, dialect, None)
 
     def fix_for(self, finding: Finding) -> Fix | None:
         """The fix of *finding*; None where none is safe."""

@@ -79,21 +79,23 @@ def _whom(group: Group) -> str:
 class _Weighed(NamedTuple):
     """A rule as the engine compares it.
 
-    ``shape`` is its pattern with a NUL for each wildcard, ``head`` is the part before the first wildcard, and
-    ``octets`` is the length of the shortest path that it matches.
+    ``shape`` is its pattern with a NUL for each wildcard, ``head`` is the part before the first wildcard,
+    ``longest`` is the longest part without one, and ``octets`` is the length of the shortest path that it matches.
     """
 
     rule: Rule
     pattern: Pattern
     shape: bytes
     head: bytes
+    longest: bytes
     octets: int
 
     @classmethod
     def of(cls, rule: Rule, spelling: bytes, *, canonical: bool) -> _Weighed:
         pattern = Pattern.of(spelling, canonical_octets=canonical)
         shape = b"\0".join(pattern.pieces) + (b"" if pattern.anchored else b"\0")
-        return cls(rule, pattern, shape, pattern.pieces[0], len(shape) - shape.count(0))
+        pieces = pattern.pieces
+        return cls(rule, pattern, shape, pieces[0], max(pieces, key=len), len(shape) - shape.count(0))
 
     def beats(self, other: _Weighed) -> bool:
         """Whether it wins over *other*, a rule with the opposite verdict, on a path that both match."""
@@ -258,8 +260,9 @@ class _Comparison:
                     continue
                 if is_too_much(len(shape) + len(other.shape), len(other.pattern.pieces)):
                     return
-                if other.octets <= len(shape) and other.pattern.matches(shape):
+                # What is cheap to know comes first: of most pairs neither covers the other.
+                if other.octets <= len(shape) and other.longest in shape and other.pattern.matches(shape):
                     yield other
 
 
-_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"", 0)
+_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"", b"", 0)

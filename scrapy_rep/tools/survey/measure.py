@@ -15,7 +15,7 @@ from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.lint import Finding, lint
+from scrapy_rep.tools.lint import Finding, findings_in, subject_of
 from scrapy_rep.tools.processes import map_in_processes
 
 from .crawlers import ai_crawlers, named_crawlers, treatment
@@ -37,8 +37,10 @@ def measure(
     *limit* is the number of octets that are parsed; *fetched* holds the record's fields about the fetch.
     """
     robotstxt = parse(body, dialect, limit=limit)
-    records, groups = robotstxt.records, robotstxt.groups
-    findings = lint(body, dialect, limit=limit, **_source(site, fetched))
+    subject = subject_of(body, dialect, limit=limit, **_source(site, fetched))
+    findings = findings_in(subject)
+    read = subject if dialect.is_googles else robotstxt  # the linter has read it, in one of Google's dialects
+    records, groups = read.records, read.groups
     is_page, agents = is_html(body), _rules_by_name(groups)
     signals = {} if is_page else signal_lines(records)
     return SiteRecord(
@@ -50,7 +52,7 @@ def measure(
         **_record_figures(records),
         groups=len(groups),
         agents=agents,
-        crawl_delays=_crawl_delays(robotstxt.extensions),
+        crawl_delays=_crawl_delays(read.extensions),
         sitemaps=len(robotstxt.sitemaps),
         findings=dict(Counter(finding.code for finding in findings)),
         finding_lines=_finding_lines(findings),

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
+from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
 from scrapy_rep.tools.survey import measure
 from tests.support.command import robots_command, scrapy_process
@@ -36,7 +37,7 @@ def records(folder: Path) -> dict[str, dict[str, Any]]:
 
 def without_progress(err: str) -> list[str]:
     """The lines on standard error, but not those on progress, which a slow machine has time for."""
-    return [line for line in err.splitlines() if not line.endswith(" per second")]
+    return [line for line in err.splitlines() if " per second" not in line]
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_several_processes_find_what_one_does(
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
     monkeypatch.setattr(measure, "_FILES_WORTH_PROCESSES", 1)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
     assert len(records(tmp_path / "two")) == 44
@@ -160,6 +161,18 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
     assert found["no host://"]["problem"].startswith("not a site: no host://: no robots.txt speaks for")
     assert (tmp_path / "out" / found[garbage]["file"]).read_bytes() == b"\0\xff" * 300
     assert len(list((tmp_path / "out" / "files").iterdir())) == 3
+
+
+def test_many_sites_are_measured_in_other_processes_while_others_are_fetched(tmp_path: Path) -> None:
+    with Site([f"127.0.0.{number}" for number in range(1, 103)]) as site:
+        for number, origin in enumerate(site.origins):
+            site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{number}\n" * number), origin)
+        (tmp_path / "list").write_text("\n".join(site.origins))
+        code, out, err = robots_command(tmp_path, "survey", "--from-file", "list", "--out", "out")
+    assert (code, out) == (0, "102 of 102 sites, 102 with a robots.txt, 0 unreachable\nout/survey.html\n")
+    assert without_progress(err) == []
+    found = records(tmp_path / "out")
+    assert [found[origin]["disallow"] for origin in site.origins] == [*range(102)]
 
 
 def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import FAILED, Command, terminal
 from scrapy_rep.tools.commands.inputs import InputError, origin_of
-from scrapy_rep.tools.commands.terminal import Progress, paint
+from scrapy_rep.tools.commands.terminal import Pace, Progress, paint
 from tests.support.command import robots_command
 
 
@@ -77,3 +77,13 @@ def test_a_stream_that_the_shell_has_closed_ends_a_command_with_2(
     command.settings = Settings()
     command.run([], Namespace(rest=["lint", "nosuch"]))
     assert command.exitcode == FAILED
+
+
+def test_the_pace_says_how_long_it_still_takes_where_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    pace = Pace()
+    now[0] = 130.0
+    assert pace.text(30_000, 0.25) == "1,000 per second, 1 min 30 s left"
+    assert pace.text(30_000, None) == pace.text(30_000, 1.0) == "1,000 per second"
+    assert pace.text(0, 0.0) == "0 per second"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_rep.tools import processes
 from scrapy_rep.tools.lint import many_files
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
@@ -47,7 +48,7 @@ def test_several_processes_find_what_one_does_in_the_same_order(
     linter = FileLinter(Config(select=("optimise",), folder=tmp_path))
     alone = list(lint_files(linter, paths))
     monkeypatch.setattr(many_files, "_FILES_WORTH_PROCESSES", 1)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
 
     together = list(lint_files(linter, paths))
 

@@ -1,0 +1,36 @@
+"""Which source is at a path. The store is imported only where there is one: its room loads Scrapy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from scrapy_rep.tools.survey.records import SurveyFolder
+
+from .file_sources import FileSource, SurveySource
+from .sources import Reading, Source, SourceError
+
+_SQLITE: Final = b"SQLite format 3\0"  # how every file of SQLite starts
+
+
+def open_source(path: Path, reading: Reading | None = None) -> Source:
+    """The source at *path*: a folder of files, the folder of a survey, or a store, which takes a *reading*.
+
+    Raises `SourceError` when it is none of these.
+    """
+    try:
+        if path.is_dir():
+            return SurveySource(path) if _is_survey(path) else FileSource(path)
+        with path.open("rb") as file:
+            start = file.read(len(_SQLITE))
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if start != _SQLITE:
+        raise SourceError(f"{path} is neither a folder of robots.txt files nor a store (REP_STORE_PATH)")
+    from .store_source import StoreSource  # noqa: PLC0415  # loads Scrapy, which folders do not need
+
+    return StoreSource(path, reading or Reading())
+
+
+def _is_survey(folder: Path) -> bool:
+    return SurveyFolder(folder).is_used and (folder / "files").is_dir()

@@ -1,0 +1,228 @@
+"""Decide millions of URLs by robots.txt files that are already there, and fetch nothing.
+
+    scrapy robots decide --robots PATH [--urls FILE] [--agent TOKEN]… [--only allowed] [--format tsv] [--summary]
+
+PATH is a folder of robots.txt files named by host, the folder of a survey, or a store (REP_STORE_PATH), by default
+that of the project. FILE has one URL per line, in any order; gzip, bzip2 and xz are read too, - is standard input.
+Prints one line per URL, in the order of the input, as JSON or separated by tabs; --format urls prints the URLs of
+one kind as they came. With several --agent each URL is decided for each of them.
+A URL whose robots.txt is not in PATH is unknown, and so is what is not a URL. An unreachable robots.txt disallows,
+a missing one (404) allows, as in a crawl. Modes and exceptions of the project do not count.
+Exits with 0 when there is a verdict on every URL, 1 when one is unknown, 2 when it could not do its work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, cast
+
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.bulk.lines import FORMATS, UNKNOWN, WORDS, Key, Task
+from scrapy_rep.tools.bulk.reading import Damaged, chunks, decompressed
+from scrapy_rep.tools.bulk.sources import Reading, SourceError
+from scrapy_rep.tools.bulk.verdicts import Rules
+from scrapy_rep.tools.processes import cores, map_with_state
+
+from . import FOUND, OK
+from .inputs import InputError, crawlers_of, unreadable
+from .terminal import Pace, Progress, print_error
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from scrapy.settings import BaseSettings
+
+_MISSING: Final[dict[str, bool | None]] = {"allow": True, "disallow": False, "unknown": None}
+_CHUNKS_WORTH_PROCESSES: Final = 2
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command to *parser*."""
+    parser.add_argument(
+        "--urls", metavar="FILE", default="-", help="one URL per line; - is standard input (default)"
+    )
+    parser.add_argument("--robots", metavar="PATH", help="a folder or a store (default: the store of the project)")
+    parser.add_argument(
+        "--agent",
+        metavar="TOKEN",
+        action="append",
+        help="a product token or User-Agent header, may be repeated (default: the project's)",
+    )
+    parser.add_argument(
+        "--dialect",
+        metavar="NAME",
+        choices=DIALECTS,
+        help=f"how robots.txt is read (default: REP_DIALECT): {', '.join(DIALECTS)}",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=_MISSING,
+        default="unknown",
+        help="the verdict on URLs without a robots.txt in PATH (default: unknown)",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="how to print (default: jsonl)")
+    parser.add_argument(
+        "--only", choices=[*WORDS.values()], action="append", help="print these URLs alone, may be repeated"
+    )
+    parser.add_argument("--summary", action="store_true", help="print numbers of URLs instead")
+    parser.add_argument("--processes", type=_number, metavar="N", help="(default: one for each core)")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a number of processes")
+    return int(text)
+
+
+def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
+    """Run the command; return the exit code."""
+    try:
+        processes = arguments.processes or cores()
+        task = _task(arguments, settings, processes)
+        decided = _Output(arguments, out)
+        with _opened(arguments.urls) as file:
+            decided.write_all(task, file, processes)
+        return decided.end()
+    except (InputError, InvalidSettingError, SourceError) as error:
+        out.flush()
+        return print_error("decide", error)
+
+
+def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
+    """What to do. Raises `InputError`, `InvalidSettingError` and `SourceError`."""
+    parsed, crawlers = RepSettings.from_settings(settings), crawlers_of(arguments.agent, settings)
+    if (
+        arguments.format == "urls"
+        and not arguments.summary
+        and (len(arguments.only or ()), len(crawlers)) != (1, 1)
+    ):
+        raise InputError(
+            "--format urls prints URLs of one kind for one crawler: add --only allowed, and one --agent"
+        )
+    rules = Rules(
+        tuple(crawlers),
+        DIALECTS[arguments.dialect] if arguments.dialect else parsed.dialect,
+        parsed.max_size,
+        parsed.unreachable.access,
+        _MISSING[arguments.missing],
+    )
+    task = Task(
+        Path(arguments.robots) if arguments.robots else _store_of(parsed),
+        Reading(parsed.stale_max, dict(parsed.status_access)),
+        rules,
+        parsed.memory_size // processes,
+        arguments.format,
+        ("",) if arguments.summary else tuple(arguments.only or ()),
+    )
+    task.start()  # what cannot be used is said before anything is read
+    return task
+
+
+def _store_of(settings: RepSettings) -> Path:
+    from scrapy_rep.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
+
+    path = path_of_store(settings)
+    if path is None or not path.exists():
+        raise InputError("there is no store here: name a folder of robots.txt files, or a store, with --robots")
+    return path
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BufferedReader]:
+    """Open the file *name*, or standard input. Raises `InputError`, for what reading it raises too."""
+    if name == "-" and sys.stdin.isatty():
+        raise InputError("no URLs given: name a file with --urls, or pipe them to standard input, one per line")
+    try:
+        if name == "-":
+            yield cast("BufferedReader", sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as file:
+                yield file
+    except Damaged as error:
+        raise InputError(f"{name}: damaged, or cut off: {error}") from None
+    except ValueError as error:  # a NUL in the name
+        raise unreadable(name, error) from None
+
+
+class _Output:
+    """Writes the verdicts as they come, counts them, and shows progress."""
+
+    def __init__(self, arguments: Namespace, out: IO[str]) -> None:
+        self._arguments, self._out = arguments, out
+        self._octets: IO[bytes] | None = getattr(out, "buffer", None)
+        self._counts: Counter[Key] = Counter()
+        self._progress, self._pace = Progress(sys.stderr), Pace()
+
+    def write_all(self, task: Task, file: BufferedReader, processes: int) -> None:
+        """Decide the URLs in *file*. Raises `InputError` and `SourceError`."""
+        if not self._arguments.summary:
+            self._write(FORMATS[task.format].head.encode())
+        size = _size(file)
+        results = map_with_state(
+            task.start, self._read(file), worth_it=_CHUNKS_WORTH_PROCESSES, processes=processes, batch=1
+        )
+        with closing(cast("Any", results)):
+            for octets, counts in results:
+                self._write(octets)
+                self._counts.update(counts)
+                self._show(file.tell() / size if size else None)
+
+    def _read(self, file: BufferedReader) -> Iterator[bytes]:
+        try:
+            yield from chunks(decompressed(file))
+        except OSError as error:  # gzip says so of a damaged file, too
+            raise InputError(f"{self._arguments.urls}: {error.strerror or error}") from None
+
+    def _write(self, octets: bytes) -> None:
+        if self._octets is not None:
+            self._octets.write(octets)
+        else:
+            self._out.write(octets.decode("utf-8", "surrogateescape"))
+
+    def _show(self, share: float | None) -> None:
+        done = self._counts.total()
+        self._progress.show(f"{done:,} verdicts, {self._pace.text(done, share)}")
+
+    def end(self) -> int:
+        """Print the summary, and what is unknown; return the exit code."""
+        self._progress.clear()
+        if self._arguments.summary:
+            self._write_summary()
+        self._out.flush()
+        unknown: Counter[str] = Counter()
+        for (_, allowed, reason), number in self._counts.items():
+            if allowed is None:
+                unknown[reason] += number
+        if not unknown:
+            return OK
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in unknown.most_common())
+        print_error("decide", f"{unknown.total():,} of {self._counts.total():,} verdicts are {UNKNOWN}: {reasons}")
+        return FOUND
+
+    def _write_summary(self) -> None:
+        is_json = self._arguments.format == "jsonl"
+        if not is_json:
+            self._out.write("agent\tallowed\treason\turls\n")
+        for (agent, allowed, reason), number in self._counts.most_common():
+            facts = {"agent": agent, "allowed": allowed, "reason": reason, "urls": number}
+            row = f"{agent}\t{WORDS[allowed]}\t{reason}\t{number}"
+            self._out.write(f"{json.dumps(facts) if is_json else row}\n")
+
+
+def _size(file: BufferedReader) -> int:
+    """The octets of a regular *file*, 0 of anything else."""
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:  # no file, in a test
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0

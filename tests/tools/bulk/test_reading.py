@@ -1,0 +1,63 @@
+"""Lists of URLs in pieces: whole lines, whatever their length, compressed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import random
+from collections.abc import Callable
+
+import pytest
+
+from scrapy_rep.tools.bulk import reading
+from scrapy_rep.tools.bulk.reading import CHUNK, Damaged, chunks, decompressed
+from scrapy_rep.tools.bulk.verdicts import LONGEST_URL
+
+LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(20_000)]
+
+
+def read(content: bytes) -> list[bytes]:
+    return [*chunks(decompressed(io.BufferedReader(io.BytesIO(content))))]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_pieces_are_of_whole_lines(compress: Callable[[bytes], bytes], end: bytes) -> None:
+    pieces = read(compress(b"\n".join(LINES) + end))
+    assert b"".join(pieces).split(b"\n") == [*LINES, b""]
+    assert all(piece.endswith(b"\n") and len(piece) < 2 * CHUNK for piece in pieces)
+    assert len(pieces) > 4
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\n\n\n", b"x"])
+def test_little_or_nothing_is_read_too(content: bytes) -> None:
+    assert b"".join(read(content)).strip() == content.strip()
+
+
+@pytest.mark.parametrize("length", [CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK, 5 * CHUNK + 17])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\nhttps://a.example/\n"])
+def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(length: int, end: bytes) -> None:
+    lines = b"".join(read(b"first\n" + length * b"x" + end)).split(b"\n")
+    assert lines[0] == b"first"
+    assert len(lines[1]) > LONGEST_URL
+    assert set(lines[1]) == {ord("x")}
+    assert lines[2:] == (end or b"\n").split(b"\n")[1:]
+    assert max(map(len, read(b"first\n" + length * b"x" + end))) < 3 * CHUNK
+
+
+def test_random_lines_come_back_whatever_the_size_of_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "CHUNK", 7)
+    source = random.Random(7)  # noqa: S311
+    for _ in range(200):
+        content = bytes(source.choices(b"ab\n", k=source.randrange(60)))
+        assert b"".join(read(content)).rstrip(b"\n") == content.rstrip(b"\n")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_list_that_is_cut_off_raises(compress: Callable[[bytes], bytes]) -> None:
+    content = compress(os.urandom(100_000))
+    with pytest.raises(Damaged):
+        read(content[:50_000])

@@ -1,0 +1,162 @@
+"""Where bulk decisions find robots.txt files: exact origins, what a fetch meant, nothing guessed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from time import time
+
+import pytest
+
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.stores.sqlite_file import SqliteFile
+from scrapy_rep.tools.bulk.opening import open_source
+from scrapy_rep.tools.bulk.sources import Known, Missing, Reading, SourceError
+from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
+
+DAY = 86_400.0
+
+
+def origin(url: str) -> Origin:
+    return Origin.from_url(url)
+
+
+@pytest.mark.parametrize(
+    ("name", "speaks_for", "not_for"),
+    [
+        ("a.example", ["http://a.example", "https://a.example"], ["https://a.example:8443", "ftp://a.example"]),
+        ("a.example.txt", ["http://a.example", "https://a.example"], ["http://a.example:443"]),
+        ("a.example_443", ["https://a.example"], ["http://a.example"]),
+        ("http+a.example+80.txt", ["http://a.example"], ["https://a.example"]),
+        ("%3A%3A1_8080", ["http://[::1]:8080"], ["http://[::1]"]),
+        ("xn--bcher-kva.example", ["https://bücher.example"], ["https://bucher.example"]),
+    ],
+)
+def test_ours_a_file_speaks_for_the_origins_of_its_name_alone(
+    tmp_path: Path, name: str, speaks_for: list[str], not_for: list[str]
+) -> None:
+    (tmp_path / name).write_bytes(b"Disallow: /x")
+    source = open_source(tmp_path)
+    known = Known(Access.SUCCESSFUL, b"Disallow: /x")
+    assert [source.get(origin(url)) for url in speaks_for] == [known] * len(speaks_for)
+    assert [source.get(origin(url)) for url in not_for] == [Missing.NO_FILE] * len(not_for)
+
+
+def test_ours_the_most_exact_name_counts(tmp_path: Path) -> None:
+    (tmp_path / "a.example").write_bytes(b"host")
+    (tmp_path / "a.example_80").write_bytes(b"port")
+    source = open_source(tmp_path)
+    assert source.get(origin("http://a.example")) == Known(Access.SUCCESSFUL, b"port")
+    assert source.get(origin("https://a.example")) == Known(Access.SUCCESSFUL, b"host")
+
+
+def test_ours_a_file_that_cannot_be_read_allows_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.example").mkdir()
+    assert open_source(tmp_path).get(origin("https://a.example")) is Missing.UNREADABLE
+
+
+@pytest.mark.parametrize("host", ["..", ".", "..%2f..%2fsecret", "..\\secret"])
+def test_ours_no_host_leads_out_of_the_folder(tmp_path: Path, host: str) -> None:
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "secret").write_bytes(b"")
+    (tmp_path / "..secret").write_bytes(b"")
+    assert open_source(tmp_path / "robots").get(Origin("https", host, 443)) is Missing.NO_FILE
+
+
+def test_ours_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
+    survey = SurveyFolder(tmp_path)
+    survey.open(append=False)
+    https, http = origin("https://a.example"), origin("http://a.example")
+    survey.add(SiteRecord(site=str(https), file=survey.save_body(https, b"Disallow: /x")))
+    survey.add(SiteRecord(site="https://gone.example", access="unavailable", status=404))
+    survey.add(SiteRecord(site="https://dead.example", access="unreachable", problem="dead"))
+    survey.close()
+    source = open_source(tmp_path)
+    assert source.get(https) == Known(Access.SUCCESSFUL, b"Disallow: /x")
+    assert source.get(http) is Missing.NO_FILE
+    assert source.get(origin("https://gone.example")) == Known(Access.UNAVAILABLE)
+    assert source.get(origin("https://dead.example")) == Known(Access.UNREACHABLE)
+
+
+def test_ours_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
+    with pytest.raises(SourceError, match="line 1 is not a survey record"):
+        open_source(tmp_path)
+
+
+def entry(url: str, access: Access, status: int | None, *, failing_for: float | None = None) -> Entry:
+    """An entry that expired yesterday, after 40 days if it has not failed since."""
+    now, of = time(), origin(url)
+    since = None if failing_for is None else now - failing_for
+    return Entry(
+        of, access, of.robots_url, status, b"Disallow: /x", (), now - 40 * DAY, now - DAY,
+        failures=int(since is not None), unreachable_since=since, tried_at=now - DAY,
+    )  # fmt: skip
+
+
+def store(path: Path, *entries: Entry) -> Path:
+    with closing(SqliteFile(path)) as file:
+        for each in entries:
+            file.put(each, "", time())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("access", "status", "failing_for", "means"),
+    [
+        (Access.SUCCESSFUL, 200, None, Access.SUCCESSFUL),
+        (Access.SUCCESSFUL, 200, DAY, Access.SUCCESSFUL),
+        (Access.UNAVAILABLE, 404, None, Access.UNAVAILABLE),
+        (Access.UNREACHABLE, 503, DAY, Access.UNREACHABLE),
+        (Access.UNREACHABLE, None, 31 * DAY, Access.UNAVAILABLE),
+    ],
+)
+def test_ours_an_entry_means_what_it_means_to_a_crawl(
+    tmp_path: Path, access: Access, status: int | None, failing_for: float | None, means: Access
+) -> None:
+    path = store(tmp_path / "s.sqlite", entry("https://a.example", access, status, failing_for=failing_for))
+    found = open_source(path).get(origin("https://a.example"))
+    assert found == Known(means, b"Disallow: /x" if means is Access.SUCCESSFUL else b"")
+    assert open_source(path).get(origin("http://a.example")) is Missing.NO_FILE
+
+
+def test_ours_a_stale_entry_of_an_unreachable_origin_counts_as_long_as_the_settings_say(tmp_path: Path) -> None:
+    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200, failing_for=2 * DAY))
+    short, long = (open_source(path, Reading(stale_max=days * DAY)) for days in (0.5, 2))
+    assert short.get(origin("https://a.example")) == Known(Access.UNREACHABLE)
+    assert long.get(origin("https://a.example")) == Known(Access.SUCCESSFUL, b"Disallow: /x")
+
+
+def test_ours_a_status_with_a_meaning_of_its_own_has_it_here_too(tmp_path: Path) -> None:
+    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.UNAVAILABLE, 403))
+    reading = Reading(status_access={403: Access.UNREACHABLE})
+    assert open_source(path, reading).get(origin("https://a.example")) == Known(Access.UNREACHABLE)
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\0garbage", b"User-agent: *", b""])
+def test_ours_what_is_no_source_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(SourceError, match="file"):
+        open_source(tmp_path / "file")
+    with pytest.raises(SourceError, match="No such file"):
+        open_source(tmp_path / "nowhere")
+
+
+def test_ours_a_locked_store_is_refused(tmp_path: Path) -> None:
+    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SourceError, match="cannot be read: database is locked"):
+            open_source(path)
+
+
+def test_ours_a_store_that_is_damaged_later_decides_nothing(tmp_path: Path) -> None:
+    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE bodies SET body = x'00'")
+    with pytest.raises(SourceError, match=r"cannot be read: the entry of https://a[.]example"):
+        open_source(path).get(origin("https://a.example"))

@@ -1,0 +1,208 @@
+"""``scrapy robots decide``: a line for every URL, in order, whatever the URLs are, and however many processes."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_rep.tools.bulk import reading
+from scrapy_rep.tools.commands import decide
+from tests.support.command import robots_command, scrapy_process
+
+URLS = [
+    "https://a.example/private/1", "https://a.example/open", "https://b.example/private", "https://c.example/x",
+    "no url", "http://user@A.example:80/private",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of robots.txt files, and a list of URLs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "a.example").write_bytes(b"User-agent: *\nDisallow: /private\n")
+    (tmp_path / "robots" / "b.example").write_bytes(b"User-agent: Bot\nAllow: /\nUser-agent: *\nDisallow: /\n")
+    (tmp_path / "urls").write_text("\n".join(URLS))
+    return tmp_path
+
+
+def decided(*arguments: str, settings: dict[str, Any] | None = None) -> tuple[int, str]:
+    """The exit code and what is printed, in this process."""
+    parser, out = ArgumentParser(), io.StringIO()
+    decide.add_arguments(parser)
+    parsed = parser.parse_args(["--robots", "robots", "--agent", "Bot", *arguments])
+    return decide.run(parsed, Settings(settings), out), out.getvalue()
+
+
+def test_each_url_has_its_line_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = decided("--urls", "urls")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [line["url"] for line in found] == URLS
+    assert found[0] == {
+        "url": URLS[0], "origin": "https://a.example", "agent": "Bot", "allowed": False, "line": 2,
+        "rule": "Disallow: /private", "reason": "rule",
+    }  # fmt: skip
+    assert [(line["allowed"], line["reason"]) for line in found] == [
+        (False, "rule"), (True, "no rule"), (True, "rule"), (None, "no robots.txt"), (None, "not a URL"),
+        (False, "rule"),
+    ]  # fmt: skip
+    assert (found[4]["origin"], found[4]["line"]) == (None, None)
+    assert code == 1
+    assert capsys.readouterr().err == (
+        "scrapy robots decide: 2 of 6 verdicts are unknown: 1 no robots.txt, 1 not a URL\n"
+    )
+
+
+def test_each_url_has_its_line_separated_by_tabs() -> None:
+    _, out = decided("--urls", "urls", "--format", "tsv")
+    found = [*csv.DictReader(io.StringIO(out), delimiter="\t", quoting=csv.QUOTE_NONE)]
+    assert [line["url"] for line in found] == URLS
+    assert [line["allowed"] for line in found[:5]] == ["disallowed", "allowed", "allowed", "unknown", "unknown"]
+    assert (found[0]["line"], found[1]["line"], found[0]["rule"]) == ("2", "", "Disallow: /private")
+
+
+def test_several_agents_have_a_line_each() -> None:
+    _, out = decided("--urls", "urls", "--agent", "Other/1.0")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [line["agent"] for line in found] == ["Bot", "Other"] * len(URLS)
+    assert [line["allowed"] for line in found[4:6]] == [True, False]
+
+
+def test_the_agent_of_the_project_is_the_default() -> None:
+    parser, out = ArgumentParser(), io.StringIO()
+    decide.add_arguments(parser)
+    arguments = parser.parse_args(["--robots", "robots", "--urls", "urls"])
+    decide.run(arguments, Settings({"REP_USER_AGENTS": ["NewBot", "Bot"]}), out)
+    assert [json.loads(line)["agent"] for line in out.getvalue().splitlines()[1:3]] == ["Bot", "Bot"]
+
+
+@pytest.mark.parametrize(
+    ("only", "number"), [(["allowed"], 2), (["disallowed"], 2), (["unknown"], 2), (["allowed", "unknown"], 4)]
+)
+def test_only_some_lines_are_printed(only: list[str], number: int) -> None:
+    options = [option for word in only for option in ("--only", word)]
+    assert len(decided("--urls", "urls", *options)[1].splitlines()) == number
+
+
+def test_the_urls_of_one_kind_come_back_as_they_were(tmp_path: Path) -> None:
+    octets = b"https://a.example/\xff\xfe\nhttps://a.example/private\n  https://b.example/\xc3\xbc\r\n"
+    Path("octets").write_bytes(octets)
+    options = ("--only", "allowed", "--format", "urls")
+    arguments = ("--robots", "robots", "--agent", "Bot", "--urls", "octets", *options)
+    with scrapy_process("robots", "decide", *arguments, folder=tmp_path) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert out == b"https://a.example/\xff\xfe\nhttps://b.example/\xc3\xbc\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--only", "allowed", "--agent", "Two"], ["--only", "allowed"] * 2])
+def test_urls_alone_are_refused_where_nobody_could_tell_what_they_are(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided("--urls", "urls", "--format", "urls", *options) == (2, "")
+    assert "add --only allowed, and one --agent" in capsys.readouterr().err
+
+
+def test_a_summary_counts_and_prints_no_url() -> None:
+    code, out = decided("--urls", "urls", "--summary")
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"agent": "Bot", "allowed": False, "reason": "rule", "urls": 2},
+        {"agent": "Bot", "allowed": True, "reason": "no rule", "urls": 1},
+        {"agent": "Bot", "allowed": True, "reason": "rule", "urls": 1},
+        {"agent": "Bot", "allowed": None, "reason": "no robots.txt", "urls": 1},
+        {"agent": "Bot", "allowed": None, "reason": "not a URL", "urls": 1},
+    ]
+    assert code == 1
+    _, out = decided("--urls", "urls", "--summary", "--format", "tsv")
+    assert out.splitlines()[:2] == ["agent\tallowed\treason\turls", "Bot\tdisallowed\trule\t2"]
+
+
+@pytest.mark.parametrize(("missing", "allowed"), [("allow", True), ("disallow", False), ("unknown", None)])
+def test_the_verdict_without_a_robots_txt_is_unknown_or_what_the_option_says(
+    missing: str, allowed: bool | None
+) -> None:
+    Path("one").write_text("https://c.example/\n")
+    code, out = decided("--urls", "one", "--missing", missing)
+    assert (code, json.loads(out)["allowed"]) == (int(allowed is None), allowed)
+
+
+def test_the_settings_of_the_project_count() -> None:
+    Path("one").write_text("https://a.example/robots.txt\n")
+    Path("robots/a.example").write_bytes(b"User-agent: *\nDisallow: /robots.txt\n")
+    assert '"allowed": true' in decided("--urls", "one")[1]
+    assert '"allowed": false' in decided("--urls", "one", settings={"REP_DIALECT": "google-exact"})[1]
+    assert '"allowed": false' in decided("--urls", "one", "--dialect", "google-exact")[1]
+    settings = {"REP_DIALECT": "google-exact", "REP_MAX_SIZE": 16}
+    assert '"allowed": true' in decided("--urls", "one", settings=settings)[1]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+def test_no_url_is_no_problem(content: bytes) -> None:
+    Path("none").write_bytes(content)
+    assert decided("--urls", "none") == (0, "")
+
+
+def test_several_processes_print_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "CHUNK", 2_000)
+    lines = [f"https://{'abc'[n % 3]}.example/{'private' if n % 5 else 'open'}/{n}" for n in range(2_000)]
+    Path("many.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    one = decided("--urls", "many.gz", "--processes", "1")
+    assert decided("--urls", "many.gz", "--processes", "2") == one
+    assert [json.loads(line)["url"] for line in one[1].splitlines()] == lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--robots", "nowhere"], "nowhere: No such file or directory"),
+        (["--robots", "urls"], "urls is neither a folder of robots.txt files nor a store"),
+        (["--robots", ""], "there is no store here: name a folder of robots.txt files, or a store, with --robots"),
+        (["--urls", "robots"], "robots: Is a directory"),
+        (["--urls", "nowhere"], "nowhere: No such file or directory"),
+        (["--urls", "cut.gz"], "cut.gz: damaged, or cut off: "),
+        (["--urls", "false.gz"], "false.gz: "),
+        (["--agent", "()"], "contains no product token"),
+        (["-s", "REP_DIALECT=none"], "REP_DIALECT"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_and_ends_it_with_2(arguments: list[str], problem: str) -> None:
+    Path("cut.gz").write_bytes(gzip.compress(os.urandom(1_000))[:500])
+    Path("false.gz").write_bytes(b"\x1f\x8bgarbage" * 9)
+    code, _, err = robots_command(
+        Path.cwd(), "decide", "--robots", "robots", "--agent", "Bot", "--urls", "urls", *arguments
+    )
+    assert (code, problem in err, err.count("\n")) == (2, True, 1), err
+
+
+def endless(path: Path) -> None:
+    with path.open("w") as file:
+        file.writelines(f"https://a.example/{n}/{'x' * 200}\n" for n in range(1_000_000))
+
+
+def test_a_closed_pipe_and_ctrl_c_end_it_quietly_without_processes_left(tmp_path: Path) -> None:
+    endless(tmp_path / "many")
+    arguments = ("robots", "decide", "--robots", "robots", "--agent", "Bot", "--urls", "many", "--processes", "2")
+    with scrapy_process(*arguments, folder=tmp_path) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith(b'{"url": "https://a.example/0/')
+        process.stdout.close()
+        assert process.wait(60) == 2
+    with scrapy_process(*arguments, folder=tmp_path) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, [line for line in err.decode().splitlines() if " per second" not in line]) == (
+        2,
+        [],
+    )

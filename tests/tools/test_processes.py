@@ -1,0 +1,130 @@
+"""Work for several processes: in order, no faster than it is worked off, and never silent about a death."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+
+import pytest
+
+from scrapy_rep.tools import processes as processes_module
+from scrapy_rep.tools.processes import in_background, map_in_processes, map_with_state
+
+
+def square(number: int) -> int:
+    if number < 0:
+        raise ValueError(f"{number} is negative")
+    return number * number
+
+
+def die(_: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def refuse() -> Callable[[int], int]:
+    raise ValueError("no start")
+
+
+def counter() -> Callable[[int], tuple[int, int]]:
+    """What counts its own calls."""
+    calls = count(1)
+    return lambda _: (os.getpid(), next(calls))
+
+
+def test_results_come_in_the_order_of_the_items() -> None:
+    found = [*map_with_state(partial(partial, square), range(200), worth_it=2, processes=2)]
+    assert found == [number * number for number in range(200)]
+
+
+@pytest.mark.parametrize(("items", "processes"), [(3, 2), (10, 1)])
+def test_little_work_and_one_core_need_no_other_process(items: int, processes: int) -> None:
+    found = [*map_with_state(counter, range(items), worth_it=4, processes=processes)]
+    assert found == [(os.getpid(), number) for number in range(1, items + 1)]
+
+
+def test_a_process_keeps_its_state_for_all_its_items() -> None:
+    found = [*map_with_state(counter, range(100), worth_it=2, processes=2, batch=5)]
+    assert os.getpid() not in dict(found)
+    assert sum(dict(found).values()) == 100
+
+
+def test_items_are_read_only_as_fast_as_they_are_worked_off() -> None:
+    read = 0
+
+    def items() -> Iterator[int]:
+        nonlocal read
+        while True:
+            read += 1
+            yield read
+
+    results = map_with_state(partial(partial, square), items(), worth_it=2, processes=2, batch=1)
+    assert [next(results) for _ in range(50)][-1] == 2_500
+    assert read < 70
+    results.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("problem", ["-1 is negative", "no start"])
+def test_what_a_function_raises_reaches_the_caller(processes: int, problem: str) -> None:
+    start = refuse if problem == "no start" else partial(partial, square)
+    with pytest.raises(ValueError, match=problem):
+        [*map_with_state(start, range(50, -50, -1), worth_it=2, processes=processes)]
+
+
+def test_a_process_that_is_killed_ends_the_work_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ChildProcessError, match="was killed, or ran out of memory"):
+        [*map_with_state(partial(partial, die), range(100), worth_it=2, processes=2)]
+
+
+def test_all_cores_are_used_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scrapy_rep.tools.processes.cores", lambda: 1)
+    assert [*map_in_processes(lambda number: number + 1, range(5), worth_it=2)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("processes", [0, 1, 2])
+def test_results_of_the_background_come_in_order_and_all_of_them(processes: int) -> None:
+    found: list[int] = []
+    with in_background(square, found.append, processes=processes) as give:
+        for number in range(500):
+            give(number)
+    assert found == [number * number for number in range(500)]
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_what_was_given_to_the_background_arrives_after_ctrl_c(processes: int) -> None:
+    found: list[int] = []
+
+    def interrupted() -> None:
+        with in_background(square, found.append, processes=processes) as give:
+            for number in range(20):
+                give(number)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert found == [number * number for number in range(20)]
+
+
+def test_who_gives_more_than_the_background_can_work_off_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes_module, "_WAITING", 5)
+    found: list[int] = []
+    with in_background(square, found.append, processes=1) as give:
+        for number in range(100):
+            give(number)
+            assert number - len(found) < 6
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_what_goes_wrong_in_the_background_is_raised(processes: int) -> None:
+    background = in_background(square, print, processes=processes)
+    with pytest.raises(ValueError, match="-1 is negative"), background as give:
+        give(-1)
+
+
+def test_a_background_process_that_is_killed_is_an_error() -> None:
+    with pytest.raises(ChildProcessError, match="was killed"), in_background(die, print, processes=1) as give:
+        give(1)
