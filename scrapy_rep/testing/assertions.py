@@ -80,7 +80,10 @@ def _assert(subject: Subject, urls: Sequence[str], *, passes: bool) -> None:
 
 
 def _by_crawler(crawler: Crawler, url: str) -> Judgement:
-    extension = crawler.get_extension(RepExtension) if crawler.extensions else None
+    try:
+        extension = crawler.get_extension(RepExtension)
+    except RuntimeError:  # it has not crawled
+        extension = None
     if extension is None:
         raise AssertionError(f"the crawler has no scrapy_rep.RepExtension: {_ADD}, and ask after the crawl")
     request = Request(url)
