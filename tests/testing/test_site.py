@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http.client import HTTPConnection, HTTPResponse
+from socket import create_connection
 from time import monotonic
 
 import pytest
@@ -40,7 +41,15 @@ def test_an_answer_has_the_status_the_headers_and_the_body_that_were_set() -> No
         site.answer("/robots.txt", "later", 503, headers={"Retry-After": "5"})
         response, body = get(site, "/robots.txt")
         assert (response.status, response.headers["Retry-After"], body) == (503, "5", b"later")
-        assert get(site, "/robots.txt", "HEAD")[1] == b""
+
+
+def test_an_answer_to_head_has_no_body() -> None:
+    with RobotsSite("User-agent: a") as site:
+        host, _, port = site.origin.removeprefix("http://").partition(":")
+        with create_connection((host, int(port)), 5) as connection, connection.makefile("rb") as answer:
+            connection.sendall(b"HEAD /robots.txt HTTP/1.0\r\n\r\n")
+            head, _, body = answer.read().partition(b"\r\n\r\n")
+    assert (b"Content-Length: 13" in head, body) == (True, b"")
 
 
 def test_requests_are_kept_with_their_headers() -> None:
