@@ -67,6 +67,19 @@ def test_modes_and_exceptions_of_the_settings_count(site: RobotsSite) -> None:
     assert problem(assert_disallowed, off, site.url("/private")).endswith("is allowed: robots.txt is not asked")
 
 
+def test_a_delay_that_is_too_long_for_the_settings_disallows(site: RobotsSite) -> None:
+    site.robots = "User-agent: *\nCrawl-delay: 1000\n"
+    assert_allowed(ADDON, site.url("/"))
+    settings = {**ADDON, "REP_CRAWL_DELAY_MAX": 5, "REP_CRAWL_DELAY_OVER_MAX": "skip"}
+    assert "(line 2, crawl-delay)" in problem(assert_allowed, settings, site.url("/"))
+
+
+def test_redirects_of_robots_txt_are_followed(site: RobotsSite) -> None:
+    site.answer("/robots.txt", status=301, headers={"Location": "/elsewhere"})
+    site.answer("/elsewhere", RULES)
+    assert_disallowed(ADDON, site.url("/private"))
+
+
 def test_the_parser_of_the_settings_is_asked(site: RobotsSite) -> None:
     settings = {**ADDON, "ROBOTSTXT_PARSER": "scrapy.robotstxt.PythonRobotParser"}
     assert_disallowed(settings, site.url("/private/open"))  # it takes the first rule that matches
