@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "scrapy_rep"
 ROOMS = [
     "protocol", "directives", "exceptions", "signals", "settings", "crawl", "policy", "stores", "politeness",
-    "gate", "output", "sitemaps", "pages", "contracts", "tools", "web", "addon",
+    "gate", "output", "sitemaps", "pages", "contracts", "tools", "web", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 

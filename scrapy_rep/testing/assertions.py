@@ -1,0 +1,135 @@
+"""Assertions on what a crawl may request, as its gate decides: statuses, modes, exceptions and delays included.
+
+A crawl that has run is asked for what it knows. For settings a crawl that requests nothing but robots.txt is
+started in a process of its own, so that this works beside any reactor or event loop of the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings, Settings
+
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.policy.policy import Decision, Outcome
+
+if TYPE_CHECKING:
+    Subject = Crawler | BaseSettings | Mapping[str, Any]
+
+_PATIENCE: Final = 60.0  # seconds until the crawl for settings is given up
+_END_OF_LOG: Final = 2_000  # characters
+_ADD: Final = 'enable it with ADDONS = {"scrapy_rep.Addon": 300}'
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether the gate lets a request for ``url`` pass, and ``why``."""
+
+    url: str
+    passes: bool
+    why: str
+
+    def __str__(self) -> str:
+        """The judgement as a sentence."""
+        return f"{self.url} is {'allowed' if self.passes else 'disallowed'}: {self.why}"
+
+
+def assert_allowed(subject: Subject, *urls: str) -> None:
+    """Assert that a crawl may request each of *urls*.
+
+    *subject* is the settings of a project, as ``get_project_settings()`` returns them, or a crawler that has
+    crawled. With settings each robots.txt is fetched now. A crawler answers from the robots.txt files that it has
+    fetched, and does not ask about delays that may forbid a request.
+
+    Raises ``AssertionError`` with the rule or the reason that decided, and if that cannot be found out.
+    """
+    _assert(subject, urls, passes=True)
+
+
+def assert_disallowed(subject: Subject, *urls: str) -> None:
+    """Assert that a crawl may request none of *urls*; see `assert_allowed`.
+
+    A robots.txt that is unreachable disallows everything, for now.
+    """
+    _assert(subject, urls, passes=False)
+
+
+def _assert(subject: Subject, urls: Sequence[str], *, passes: bool) -> None:
+    __tracebackhide__ = True  # of pytest: the traceback ends in the test
+    if not urls:
+        raise AssertionError("no URL given: an assertion about nothing is always true")
+    if isinstance(subject, Crawler):
+        found = [_by_crawler(subject, url) for url in urls]
+    else:
+        settings = subject if isinstance(subject, BaseSettings) else Settings(dict(subject))
+        found = _by_settings(settings, urls)
+    wrong = [judgement for judgement in found if judgement.passes is not passes]
+    if wrong:
+        raise AssertionError("\n".join(map(str, wrong)))
+
+
+def _by_crawler(crawler: Crawler, url: str) -> Judgement:
+    try:
+        extension = crawler.get_extension(RepExtension)
+    except RuntimeError:  # it has not crawled
+        extension = None
+    if extension is None:
+        raise AssertionError(f"the crawler has no scrapy_rep.RepExtension: {_ADD}, and ask after the crawl")
+    request = Request(url)
+    if not extension.judges(request):
+        return Judgement(url, passes=True, why="robots.txt is not asked")
+    robots = extension.cached_robots(extension.targets.of(request))
+    if robots is None:
+        raise AssertionError(f"the crawl has not fetched the robots.txt for {url}, or it has expired")
+    decision = extension.decide(robots, request)
+    return Judgement(url, not decision.is_forbidden, _why(decision))
+
+
+def _why(decision: Decision) -> str:
+    is_plain = decision.outcome in {Outcome.ALLOWED, Outcome.FORBIDDEN}
+    return decision.why if is_plain else f"{decision.outcome}, {decision.why}"
+
+
+def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgement]:
+    """The judgements of a crawl with *settings* in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        answers = Path(folder, "answers.json")
+        try:
+            process = subprocess.run(  # noqa: S603  # our own module
+                [sys.executable, "-m", "scrapy_rep.testing.judge", str(answers)],
+                input=_job(settings, urls),
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"the crawl did not end within {_PATIENCE:g} s{_end(error.stderr)}") from None
+        if not answers.exists():
+            raise AssertionError(f"the crawl broke, with exit code {process.returncode}{_end(process.stderr)}")
+        return [Judgement(**answer) for answer in json.loads(answers.read_text("utf-8"))]
+
+
+def _job(settings: BaseSettings, urls: Sequence[str]) -> bytes:
+    try:
+        return pickle.dumps((settings, list(urls)))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise AssertionError(
+            f"the settings cannot be handed to the process of the crawl ({error}):"
+            " name classes and functions by their import path"
+        ) from None
+
+
+def _end(log: bytes | None) -> str:
+    return ":\n" + (log or b"").decode("utf-8", "backslashreplace")[-_END_OF_LOG:]

@@ -1,0 +1,88 @@
+"""The process in which a crawl with given settings judges URLs: ``python -m scrapy_rep.testing.judge ANSWERS``.
+
+Standard input is the pickled settings and URLs, from the process of the tests. The answers go to the file ANSWERS.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Request
+
+from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
+from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.tools.commands.crawl_runner import run_in_crawl
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+_NO_WAITING: Final = {"REP_RETRY_TIMES": 0, "REP_UNREACHABLE_WAIT": 0.0, "REP_STORE": "memory"}
+"""A test wants an answer, of the site as it is now; the project's other settings decide which."""
+
+
+def judge(settings: BaseSettings, urls: Sequence[str]) -> list[dict[str, Any]]:
+    """The judgements on *urls*, as the fields of a `Judgement`. Raises what `run_in_crawl` does."""
+    found: list[dict[str, Any]] = []
+
+    async def work(crawler: Crawler) -> None:
+        gate = crawler.get_downloader_middleware(RepMiddleware)
+        if gate is None and crawler.settings.getbool("ROBOTSTXT_OBEY"):
+            raise InvalidSettingError(
+                'the settings enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
+            )
+        for url in urls:
+            found.append({"url": url, **await _judgement(gate, url)})  # noqa: PERF401  # each awaits
+
+    run_in_crawl(_for_tests(settings), work)
+    return found
+
+
+def _for_tests(settings: BaseSettings) -> BaseSettings:
+    """*settings* with nothing that only costs a test its time, and with the project's parser back-end."""
+    chosen = settings.copy()
+    chosen.setdict({"LOG_LEVEL": "WARNING", **_NO_WAITING}, priority="cmdline")
+    if chosen.getpriority("ROBOTSTXT_PARSER"):  # else the add-on chooses
+        chosen.set("ROBOTSTXT_PARSER", chosen["ROBOTSTXT_PARSER"], priority="cmdline")
+    return chosen
+
+
+async def _judgement(gate: RepMiddleware | None, url: str) -> dict[str, Any]:
+    request = Request(url)
+    try:
+        if gate is not None:
+            await gate.process_request(request)
+    except (ForbiddenByRobots, UnreachableError) as error:
+        cause = f" ({error.__cause__})" if error.__cause__ else ""
+        return {"passes": False, "why": f"{error}{cause}"}
+    return {"passes": True, "why": _why_it_passes(request.meta.get(META_KEY))}
+
+
+def _why_it_passes(stamp: Mapping[str, Any] | None) -> str:
+    """The rule in *stamp*, or what stands in its place."""
+    if not stamp or not stamp["reason"]:
+        return "robots.txt is not asked"
+    line = f"line {stamp['line']}, " if stamp["line"] else ""
+    outcome = "" if stamp["verdict"] == Outcome.ALLOWED else f"{stamp['verdict']}, "
+    return f"{outcome}{line}{stamp['rule'] or stamp['reason']}"
+
+
+def main() -> None:
+    """Judge, and write the answers."""
+    settings, urls = pickle.load(sys.stdin.buffer)  # noqa: S301  # the process of the tests has written it
+    try:
+        answers = judge(settings, urls)
+    except InvalidSettingError as error:
+        sys.exit(str(error))
+    Path(sys.argv[1]).write_text(json.dumps(answers), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
