@@ -146,17 +146,18 @@ class Robots:
 
     @property
     def octets(self) -> int:
-        """The memory that this takes at most: three times the body, the URLs that led to it, and 5 KiB.
+        """The memory that this takes at most: the body, the URLs that led to it, and 5 KiB.
 
         Another parser back-end than ours is taken for 32 times the body.
         """
         entry, parser = self.entry, self.parser
-        known = len(entry.body) + len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
+        known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
         for file in self.files.values():
             known += _COPIES_OF_FILE * len(file.body) + _OCTETS_BESIDE_BODY
-        if isinstance(parser, RepRobotParser):
-            return known + parser.robotstxt.octets
-        return known + _COPIES_OF_BODY_IN_OTHER_PARSERS * len(entry.body)
+        if not isinstance(parser, RepRobotParser):
+            return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)
+        parsed = parser.robotstxt
+        return known + parsed.octets + (0 if parsed.body is entry.body else len(entry.body))
 
 
 class RobotsCache:

@@ -201,12 +201,12 @@ class RobotsTxt:
 
     @property
     def octets(self) -> int:
-        """The memory that this takes at most, in octets: twice the body, plus 2 KiB.
+        """The memory that this takes at most, in octets: the body, plus 2 KiB.
 
-        That is the body and the rules for the first crawler. Rules for others, indexes, verdicts and line
-        numbers count towards `SHARED_MEMORY`, one bound for all files of a process.
+        That is the body and where the rules for the first crawler are. Rules for others, indexes, verdicts and
+        line numbers count towards `SHARED_MEMORY`, one bound for all files of a process.
         """
-        return 2 * self._reader.octets + _OCTETS_EMPTY
+        return self._reader.octets + _OCTETS_EMPTY
 
     def __repr__(self) -> str:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
