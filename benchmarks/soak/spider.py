@@ -1,0 +1,64 @@
+"""The spider: it enters every site at its front page and follows every link and every sitemap."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.spiders import SitemapSpider
+from typing_extensions import Self
+
+from .world import World
+
+_WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monotonic clock
+
+
+class Soak(SitemapSpider):
+    """A sitemap spider, so that ``REP_FOLLOW_SITEMAPS`` has whom to hand sitemaps to.
+
+    *starts* is a file in which each start at a paced download slot is noted, at once.
+    """
+
+    name = "soak"
+    world: World
+    starts: int
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.opened, signal=signals.spider_opened)
+        return spider
+
+    def opened(self) -> None:
+        """Have noted when the downloader decides to start which request, by the clock of its download slots."""
+        downloader: Any = self.crawler.engine.downloader
+        download = downloader.handlers.download_request_async
+        paced = {host for host in self.world.hosts() if self.world.site(host).delay}
+
+        def start(request: Request) -> Any:
+            key = request.meta["download_slot"]
+            if key in paced:
+                self.note_start(key, downloader.slots[key].lastseen)
+            return download(request)
+
+        downloader.handlers.download_request_async = start
+
+    def note_start(self, key: str, seen: float) -> None:
+        at = seen if seen < _WALL_CLOCK else time.monotonic()
+        os.write(self.starts, f"{at:.6f} {key}\n".encode())
+
+    async def start(self) -> AsyncIterator[Request]:
+        for host in self.world.hosts():
+            yield Request(self.world.url(host), self.parse, errback=self.failed)
+
+    def parse(self, response: Response) -> Iterator[Request]:
+        for link in response.css("a::attr(href)"):
+            yield Request(response.urljoin(link.get()), self.parse, errback=self.failed)
+
+    def failed(self, _: object) -> None:
+        """Requests of this world end in many ways; the judge counts, the log need not."""

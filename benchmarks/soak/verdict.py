@@ -1,0 +1,166 @@
+"""The verdict on a run: what the judge found, what the logs and gauges say, in one table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from . import log
+from .gauges import Reading
+from .judge import Findings, Judge, read_starts
+from .run import State
+
+FINDINGS: Final = {
+    "disallowed": "pages requested that the robots.txt of that moment forbade",
+    "before robots.txt": "pages requested before the first robots.txt was answered",
+    "robots.txt out of date": "pages requested by a robots.txt that counted no longer",
+    "lost": "pages never requested",
+    "lost by a kill": "pages never requested that the crawl knew when it was killed",
+    "requested twice": "pages requested more often than faults and retries explain",
+    "unknown page": "requests that nothing leads to",
+    "short gap at the download slot": "requests started before their Crawl-delay was over",
+    "too fast at the server": "requests that arrived although all before them left no time for it",
+    "short gap at the server": "gaps between arrivals shorter than the Crawl-delay",
+    "traceback": "tracebacks in the logs",
+}
+REPORTED: Final = frozenset({"lost by a kill", "short gap at the server"})
+"""Counted, but no failure."""
+
+FLAT: Final = 1.1
+"""How much more memory the last tenth of the crawl may take than the middle, both as medians."""
+
+
+class Cost(NamedTuple):
+    """Requests per second, CPU seconds per request, the share of the time that was spent waiting for a CPU.
+
+    At most so many octets of memory, and so many open files.
+    """
+
+    rate: float
+    cpu: float
+    waited: float
+    memory: int
+    files: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """*gauges* belong to the crawling processes, by their number; *per_second* are the requests that arrived."""
+
+    state: State
+    findings: Findings
+    totals: Counter[str]
+    per_second: Counter[int]
+    gauges: dict[int, list[Reading]]
+
+    @property
+    def failures(self) -> list[str]:
+        found = [name for name in self.findings.counts if name not in REPORTED]
+        return found + [self.state.broken] * bool(self.state.broken)
+
+    @property
+    def passed(self) -> bool:
+        return self.state.finished and not self.failures
+
+    def middle(self) -> tuple[int, int, int]:
+        """The first and the last second between the first tenth of the requests and the last, and their number.
+
+        Neither the start counts nor the end, where few sites are left.
+        """
+        total, seen, middle = sum(self.per_second.values()), 0, []
+        for second, requests in sorted(self.per_second.items()):
+            seen += requests
+            if 0.1 * total <= seen <= 0.9 * total:
+                middle.append(second)
+        first, last = (middle[0], middle[-1]) if middle else (min(self.per_second), max(self.per_second))
+        return first, last, sum(self.per_second[second] for second in range(first, last + 1))
+
+    @property
+    def cost(self) -> Cost:
+        """Of the crawling processes, in the middle."""
+        first, last, requests = self.middle()
+        cpu = waited = 0.0
+        for readings in self.gauges.values():
+            inside = [reading for reading in readings if first <= reading.time <= last + 1]
+            if inside:
+                cpu += inside[-1].cpu - inside[0].cpu
+                waited += inside[-1].waited - inside[0].waited
+        readings = [reading for of_one in self.gauges.values() for reading in of_one]
+        return Cost(
+            requests / (last + 1 - first),
+            cpu / requests,
+            waited / (last + 1 - first),
+            max(reading.memory for reading in readings),
+            max(reading.files for reading in readings),
+        )
+
+
+def judged(folder: Path, state: State) -> Verdict:
+    judge = Judge(state.world, obeys=state.obeys, kills=state.kills)
+    for arrival in log.read(folder / "arrivals.log"):
+        judge.read(arrival)
+    judge.starts(read_starts(folder / "starts.log"))
+    if state.finished:
+        judge.close()
+    for file in [*folder.glob("crawl-*.log"), *folder.glob("stderr-*.log")]:
+        for example in tracebacks(file):
+            judge.findings.add("traceback", f"{file.name}: {example}")
+    return Verdict(state, judge.findings, judge.totals, judge.per_second, read_gauges(folder / "gauges.log"))
+
+
+def tracebacks(file: Path) -> Iterator[str]:
+    """The last line of each."""
+    inside = False
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.startswith("Traceback (most recent call last)"):
+                inside = True
+            elif inside and re.match(r"\S", line):
+                inside = False
+                yield line.strip()
+
+
+def read_gauges(file: Path) -> dict[int, list[Reading]]:
+    found: dict[int, list[Reading]] = {}
+    for line in file.read_text("ascii").splitlines():
+        number, _, rest = line.partition(" ")
+        found.setdefault(int(number), []).append(Reading.from_text(rest))
+    return found
+
+
+def show(verdict: Verdict, off: Verdict | None = None) -> Iterator[str]:
+    state, totals = verdict.state, verdict.totals
+    yield f"{totals['requests']:,} requests at {totals['sites met']:,} of {state.world.sites:,} sites:"
+    yield f"{totals['robots.txt']:,} answers for robots.txt, {totals['pages']:,} for pages"
+    yield f"{totals['pages expected']:,} pages were expected; others depend on when their rules changed, or repeat"
+    yield from _events(state)
+    yield "\n| found | |\n|---|---|"
+    for name, meaning in FINDINGS.items():
+        yield f"| {meaning} | {verdict.findings.counts[name]:,} |"
+    for name, examples in verdict.findings.examples.items():
+        yield f"\n{name}:"
+        yield from (f"  {example}" for example in examples)
+    yield ""
+    yield from _cost(verdict, off)
+    ending = "stopped, not finished" if not state.finished and not state.broken else ""
+    yield "\nPASS" if verdict.passed else f"\nFAIL: {', '.join(verdict.failures) or ending}"
+
+
+def _events(state: State) -> Iterator[str]:
+    names = ", ".join(name for name, _ in state.happened)
+    yield f"events: {names or 'none'}; crawling processes: {state.crawls}"
+    yield from (f"skipped: {skipped}" for skipped in state.skipped)
+
+
+def _cost(verdict: Verdict, off: Verdict | None) -> Iterator[str]:
+    yield "| | requests per second | CPU per request | waited for a CPU | memory, most | files, most |"
+    yield "|---|---|---|---|---|---|"
+    for name, one in (("scrapy_rep", verdict), ("robots.txt off", off)):
+        if one is not None:
+            rate, cpu, waited, memory, files = one.cost
+            cells = f"{rate:,.0f} | {cpu * 1e3:.2f} ms | {waited:.0%} | {memory / 1e6:,.0f} MB | {files:,}"
+            yield f"| {name} | {cells} |"
