@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .events import EVENTS
+from .events import EVENTS, OF_SCRAPY
 from .run import Run
 from .verdict import Verdict, judged, show
 from .world import World
@@ -26,14 +26,14 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
     parser.add_argument("--concurrency", type=int, default=32, help="(default: %(default)s)")
     parser.add_argument("--events", nargs="*", choices=EVENTS, default=[], help="what happens, in this order")
-    parser.add_argument("--off", action="store_true", help="crawl a second time, with robots.txt off, to compare")
+    parser.add_argument("--off", action="store_true", help="crawl a second time, with robots.txt off")
     parser.add_argument("--judge", action="store_true", help="judge what is in the folder, crawl nothing")
     return parser
 
 
 def crawl(chosen: argparse.Namespace, folder: Path, *, obeys: bool) -> Verdict:
     world = World(chosen.seed, chosen.sites, chosen.leaves, chosen.faults)
-    events = chosen.events if obeys else []
+    events = chosen.events if obeys else [name for name in chosen.events if name in OF_SCRAPY]
     run = Run(folder, world, obeys=obeys, events=events, concurrency=chosen.concurrency)
     state = run.state if chosen.judge else run.crawl()
     return judged(folder, state)

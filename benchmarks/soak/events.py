@@ -84,6 +84,9 @@ def clock_turned(crawl: Disturbed) -> Iterator[float]:
     crawl.signal(signal.SIGUSR1)
 
 
+OF_SCRAPY: Final = ("sigint", "kill")
+"""Events that matter without scrapy_rep, too."""
+
 EVENTS: Final[dict[str, Callable[[Disturbed], Iterator[float]]]] = {
     "sigint": interrupted,
     "kill": killed,

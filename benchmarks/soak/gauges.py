@@ -12,9 +12,9 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Reading(NamedTuple):
-    """At *time* (monotonic): octets resident, open files, CPU seconds so far; *waited* for a CPU by the main thread.
+    """At *time* (monotonic): octets resident, open files, CPU seconds so far.
 
-    A crawl that waits for a CPU is slowed by others on the machine.
+    *waited* are the seconds for which the main thread had no CPU: others on the machine slow the crawl.
     """
 
     time: float

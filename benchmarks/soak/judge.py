@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from .log import HOP, Arrival
-from .world import FRONT, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, Page, Rule, Site, World
+from .world import FRONT, LEAF, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, TARGETS, Page, Rule, Site, World
 
 GRACE: Final = 2.0
 """Seconds for which the answer before the last one counts as well, and one that is out of date."""
@@ -36,6 +36,12 @@ LAG: Final = 1.0
 Crawler and servers take turns on a busy machine: one request that is late makes the next gap short, but however
 many requests there are, they come no faster than their delay but for the lateness of the first.
 """
+
+MOMENT: Final = 1.0
+"""Seconds that a process takes to notice what has happened to it."""
+
+IN_THE_AIR: Final = 4.0
+"""Seconds that a request takes at most: the time-out of the crawler, and a little more."""
 
 DAY: Final = 86_400.0
 EXAMPLES: Final = 10  # of each finding
@@ -108,20 +114,29 @@ def _index(world: World, page: Page) -> int:
     return PARTS.index(page.part) * _stride(world) + page.number
 
 
+def _leaf(page: Page) -> Page:
+    """The leaf that redirects lead from to *page*."""
+    return Page(LEAF, page.number) if page.part in TARGETS else page
+
+
 class Judge:
     """Reads arrivals in their order with `read`; `close` says what is missing at the end.
 
     *obeys* is whether the crawl obeys robots.txt: if not, it may request all, and must. *kills* are the times at
-    which a crawling process was killed.
+    which a crawling process was killed, *upsets* those at which requests in the air were given up.
     """
 
-    def __init__(self, world: World, *, obeys: bool = True, kills: Iterable[float] = ()) -> None:
+    def __init__(
+        self, world: World, *, obeys: bool = True, kills: Iterable[float] = (), upsets: Iterable[float] = ()
+    ) -> None:
         self.findings = Findings()
         self.totals: Counter[str] = Counter()
         self.per_second: Counter[int] = Counter()
         self._world = world
         self._obeys = obeys
         self._kills = sorted(kills)
+        self._upsets = sorted(upsets)
+        self._given_up: set[tuple[str, int]] = set()
         self._records: dict[str, _Record] = {}
 
     def read(self, arrival: Arrival) -> None:
@@ -165,8 +180,11 @@ class Judge:
             record.listed_at[page.number] = arrival.time
         index = _index(self._world, page)
         record.requests[index] = min(record.requests[index] + 1, 255)
+        if any(arrival.time - MOMENT < upset < arrival.time + IN_THE_AIR for upset in self._upsets):
+            self._given_up.add((arrival.host, index))
         if record.requests[index] > site.requests(page):
-            self.findings.add("requested twice", arrival)
+            is_explained = (arrival.host, index) in self._given_up
+            self.findings.add("repeated after an event" if is_explained else "requested twice", arrival)
         if self._obeys:
             self._judge(site, record, arrival)
 
@@ -204,11 +222,22 @@ class Judge:
                     self._lost(site, where, page)
 
     def _lost(self, site: Site, where: Site, page: Page) -> None:
-        known_at = self._record(site.host).listed_at.get(page.number // LEAVES_PER_LIST, float("inf"))
-        if any(known_at < kill for kill in self._kills):
-            self.findings.add("lost by a kill", where.world.url(where.host, where.path(page)))
+        """Find out why *page* at the site *where* was not requested, to which *site* leads."""
+        known_at = self._known_at(site, page)
+        kill = next((kill for kill in self._kills if known_at < kill), None)
+        if kill is None:
+            name = "lost"
+        elif known_at > kill - IN_THE_AIR or (site.host, _index(self._world, _leaf(page))) in self._given_up:
+            name = "lost in the air"
         else:
-            self.findings.add("lost", where.world.url(where.host, where.path(page)))
+            name = "lost in the queue"
+        self.findings.add(name, where.world.url(where.host, where.path(page)))
+
+    def _known_at(self, site: Site, page: Page) -> float:
+        """When the last list was requested that leads to *page*; minus infinity when that is the front page."""
+        listed_at = self._record(site.host).listed_at
+        number = page.number if page.part == LIST else page.number // LEAVES_PER_LIST
+        return max((when for of_list, when in listed_at.items() if of_list <= number), default=float("-inf"))
 
     def _requests(self, site: Site, page: Page) -> int:
         record = self._records.get(site.host)
@@ -244,6 +273,9 @@ def _in_theory(site: Site) -> list[str]:
 
 
 def read_starts(path: Path) -> Iterator[tuple[float, str]]:
+    """The lines of ``starts.log``; a crawl that never started has none."""
+    if not path.exists():
+        return
     with path.open(encoding="ascii") as lines:
         for line in lines:
             time, host = line.split()

@@ -39,12 +39,16 @@ PATIENCE: Final = 120.0  # seconds without any request after which a crawl hangs
 
 @dataclass
 class State:
-    """What a run remembers: *happened* are events and their times (monotonic), *crawls* the processes so far."""
+    """What a run remembers: the number of *crawls*, that is, processes, and when (monotonic) events *happened*.
+
+    *steps* are all the times at which an event acted.
+    """
 
     world: World
     obeys: bool
     crawls: int = 0
     happened: list[tuple[str, float]] = field(default_factory=list)
+    steps: list[tuple[str, float]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     finished: bool = False
     broken: str = ""
@@ -52,15 +56,13 @@ class State:
     @classmethod
     def read(cls, file: Path) -> State:
         fields = json.loads(file.read_text("utf-8"))
-        happened = [(name, when) for name, when in fields["happened"]]
-        return cls(**{**fields, "world": World(**fields["world"]), "happened": happened})
+        return cls(**{**fields, "world": World(**fields["world"])})
 
     def write(self, file: Path) -> None:
         file.write_text(json.dumps(asdict(self), indent=1), "utf-8")
 
-    @property
-    def kills(self) -> list[float]:
-        return [when for name, when in self.happened if name == "kill"]
+    def steps_of(self, *names: str) -> list[float]:
+        return [when for name, when in self.steps if name in names]
 
 
 class Run:
@@ -180,6 +182,7 @@ class Run:
             self._step(now)
 
     def _step(self, now: float) -> None:
+        self.state.steps.append((self.state.happened[-1][0], now))
         self._resumes_at = now + next(self._steps, 0.0) if self._steps else 0.0
         if self._resumes_at <= now:
             self._steps = None

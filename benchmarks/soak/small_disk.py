@@ -41,7 +41,7 @@ class SmallDisk:
     @property
     def prefix(self) -> list[str]:
         """What comes before a command that is to see the disk."""
-        return ["nsenter", "-t", str(self._holder.pid), "-U", "-m", "--preserve-credentials", "--"]
+        return ["nsenter", "-t", str(self._holder.pid), "-U", "-m", "--preserve-credentials", f"--wd={Path.cwd()}"]
 
     @property
     def seen_from_here(self) -> Path:

@@ -19,15 +19,17 @@ FINDINGS: Final = {
     "before robots.txt": "pages requested before the first robots.txt was answered",
     "robots.txt out of date": "pages requested by a robots.txt that counted no longer",
     "lost": "pages never requested",
-    "lost by a kill": "pages never requested that the crawl knew when it was killed",
+    "lost in the air": "pages never requested that were in the air when the crawl was killed",
+    "lost in the queue": "pages never requested that were in its queue on disk then",
     "requested twice": "pages requested more often than faults and retries explain",
+    "repeated after an event": "pages requested again that were in the air when something happened",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
     "too fast at the server": "requests that arrived although all before them left no time for it",
     "short gap at the server": "gaps between arrivals shorter than the Crawl-delay",
     "traceback": "tracebacks in the logs",
 }
-REPORTED: Final = frozenset({"lost by a kill", "short gap at the server"})
+REPORTED: Final = frozenset({"lost in the air", "repeated after an event", "short gap at the server"})
 """Counted, but no failure."""
 
 FLAT: Final = 1.1
@@ -100,7 +102,9 @@ class Verdict:
 
 
 def judged(folder: Path, state: State) -> Verdict:
-    judge = Judge(state.world, obeys=state.obeys, kills=state.kills)
+    judge = Judge(
+        state.world, obeys=state.obeys, kills=state.steps_of("kill"), upsets=state.steps_of("kill", "clock")
+    )
     for arrival in log.read(folder / "arrivals.log"):
         judge.read(arrival)
     judge.starts(read_starts(folder / "starts.log"))
@@ -144,6 +148,9 @@ def show(verdict: Verdict, off: Verdict | None = None) -> Iterator[str]:
     for name, examples in verdict.findings.examples.items():
         yield f"\n{name}:"
         yield from (f"  {example}" for example in examples)
+    if off is not None:
+        others = [f"{name}: {count:,}" for name, count in sorted(off.findings.counts.items())]
+        yield f"\nWith robots.txt off the judge found {', '.join(others) or 'nothing'}."
     yield ""
     yield from _cost(verdict, off)
     ending = "stopped, not finished" if not state.finished and not state.broken else ""
