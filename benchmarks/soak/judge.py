@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from .log import HOP, Arrival
+from .notes import PARSED, START, Note
 from .world import FRONT, LEAF, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, TARGETS, Page, Rule, Site, World
 
 GRACE: Final = 2.0
@@ -84,7 +84,7 @@ class _Record:
 
     __slots__ = (
         "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "listed_at", "meaning",
-        "meanings", "requests",
+        "meanings", "parsed_at", "requests",
     )  # fmt: skip
 
     def __init__(self, world: World) -> None:
@@ -96,6 +96,7 @@ class _Record:
         self.arrivals = 0
         self.meanings: list[str] = []
         self.listed_at: dict[int, float] = {}  # when lists were requested
+        self.parsed_at: dict[int, float] = {}  # when their links were in the scheduler
         self.requests = bytearray(len(PARTS) * _stride(world))  # how many, by page
 
     def answered(self, now: float, meaning: str) -> None:
@@ -137,6 +138,7 @@ class Judge:
         self._kills = sorted(kills)
         self._upsets = sorted(upsets)
         self._given_up: set[tuple[str, int]] = set()
+        self._started_at: dict[str, float] = {}
         self._records: dict[str, _Record] = {}
 
     def read(self, arrival: Arrival) -> None:
@@ -202,14 +204,17 @@ class Judge:
             age = arrival.time - record.answered_at
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 
-    def starts(self, starts: Iterable[tuple[float, str]]) -> None:
-        """Judge the times at which download slots started requests of paced sites, in their order."""
-        last: dict[str, float] = {}
-        for time, host in starts:
+    def note(self, note: Note) -> None:
+        """Take down what the crawling process noted; to be called in the order of the notes."""
+        if note.what == START and self._obeys:
             self.totals["starts at paced sites"] += 1
-            if time - last.get(host, float("-inf")) < self._world.site(host).delay - CLOCK:
-                self.findings.add("short gap at the download slot", f"{time - last[host]:.4f} s at {host}")
-            last[host] = time
+            gap = note.time - self._started_at.get(note.about, float("-inf"))
+            if gap < self._world.site(note.about).delay - CLOCK:
+                self.findings.add("short gap at the download slot", f"{gap:.4f} s at {note.about}")
+            self._started_at[note.about] = note.time
+        elif note.what == PARSED:
+            host, _, number = note.about.partition("/")
+            self._record(host).parsed_at.setdefault(int(number), note.time)
 
     def close(self) -> None:
         """Look for what was never requested."""
@@ -223,21 +228,21 @@ class Judge:
 
     def _lost(self, site: Site, where: Site, page: Page) -> None:
         """Find out why *page* at the site *where* was not requested, to which *site* leads."""
-        known_at = self._known_at(site, page)
-        kill = next((kill for kill in self._kills if known_at < kill), None)
-        if kill is None:
-            name = "lost"
-        elif known_at > kill - IN_THE_AIR or (site.host, _index(self._world, _leaf(page))) in self._given_up:
-            name = "lost in the air"
-        else:
-            name = "lost in the queue"
-        self.findings.add(name, where.world.url(where.host, where.path(page)))
+        self.findings.add(self._why_lost(site, page), where.world.url(where.host, where.path(page)))
 
-    def _known_at(self, site: Site, page: Page) -> float:
-        """When the last list was requested that leads to *page*; minus infinity when that is the front page."""
-        listed_at = self._record(site.host).listed_at
+    def _why_lost(self, site: Site, page: Page) -> str:
+        """A kill loses what is in the air, that is what a list leads to that was requested, but not yet parsed."""
+        record = self._record(site.host)
         number = page.number if page.part == LIST else page.number // LEAVES_PER_LIST
-        return max((when for of_list, when in listed_at.items() if of_list <= number), default=float("-inf"))
+        listed = max((of_list for of_list in record.listed_at if of_list <= number), default=None)
+        if listed is None:
+            return "lost in the queue" if self._kills else "lost"
+        kill = next((kill for kill in self._kills if record.listed_at[listed] < kill + MOMENT), None)
+        if kill is None:
+            return "lost"
+        is_parsed = record.parsed_at.get(listed, kill) < kill
+        is_given_up = (site.host, _index(self._world, _leaf(page))) in self._given_up
+        return "lost in the queue" if is_parsed and not is_given_up else "lost in the air"
 
     def _requests(self, site: Site, page: Page) -> int:
         record = self._records.get(site.host)
@@ -270,13 +275,3 @@ class Judge:
 def _in_theory(site: Site) -> list[str]:
     """What the world says of a site that was never asked."""
     return ["rules:0" if site.access == "rules" else site.access.value]
-
-
-def read_starts(path: Path) -> Iterator[tuple[float, str]]:
-    """The lines of ``starts.log``; a crawl that never started has none."""
-    if not path.exists():
-        return
-    with path.open(encoding="ascii") as lines:
-        for line in lines:
-            time, host = line.split()
-            yield float(time), host

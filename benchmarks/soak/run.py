@@ -4,7 +4,7 @@
 |---|---|
 | ``run.json`` | the world, and what happened when |
 | ``arrivals.log`` | what the servers received: see `benchmarks.soak.log` |
-| ``starts.log`` | when download slots started requests of paced sites |
+| ``notes.log`` | what the spider noted: see `benchmarks.soak.notes` |
 | ``gauges.log`` | memory, files and CPU of the crawling processes |
 | ``crawl-N.log``, ``stats-N.json`` | log and stats of each crawling process |
 | ``job``, ``store`` | its ``JOBDIR`` and its SQLite file |
@@ -182,9 +182,10 @@ class Run:
             self._step(now)
 
     def _step(self, now: float) -> None:
-        self.state.steps.append((self.state.happened[-1][0], now))
-        self._resumes_at = now + next(self._steps, 0.0) if self._steps else 0.0
-        if self._resumes_at <= now:
+        holds = next(self._steps, 0.0) if self._steps else 0.0
+        self.state.steps.append((self.state.happened[-1][0], time.monotonic()))
+        self._resumes_at = now + holds
+        if not holds:
             self._steps = None
 
     def _ended(self, job: Job, events: set[str]) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -13,7 +13,8 @@ from scrapy.http import Response
 from scrapy.spiders import SitemapSpider
 from typing_extensions import Self
 
-from .world import World
+from .notes import PARSED, START, Notes
+from .world import LIST, World
 
 _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monotonic clock
 
@@ -21,12 +22,12 @@ _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monoton
 class Soak(SitemapSpider):
     """A sitemap spider, so that ``REP_FOLLOW_SITEMAPS`` has whom to hand sitemaps to.
 
-    *starts* is a file in which each start at a paced download slot is noted, at once.
+    It notes each start at a paced download slot, and each list whose links are all in the scheduler.
     """
 
     name = "soak"
     world: World
-    starts: int
+    notes: Notes
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -49,8 +50,7 @@ class Soak(SitemapSpider):
         downloader.handlers.download_request_async = start
 
     def note_start(self, key: str, seen: float) -> None:
-        at = seen if seen < _WALL_CLOCK else time.monotonic()
-        os.write(self.starts, f"{at:.6f} {key}\n".encode())
+        self.notes.add(START, key, seen if seen < _WALL_CLOCK else time.monotonic())
 
     async def start(self) -> AsyncIterator[Request]:
         for host in self.world.hosts():
@@ -59,6 +59,10 @@ class Soak(SitemapSpider):
     def parse(self, response: Response) -> Iterator[Request]:
         for link in response.css("a::attr(href)"):
             yield Request(response.urljoin(link.get()), self.parse, errback=self.failed)
+        host, path = urlsplit(response.url).hostname or "", urlsplit(response.url).path
+        page = self.world.site(host).page(path)
+        if page is not None and page.part == LIST:
+            self.notes.add(PARSED, f"{host}/{page.number}", time.monotonic())
 
     def failed(self, _: object) -> None:
         """Requests of this world end in many ways; the judge counts, the log need not."""

@@ -7,7 +7,6 @@ With the same folder it continues where the one before stopped. SIGUSR1 turns it
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import time
@@ -55,8 +54,8 @@ class Job:
         return Path(self.folder, f"stats-{self.number}.json")
 
     @property
-    def starts(self) -> Path:
-        return Path(self.folder, "starts.log")
+    def notes(self) -> Path:
+        return Path(self.folder, "notes.log")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -114,11 +113,12 @@ def turn_clock() -> None:
 def run(job: Job) -> None:
     from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415  # after the clock
 
+    from .notes import Notes  # noqa: PLC0415
     from .spider import Soak  # noqa: PLC0415
 
     process = AsyncCrawlerProcess(job.settings)
     crawler = process.create_crawler(Soak)
-    process.crawl(crawler, world=job.world, starts=os.open(job.starts, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+    process.crawl(crawler, world=job.world, notes=Notes(job.notes))
     process.start()
     stats = crawler.stats.get_stats() if crawler.stats else {}
     job.stats.write_text(json.dumps(stats, default=str, indent=1))

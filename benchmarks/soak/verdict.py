@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import log
+from . import log, notes
 from .gauges import Reading
-from .judge import Findings, Judge, read_starts
+from .judge import Findings, Judge
 from .run import State
 
 FINDINGS: Final = {
@@ -107,7 +107,8 @@ def judged(folder: Path, state: State) -> Verdict:
     )
     for arrival in log.read(folder / "arrivals.log"):
         judge.read(arrival)
-    judge.starts(read_starts(folder / "starts.log"))
+    for note in notes.read(folder / "notes.log"):
+        judge.note(note)
     if state.finished:
         judge.close()
     for file in [*folder.glob("crawl-*.log"), *folder.glob("stderr-*.log")]:
