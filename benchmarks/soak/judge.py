@@ -40,7 +40,7 @@ many requests there are, they come no faster than their delay but for the latene
 MOMENT: Final = 1.0
 """Seconds that a process takes to notice what has happened to it."""
 
-IN_THE_AIR: Final = 4.0
+IN_THE_AIR: Final = 5.0
 """Seconds that a request takes at most: the time-out of the crawler, and a little more."""
 
 DAY: Final = 86_400.0

@@ -113,12 +113,11 @@ class Run:
     def _prepare(self) -> None:
         world = json.dumps(asdict(self.state.world))
         command = [sys.executable, "-m", "benchmarks.soak.server", world, str(self.folder / "arrivals.log")]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603
-        self._resources.callback(server.wait)
+        enter = self._resources.enter_context
+        server = enter(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))  # noqa: S603
         self._resources.callback(server.terminate)
         if server.stdout is None or server.stdout.readline() != "listening\n":
             raise SystemExit(f"the servers do not listen at port {self.state.world.port}")
-        enter = self._resources.enter_context
         self._log = enter((self.folder / "arrivals.log").open("rb"))
         self._gauges = enter((self.folder / "gauges.log").open("a", encoding="ascii"))
         if "redis" in self._events:

@@ -76,7 +76,7 @@ BASE: Final[dict[str, Any]] = {
     "COOKIES_ENABLED": False,
     "DOWNLOAD_DELAY": 0.0,  # newer versions of Scrapy have another default in projects
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
-    "DOWNLOAD_TIMEOUT": 3,
+    "DOWNLOAD_TIMEOUT": 4,
     "DOWNLOAD_MAXSIZE": 2_000_000,
     "DOWNLOAD_WARNSIZE": 0,
     "RETRY_TIMES": 1,
@@ -86,11 +86,11 @@ BASE: Final[dict[str, Any]] = {
 }
 OBEYING: Final[dict[str, Any]] = {
     "ADDONS": {"scrapy_rep.Addon": 300},
-    "REP_TIMEOUT": 2.0,
+    "REP_TIMEOUT": 3.0,
     "REP_RETRY_TIMES": 1,
     "REP_RETRY_DELAY": 0.5,
     "REP_RETRY_MAX_DELAY": 2.0,
-    "REP_UNREACHABLE_WAIT": 6.0,
+    "REP_UNREACHABLE_WAIT": 9.0,
     "REP_MIN_TTL": 1.0,
     "REP_FOLLOW_SITEMAPS": True,
 }
