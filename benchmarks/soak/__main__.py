@@ -28,6 +28,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--events", nargs="*", choices=EVENTS, default=[], help="what happens, in this order")
     parser.add_argument("--off", action="store_true", help="crawl a second time, with robots.txt off")
     parser.add_argument("--judge", action="store_true", help="judge what is in the folder, crawl nothing")
+    parser.add_argument("--chart", type=Path, help="draw memory and rate over time, .svg or .png (extra bench)")
     return parser
 
 
@@ -44,6 +45,10 @@ def main() -> None:
     verdict = crawl(chosen, chosen.folder, obeys=True)
     off = crawl(chosen, chosen.folder / "off", obeys=False) if chosen.off else None
     print(*show(verdict, off), sep="\n")
+    if chosen.chart:
+        from .chart import draw  # noqa: PLC0415  # needs matplotlib
+
+        draw(verdict, off, chosen.chart)
     raise SystemExit(0 if verdict.passed else 1)
 
 

@@ -79,10 +79,8 @@ class Run:
         self._resources = ExitStack()
         (folder / "store").mkdir(parents=True, exist_ok=True)
         self._file = folder / "run.json"
-        if self._file.exists():
-            self.state = State.read(self._file)
-        else:
-            self.state = State(replace(world, port=world.port or free_port()), obeys)
+        self.state = self._read_or_begin(world, obeys=obeys)
+        self._crawler: subprocess.Popen[bytes] | None = None
         self._arrivals = 0
         self._steps: Iterator[float] | None = None
         self._resumes_at = 0.0
@@ -91,24 +89,39 @@ class Run:
     def store(self) -> Path:
         return self.disk.seen_from_here if self.disk else self.folder / "store"
 
+    def _read_or_begin(self, world: World, *, obeys: bool) -> State:
+        """Raises ``SystemExit`` when the folder has a crawl of another world."""
+        if not self._file.exists():
+            return State(replace(world, port=free_port()), obeys)
+        state = State.read(self._file)
+        if replace(state.world, port=world.port) != world:
+            raise SystemExit(f"{self.folder} has a crawl of another world: {state.world}")
+        return replace(state, broken="")
+
     def signal(self, number: signal.Signals) -> None:
-        self._crawler.send_signal(number)
+        if self._crawler is not None:
+            self._crawler.send_signal(number)
 
     def crawl(self) -> State:
         """Crawl to the end; Ctrl-C stops the crawl, so that it can be continued."""
         with self._resources:
-            self._prepare()
+            if not self.state.finished:
+                self._prepare()
             try:
                 while not (self.state.finished or self.state.broken):
                     self._one_process()
             except KeyboardInterrupt:
                 print("stopping; the same command continues", file=sys.stderr)
-                self._crawler.send_signal(signal.SIGINT)
-                self._crawler.wait(PATIENCE)
+                self._stop()
             finally:
-                self._crawler.kill()
+                self.signal(signal.SIGKILL)
                 self.state.write(self._file)
         return self.state
+
+    def _stop(self) -> None:
+        self.signal(signal.SIGINT)
+        if self._crawler is not None:
+            self._crawler.wait(PATIENCE)
 
     def _prepare(self) -> None:
         world = json.dumps(asdict(self.state.world))
@@ -135,13 +148,14 @@ class Run:
         self.state.write(self._file)
         command = [*(self.disk.prefix if self.disk else ()), sys.executable, "-m", "benchmarks.soak.subject"]
         with (self.folder / f"stderr-{job.number}.log").open("w") as errors:
-            self._crawler = subprocess.Popen([*command, job.to_json()], stderr=errors, start_new_session=True)  # noqa: S603
+            crawler = subprocess.Popen([*command, job.to_json()], stderr=errors, start_new_session=True)  # noqa: S603
+        self._crawler = crawler
         ends = len(self.state.happened)
         began = self._progressed_at = time.monotonic()
-        while self._crawler.poll() is None:
-            self._look(began)
+        while crawler.poll() is None:
+            self._look(crawler.pid, began)
             time.sleep(TICK)
-        self._ended(job, {name for name, _ in self.state.happened[ends:]})
+        self._ended(job, crawler.returncode, {name for name, _ in self.state.happened[ends:]})
 
     def _job(self) -> Job:
         return Job(
@@ -155,16 +169,16 @@ class Run:
             concurrency=self._concurrency,
         )
 
-    def _look(self, began: float) -> None:
+    def _look(self, pid: int, began: float) -> None:
         now = time.monotonic()
-        if found := gauges.reading(self._crawler.pid):
+        if found := gauges.reading(pid):
             self._gauges.write(f"{self.state.crawls} {found}\n")
         if arrived := sum(chunk.count(b"\n") for chunk in iter(lambda: self._log.read(1 << 20), b"")):
             self._arrivals += arrived
             self._progressed_at = now
         elif now - self._progressed_at > PATIENCE:
             self.state.broken = f"no request for {PATIENCE:g} s"
-            self._crawler.kill()
+            self.signal(signal.SIGKILL)
         if self._steps is not None and now >= self._resumes_at:
             self._step(now)
         elif self._steps is None and now - began > SETTLED:
@@ -187,11 +201,11 @@ class Run:
         if not holds:
             self._steps = None
 
-    def _ended(self, job: Job, events: set[str]) -> None:
+    def _ended(self, job: Job, code: int, events: set[str]) -> None:
         reason: Any = None
         with suppress(OSError, ValueError):
             reason = json.loads(job.stats.read_text("utf-8")).get("finish_reason")
         if reason == "finished":
             self.state.finished = True
         elif not (events & {"sigint", "kill"} or self.state.broken):
-            self.state.broken = f"crawl {job.number} ended with {reason}, exit code {self._crawler.returncode}"
+            self.state.broken = f"crawl {job.number} ended with {reason}, exit code {code}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final, NamedTuple
 
 from . import log, notes
@@ -33,7 +35,10 @@ REPORTED: Final = frozenset({"lost in the air", "repeated after an event", "shor
 """Counted, but no failure."""
 
 FLAT: Final = 1.1
-"""How much more memory the last tenth of the crawl may take than the middle, both as medians."""
+"""How much more memory the end of a crawl may take than its middle."""
+
+LONG: Final = 1_200.0
+"""Seconds; a shorter crawl may still grow towards its bounds in the middle."""
 
 
 class Cost(NamedTuple):
@@ -62,6 +67,10 @@ class Verdict:
     @property
     def failures(self) -> list[str]:
         found = [name for name in self.findings.counts if name not in REPORTED]
+        first, last, _ = self.middle()
+        middle, end = self.growth()
+        if last - first > LONG and end > FLAT * middle:
+            found.append(f"memory grew from {middle / 1e6:,.0f} to {end / 1e6:,.0f} MB")
         return found + [self.state.broken] * bool(self.state.broken)
 
     @property
@@ -80,6 +89,16 @@ class Verdict:
                 middle.append(second)
         first, last = (middle[0], middle[-1]) if middle else (min(self.per_second), max(self.per_second))
         return first, last, sum(self.per_second[second] for second in range(first, last + 1))
+
+    def growth(self) -> tuple[float, float]:
+        """The memory in octets, as medians, around the middle of the crawl and at its end."""
+        readings = sorted(reading for of_one in self.gauges.values() for reading in of_one)
+        times = [reading.time for reading in readings]
+        first, last, _ = self.middle()
+        middle, end, few = bisect(times, (first + last) / 2), bisect(times, last), max(len(readings) // 20, 1)
+        around = readings[max(middle - few, 0) : middle + few], readings[max(end - 2 * few, 0) : end + 1]
+        before, after = (float(median(reading.memory for reading in part)) for part in around)
+        return before, after
 
     @property
     def cost(self) -> Cost:
