@@ -53,10 +53,9 @@ def draw_rate(axes: Axes, verdict: Verdict, off: Verdict | None, unit: float) ->
         if one is not None:
             times, means = rate(one, began(one))
             axes.plot([time / unit for time in times], means, color=color, linewidth=1.8, label=name)
-    detail = (
-        f"with robots.txt off {off.cost.rate:,.0f}, both without start and end" if off else "without start and end"
-    )
-    title(axes, f"{verdict.cost.rate:,.0f} requests per second", f"{detail}; as the servers count them")
+    detail = f"with robots.txt off {off.cost.requests:,.0f}; " if off else ""
+    title(axes, f"{verdict.cost.requests:,.0f} requests per second",
+          f"{detail}as the servers count them, without start and end")  # fmt: skip
     if off is not None:
         axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=9)
 

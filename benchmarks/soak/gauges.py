@@ -42,5 +42,7 @@ def reading(pid: int) -> Reading | None:
         files = len(os.listdir(folder / "fd"))
     except (OSError, IndexError):
         return None
+    if not resident:  # it has ended, but nobody has waited for it
+        return None
     cpu = (int(fields[11]) + int(fields[12])) / _TICKS
     return Reading(time.monotonic(), resident, files, cpu, int(waited) / 1e9)

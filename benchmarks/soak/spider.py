@@ -64,5 +64,10 @@ class Soak(SitemapSpider):
         if page is not None and page.part == LIST:
             self.notes.add(PARSED, f"{host}/{page.number}", time.monotonic())
 
+    def _parse_sitemap(self, response: Response) -> Iterator[Request]:
+        """Give what a sitemap leads to an errback as well: without one, Scrapy logs a traceback per failure."""
+        for request in super()._parse_sitemap(response):
+            yield request.replace(errback=self.failed)
+
     def failed(self, _: object) -> None:
         """Requests of this world end in many ways; the judge counts, the log need not."""

@@ -76,6 +76,7 @@ BASE: Final[dict[str, Any]] = {
     "COOKIES_ENABLED": False,
     "DOWNLOAD_DELAY": 0.0,  # newer versions of Scrapy have another default in projects
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
+    "CONCURRENT_ITEMS": 8,  # Scrapy starts so many tasks for each response: by default a quarter of all CPU
     "DOWNLOAD_TIMEOUT": 4,
     "DOWNLOAD_MAXSIZE": 2_000_000,
     "DOWNLOAD_WARNSIZE": 0,

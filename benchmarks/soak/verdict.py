@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -42,12 +44,14 @@ LONG: Final = 1_200.0
 
 
 class Cost(NamedTuple):
-    """Requests per second, CPU seconds per request, the share of the time that was spent waiting for a CPU.
+    """*requests* and *urls* per second, CPU seconds per URL, the share of the time without a free CPU.
 
-    At most so many octets of memory, and so many open files.
+    URLs are what the scheduler hands out: also those that robots.txt forbids, which reach no server. At most so
+    many octets of *memory* and *files* are in use.
     """
 
-    rate: float
+    requests: float
+    urls: float
     cpu: float
     waited: float
     memory: int
@@ -56,13 +60,17 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """*gauges* belong to the crawling processes, by their number; *per_second* are the requests that arrived."""
+    """*gauges* belong to the crawling processes, by their number; *per_second* are the requests that arrived.
+
+    *urls* is how many URLs the scheduler handed out; NaN when a process was killed that would have said so.
+    """
 
     state: State
     findings: Findings
     totals: Counter[str]
     per_second: Counter[int]
     gauges: dict[int, list[Reading]]
+    urls: float
 
     @property
     def failures(self) -> list[str]:
@@ -104,6 +112,7 @@ class Verdict:
     def cost(self) -> Cost:
         """Of the crawling processes, in the middle."""
         first, last, requests = self.middle()
+        total = self.totals["requests"]
         cpu = waited = 0.0
         for readings in self.gauges.values():
             inside = [reading for reading in readings if first <= reading.time <= last + 1]
@@ -113,7 +122,8 @@ class Verdict:
         readings = [reading for of_one in self.gauges.values() for reading in of_one]
         return Cost(
             requests / (last + 1 - first),
-            cpu / requests,
+            requests / (last + 1 - first) * self.urls / total,
+            cpu / requests / self.urls * total,
             waited / (last + 1 - first),
             max(reading.memory for reading in readings),
             max(reading.files for reading in readings),
@@ -133,7 +143,15 @@ def judged(folder: Path, state: State) -> Verdict:
     for file in [*folder.glob("crawl-*.log"), *folder.glob("stderr-*.log")]:
         for example in tracebacks(file):
             judge.findings.add("traceback", f"{file.name}: {example}")
-    return Verdict(state, judge.findings, judge.totals, judge.per_second, read_gauges(folder / "gauges.log"))
+    gauges = read_gauges(folder / "gauges.log")
+    return Verdict(state, judge.findings, judge.totals, judge.per_second, gauges, read_urls(folder, state.crawls))
+
+
+def read_urls(folder: Path, crawls: int) -> float:
+    files = [folder / f"stats-{number}.json" for number in range(crawls)]
+    if not all(file.exists() for file in files):
+        return nan
+    return float(sum(json.loads(file.read_text("utf-8")).get("scheduler/dequeued", 0) for file in files))
 
 
 def tracebacks(file: Path) -> Iterator[str]:
@@ -184,10 +202,10 @@ def _events(state: State) -> Iterator[str]:
 
 
 def _cost(verdict: Verdict, off: Verdict | None) -> Iterator[str]:
-    yield "| | requests per second | CPU per request | waited for a CPU | memory, most | files, most |"
-    yield "|---|---|---|---|---|---|"
+    yield "| | requests per second | URLs per second | CPU per URL | waited for a CPU | memory | files, at most |"
+    yield "|---|---|---|---|---|---|---|"
     for name, one in (("scrapy_rep", verdict), ("robots.txt off", off)):
         if one is not None:
-            rate, cpu, waited, memory, files = one.cost
-            cells = f"{rate:,.0f} | {cpu * 1e3:.2f} ms | {waited:.0%} | {memory / 1e6:,.0f} MB | {files:,}"
-            yield f"| {name} | {cells} |"
+            cost = one.cost
+            rates = f"{cost.requests:,.0f} | {cost.urls:,.0f} | {cost.cpu * 1e3:.2f} ms | {cost.waited:.0%}"
+            yield f"| {name} | {rates} | {cost.memory / 1e6:,.0f} MB | {cost.files:,} |"

@@ -49,4 +49,5 @@ def test_memory_files_and_cpu_were_read(verdict: Verdict) -> None:
     assert set(verdict.gauges) == {1, 2}
     assert 20e6 < verdict.cost.memory < 1e9
     assert verdict.cost.files > 10
-    assert verdict.cost.rate > 1
+    assert verdict.cost.requests > 1
+    assert verdict.urls > verdict.totals["pages"]
