@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -24,7 +25,7 @@ class Redis(Protocol):
 
 
 class Disturbed(Protocol):
-    """A crawl that events happen to; *store* is the folder of its SQLite file."""
+    """A crawl that events happen to; *store* is the folder of its SQLite file, as the crawl sees it."""
 
     @property
     def store(self) -> Path: ...
@@ -37,6 +38,30 @@ class Disturbed(Protocol):
 
     def signal(self, number: signal.Signals) -> None:
         """Send it to the crawling process; one that ends from it is started again."""
+
+
+_SQLITE: Final = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], timeout=20, isolation_level=None)
+connection.execute(sys.argv[2]).fetchall()
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def sqlite(crawl: Disturbed, statement: str) -> Iterator[None]:
+    """Have a process of its own that sees the same disk execute *statement*, and keep its connection open.
+
+    The path ``/proc/PID/root`` does not lead there: SQLite resolves it to the file of the same name out here.
+    """
+    prefix = crawl.disk.prefix if crawl.disk else []
+    command = [*prefix, sys.executable, "-c", _SQLITE, str(crawl.store / "robots.sqlite"), statement]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        if process.stdout is None or process.stdout.readline() != "done\n":
+            raise RuntimeError(f"SQLite cannot execute {statement}")
+        yield
+        process.communicate()
 
 
 def interrupted(crawl: Disturbed) -> Iterator[float]:
@@ -53,8 +78,7 @@ def killed(crawl: Disturbed) -> Iterator[float]:
 
 def locked(crawl: Disturbed) -> Iterator[float]:
     """Another process holds the SQLite file."""
-    with closing(sqlite3.connect(crawl.store / "robots.sqlite", timeout=10, isolation_level=None)) as connection:
-        connection.execute("BEGIN EXCLUSIVE")
+    with sqlite(crawl, "BEGIN EXCLUSIVE"):
         yield HOLD
 
 
@@ -62,7 +86,8 @@ def full(crawl: Disturbed) -> Iterator[float]:
     """The disk of the SQLite file is full."""
     if crawl.disk is None:
         return
-    crawl.disk.fill()
+    with sqlite(crawl, "PRAGMA wal_checkpoint(TRUNCATE)"):  # the next writes need octets that are not there
+        crawl.disk.fill()
     yield HOLD
     crawl.disk.free()
 

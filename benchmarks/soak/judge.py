@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Final
 
 from .log import HOP, Arrival
-from .notes import PARSED, START, Note
+from .notes import PARSED, RETRIED, START, Note
 from .world import FRONT, LEAF, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, TARGETS, Page, Rule, Site, World
 
 GRACE: Final = 2.0
@@ -121,7 +121,7 @@ def _leaf(page: Page) -> Page:
 
 
 class Judge:
-    """Reads arrivals in their order with `read`; `close` says what is missing at the end.
+    """Takes notes with `note`, then reads arrivals in their order with `read`; `close` says what is missing.
 
     *obeys* is whether the crawl obeys robots.txt: if not, it may request all, and must. *kills* are the times at
     which a crawling process was killed, *upsets* those at which requests in the air were given up.
@@ -138,6 +138,7 @@ class Judge:
         self._kills = sorted(kills)
         self._upsets = sorted(upsets)
         self._given_up: set[tuple[str, int]] = set()
+        self._retried: set[tuple[str, int]] = set()
         self._started_at: dict[str, float] = {}
         self._records: dict[str, _Record] = {}
 
@@ -185,10 +186,14 @@ class Judge:
         if any(arrival.time - MOMENT < upset < arrival.time + IN_THE_AIR for upset in self._upsets):
             self._given_up.add((arrival.host, index))
         if record.requests[index] > site.requests(page):
-            is_explained = (arrival.host, index) in self._given_up
-            self.findings.add("repeated after an event" if is_explained else "requested twice", arrival)
+            self.findings.add(self._why_again((arrival.host, index)), arrival)
         if self._obeys:
             self._judge(site, record, arrival)
+
+    def _why_again(self, page: tuple[str, int]) -> str:
+        if page in self._given_up:
+            return "repeated after an event"
+        return "repeated after a time-out" if page in self._retried else "requested twice"
 
     def _judge(self, site: Site, record: _Record, arrival: Arrival) -> None:
         if not record.meaning:
@@ -215,6 +220,11 @@ class Judge:
         elif note.what == PARSED:
             host, _, number = note.about.partition("/")
             self._record(host).parsed_at.setdefault(int(number), note.time)
+        elif note.what == RETRIED:
+            host, _, path = note.about.partition("/")
+            page = self._world.site(host).page(f"/{path}")
+            if page is not None:
+                self._retried.add((host, _index(self._world, page)))
 
     def close(self) -> None:
         """Look for what was never requested."""

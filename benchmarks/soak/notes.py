@@ -1,7 +1,8 @@
 """What the crawling process notes that no server can see, written at once, so that no kill loses it.
 
 A line is ``TIME WHAT ABOUT``: `START` and a host, when its download slot decided to start a request; `PARSED` and
-``HOST/NUMBER``, when all links of that list were in the scheduler.
+``HOST/NUMBER``, when all links of that list were in the scheduler; `RETRIED` and ``HOST/PATH``, when Scrapy
+requests a page again because it failed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 
 START: Final = "start"
 PARSED: Final = "parsed"
+RETRIED: Final = "retried"
 
 
 class Note(NamedTuple):

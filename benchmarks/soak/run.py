@@ -87,7 +87,7 @@ class Run:
 
     @property
     def store(self) -> Path:
-        return self.disk.seen_from_here if self.disk else self.folder / "store"
+        return (self.folder / "store").resolve()
 
     def _read_or_begin(self, world: World, *, obeys: bool) -> State:
         """Raises ``SystemExit`` when the folder has a crawl of another world."""
@@ -161,7 +161,7 @@ class Run:
         return Job(
             self.state.world,
             str(self.folder.resolve()),
-            str((self.folder / "store").resolve()),
+            str(self.store),
             number=self.state.crawls,
             obeys=self.state.obeys,
             redis=self.redis.url if self.redis else "",

@@ -13,7 +13,7 @@ from scrapy.http import Response
 from scrapy.spiders import SitemapSpider
 from typing_extensions import Self
 
-from .notes import PARSED, START, Notes
+from .notes import PARSED, RETRIED, START, Notes
 from .world import LIST, World
 
 _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monotonic clock
@@ -22,7 +22,7 @@ _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monoton
 class Soak(SitemapSpider):
     """A sitemap spider, so that ``REP_FOLLOW_SITEMAPS`` has whom to hand sitemaps to.
 
-    It notes each start at a paced download slot, and each list whose links are all in the scheduler.
+    It notes what `benchmarks.soak.notes` lists.
     """
 
     name = "soak"
@@ -45,12 +45,19 @@ class Soak(SitemapSpider):
             key = request.meta["download_slot"]
             if key in paced:
                 self.note_start(key, downloader.slots[key].lastseen)
+            if "retry_times" in request.meta:
+                self.note_retry(request)
             return download(request)
 
         downloader.handlers.download_request_async = start
 
     def note_start(self, key: str, seen: float) -> None:
         self.notes.add(START, key, seen if seen < _WALL_CLOCK else time.monotonic())
+
+    def note_retry(self, request: Request) -> None:
+        url = urlsplit(request.url)
+        query = f"?{url.query}" if url.query else ""
+        self.notes.add(RETRIED, f"{url.hostname}{url.path}{query}", time.monotonic())
 
     async def start(self) -> AsyncIterator[Request]:
         for host in self.world.hosts():

@@ -8,6 +8,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import nan
 from pathlib import Path
 from statistics import median
@@ -15,7 +16,7 @@ from typing import Final, NamedTuple
 
 from . import log, notes
 from .gauges import Reading
-from .judge import Findings, Judge
+from .judge import EXAMPLES, Findings, Judge
 from .run import State
 
 FINDINGS: Final = {
@@ -27,17 +28,23 @@ FINDINGS: Final = {
     "lost in the queue": "pages never requested that were in its queue on disk then",
     "requested twice": "pages requested more often than faults and retries explain",
     "repeated after an event": "pages requested again that were in the air when something happened",
+    "repeated after a time-out": "pages requested again that were answered too late, on a busy machine",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
     "too fast at the server": "requests that arrived although all before them left no time for it",
     "short gap at the server": "gaps between arrivals shorter than the Crawl-delay",
     "traceback": "tracebacks in the logs",
 }
-REPORTED: Final = frozenset({"lost in the air", "repeated after an event", "short gap at the server"})
+REPORTED: Final = frozenset(
+    {"lost in the air", "repeated after an event", "repeated after a time-out", "short gap at the server"}
+)
 """Counted, but no failure."""
 
 FLAT: Final = 1.1
 """How much more memory the end of a crawl may take than its middle."""
+
+WIDTH: Final = 160
+"""Characters of a line of a log that are shown."""
 
 LONG: Final = 1_200.0
 """Seconds; a shorter crawl may still grow towards its bounds in the middle."""
@@ -63,6 +70,7 @@ class Verdict:
     """*gauges* belong to the crawling processes, by their number; *per_second* are the requests that arrived.
 
     *urls* is how many URLs the scheduler handed out; NaN when a process was killed that would have said so.
+    *warnings* are what the stores logged.
     """
 
     state: State
@@ -71,6 +79,7 @@ class Verdict:
     per_second: Counter[int]
     gauges: dict[int, list[Reading]]
     urls: float
+    warnings: list[str]
 
     @property
     def failures(self) -> list[str]:
@@ -134,17 +143,27 @@ def judged(folder: Path, state: State) -> Verdict:
     judge = Judge(
         state.world, obeys=state.obeys, kills=state.steps_of("kill"), upsets=state.steps_of("kill", "clock")
     )
-    for arrival in log.read(folder / "arrivals.log"):
-        judge.read(arrival)
     for note in notes.read(folder / "notes.log"):
         judge.note(note)
+    for arrival in log.read(folder / "arrivals.log"):
+        judge.read(arrival)
     if state.finished:
         judge.close()
+    warnings: list[str] = []
+    for file in sorted(folder.glob("crawl-*.log")):
+        warnings += islice(of_stores(file), EXAMPLES)
     for file in [*folder.glob("crawl-*.log"), *folder.glob("stderr-*.log")]:
         for example in tracebacks(file):
             judge.findings.add("traceback", f"{file.name}: {example}")
     gauges = read_gauges(folder / "gauges.log")
-    return Verdict(state, judge.findings, judge.totals, judge.per_second, gauges, read_urls(folder, state.crawls))
+    urls = read_urls(folder, state.crawls)
+    return Verdict(state, judge.findings, judge.totals, judge.per_second, gauges, urls, warnings)
+
+
+def of_stores(file: Path) -> Iterator[str]:
+    """The warnings of the stores, and when they could be used again."""
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        yield from (line.strip() for line in lines if "[scrapy_rep.stores." in line)
 
 
 def read_urls(folder: Path, crawls: int) -> float:
@@ -179,7 +198,7 @@ def show(verdict: Verdict, off: Verdict | None = None) -> Iterator[str]:
     yield f"{totals['requests']:,} requests at {totals['sites met']:,} of {state.world.sites:,} sites:"
     yield f"{totals['robots.txt']:,} answers for robots.txt, {totals['pages']:,} for pages"
     yield f"{totals['pages expected']:,} pages were expected; others depend on when their rules changed, or repeat"
-    yield from _events(state)
+    yield from _events(verdict)
     yield "\n| found | |\n|---|---|"
     for name, meaning in FINDINGS.items():
         yield f"| {meaning} | {verdict.findings.counts[name]:,} |"
@@ -195,10 +214,12 @@ def show(verdict: Verdict, off: Verdict | None = None) -> Iterator[str]:
     yield "\nPASS" if verdict.passed else f"\nFAIL: {', '.join(verdict.failures) or ending}"
 
 
-def _events(state: State) -> Iterator[str]:
+def _events(verdict: Verdict) -> Iterator[str]:
+    state = verdict.state
     names = ", ".join(name for name, _ in state.happened)
     yield f"events: {names or 'none'}; crawling processes: {state.crawls}"
     yield from (f"skipped: {skipped}" for skipped in state.skipped)
+    yield from (f"  {warning[:WIDTH]}" for warning in verdict.warnings)
 
 
 def _cost(verdict: Verdict, off: Verdict | None) -> Iterator[str]:

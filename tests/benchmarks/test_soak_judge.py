@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.soak.judge import Findings, Judge, allows, permits
 from benchmarks.soak.log import Arrival
-from benchmarks.soak.notes import PARSED, START, Note
+from benchmarks.soak.notes import PARSED, RETRIED, START, Note
 from benchmarks.soak.world import FRONT, LEAF, LIST, SITEMAP_XML, Page, Rule, Site, World
 
 WORLD = World(seed=3, sites=120, leaves=25, faults=0.2)
@@ -68,10 +68,10 @@ IDEAL = ideal()
 
 def findings(log: Iterable[Arrival], notes: Iterable[Note] = (), **options: Any) -> Findings:
     judge = Judge(WORLD, **options)
-    for arrival in sorted(log):
-        judge.read(arrival)
     for note in notes:
         judge.note(note)
+    for arrival in sorted(log):
+        judge.read(arrival)
     judge.close()
     return judge.findings
 
@@ -160,6 +160,14 @@ def test_a_repetition_is_explained_by_an_event_while_it_was_in_the_air() -> None
     log = [*IDEAL, twice._replace(time=90.0)]
     assert findings(log, upsets=[twice.time + 1.0]).counts == {"repeated after an event": 1}
     assert findings(log, upsets=[twice.time + 20.0]).counts == {"requested twice": 1}
+
+
+def test_a_repetition_is_explained_by_a_retry_of_scrapy() -> None:
+    twice = first(LEAF)
+    log = [*IDEAL, twice._replace(time=90.0)]
+    retry = Note(89.0, RETRIED, f"{twice.host}{twice.path}")
+    assert findings(log, [retry]).counts == {"repeated after a time-out": 1}
+    assert findings(log, [retry._replace(about=f"{twice.host}/")]).counts == {"requested twice": 1}
 
 
 def test_a_request_that_nothing_leads_to_is_found() -> None:
