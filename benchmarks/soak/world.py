@@ -17,7 +17,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 LEAVES_PER_LIST: Final = 20
-SHARE_REQUESTED: Final = 0.75
+SHARE_REQUESTED: Final = 0.72
 """Of the pages of a world, as measured: the others are forbidden, or of sites that are unreachable."""
 
 DELAYS: Final = (0.2, 0.5, 1.0)
@@ -267,7 +267,7 @@ class Site:
         return int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=65_536)
 def _site(world: World, host: str) -> Site:
     random = Random(f"{world.seed}/{host}")  # noqa: S311
     kinds = FAULTY if random.random() < world.faults else HEALTHY
@@ -276,7 +276,7 @@ def _site(world: World, host: str) -> Site:
     return Site(world, host, kind, kinds[kind].access, delay)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=32_768)
 def _rules(site: Site, version: int) -> tuple[Rule, ...]:
     """Lists stay allowed, so that all leaves are known; a redirect leads into what is forbidden."""
     if site.kind == "closed":

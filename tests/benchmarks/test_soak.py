@@ -51,3 +51,18 @@ def test_memory_files_and_cpu_were_read(verdict: Verdict) -> None:
     assert verdict.cost.files > 10
     assert verdict.cost.requests > 1
     assert verdict.urls > verdict.totals["pages"]
+
+
+def test_the_chart_names_the_events(verdict: Verdict, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from benchmarks.soak.chart import draw  # noqa: PLC0415
+
+    draw(verdict, verdict, tmp_path / "soak.svg")
+    drawn = (tmp_path / "soak.svg").read_text("utf-8")
+    assert "Ctrl-C" in drawn
+    assert f"{verdict.cost.requests:,.0f} requests per second" in drawn
+
+
+def test_a_folder_of_another_world_is_refused(verdict: Verdict, folder: Path) -> None:
+    with pytest.raises(SystemExit, match="a crawl of another world"):
+        Run(folder, World(seed=6, sites=60, leaves=6, faults=0.2), obeys=True, events=[], concurrency=16)
