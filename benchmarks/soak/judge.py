@@ -5,7 +5,7 @@ it shares nothing with scrapy_rep. It reads the log once, and keeps a few octets
 
 A page is judged by the last answer for the robots.txt of its site that was sent before the page was requested. As
 an answer is on its way, or a request was sent, while the other arrives, the answer before that one counts as well
-for `GRACE` seconds. An answer counts for 24 hours (RFC 9309 section 2.4), or for the max-age that it names.
+for `IN_THE_AIR` seconds. An answer counts for 24 hours (RFC 9309 section 2.4), or for the max-age that it names.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from typing import Final
 from .log import HOP, Arrival
 from .notes import PARSED, RETRIED, START, Note
 from .world import FRONT, LEAF, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, TARGETS, Page, Rule, Site, World
-
-GRACE: Final = 2.0
-"""Seconds for which the answer before the last one counts as well, and one that is out of date."""
 
 CLOCK: Final = 0.001
 """Seconds by which a gap at the download slot may be too short: the resolution of what is noted."""
@@ -41,7 +38,10 @@ MOMENT: Final = 1.0
 """Seconds that a process takes to notice what has happened to it."""
 
 IN_THE_AIR: Final = 5.0
-"""Seconds that a request takes at most: the time-out of the crawler, and a little more."""
+"""Seconds that a request takes at most: the time-out of the crawler, and a little more.
+
+For so long the answer before the last one counts as well, and one that is out of date.
+"""
 
 DAY: Final = 86_400.0
 EXAMPLES: Final = 10  # of each finding
@@ -199,13 +199,13 @@ class Judge:
         if not record.meaning:
             self.findings.add("before robots.txt", arrival)
         elif not permits(site, record.meaning, arrival.path):
-            is_late = arrival.time - record.changed_at <= GRACE and permits(site, record.before, arrival.path)
+            is_late = arrival.time - record.changed_at <= IN_THE_AIR and permits(site, record.before, arrival.path)
             if is_late:
                 self.totals["by the answer before"] += 1
             else:
                 self.findings.add("disallowed", f"{arrival}, by {record.meaning}")
         lifetime = self._world.max_age if site.kind == "changing" else DAY
-        if record.meaning and arrival.time - record.answered_at > lifetime + GRACE:
+        if record.meaning and arrival.time - record.answered_at > lifetime + IN_THE_AIR:
             age = arrival.time - record.answered_at
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 

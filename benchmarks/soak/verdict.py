@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -228,5 +228,6 @@ def _cost(verdict: Verdict, off: Verdict | None) -> Iterator[str]:
     for name, one in (("scrapy_rep", verdict), ("robots.txt off", off)):
         if one is not None:
             cost = one.cost
-            rates = f"{cost.requests:,.0f} | {cost.urls:,.0f} | {cost.cpu * 1e3:.2f} ms | {cost.waited:.0%}"
+            urls = "– | –" if isnan(cost.urls) else f"{cost.urls:,.0f} | {cost.cpu * 1e3:.2f} ms"
+            rates = f"{cost.requests:,.0f} | {urls} | {cost.waited:.0%}"
             yield f"| {name} | {rates} | {cost.memory / 1e6:,.0f} MB | {cost.files:,} |"

@@ -216,7 +216,7 @@ def test_the_answer_before_the_last_one_counts_for_a_moment() -> None:
     old = robots._replace(time=robots.time - 1.0, meaning=before)
     leak = Arrival(robots.time + 1.0, site.host, site.path(page), 200, "-")
     assert findings([*IDEAL, old, leak]).counts["disallowed"] == 0
-    assert findings([*IDEAL, old, leak._replace(time=robots.time + 3.0)]).counts["disallowed"] == 1
+    assert findings([*IDEAL, old, leak._replace(time=robots.time + 6.0)]).counts["disallowed"] == 1
     assert findings([*IDEAL, leak]).counts["disallowed"] == 1
 
 
@@ -224,7 +224,7 @@ def test_a_page_by_a_robots_txt_that_is_out_of_date_is_found() -> None:
     late = first(LEAF, kind="changing")
     log = [arrival for arrival in IDEAL if arrival != late]
     assert findings([*log, late._replace(time=late.time + WORLD.max_age)]) == Findings()
-    found = findings([*log, late._replace(time=late.time + WORLD.max_age + 3.0)])
+    found = findings([*log, late._replace(time=late.time + WORLD.max_age + 6.0)])
     assert found.counts == {"robots.txt out of date": 1}
 
 
