@@ -7,6 +7,7 @@
 | ``notes.log`` | what the spider noted: see `benchmarks.soak.notes` |
 | ``gauges.log`` | memory, files and CPU of the crawling processes |
 | ``crawl-N.log``, ``stats-N.json`` | log and stats of each crawling process |
+| ``hang-N.txt`` | what a crawling process waited for that hung |
 | ``job``, ``store`` | its ``JOBDIR`` and its SQLite file |
 """
 
@@ -178,6 +179,8 @@ class Run:
             self._progressed_at = now
         elif now - self._progressed_at > PATIENCE:
             self.state.broken = f"no request for {PATIENCE:g} s"
+            self.signal(signal.SIGUSR2)
+            time.sleep(SETTLED)
             self.signal(signal.SIGKILL)
         if self._steps is not None and now >= self._resumes_at:
             self._step(now)

@@ -139,6 +139,9 @@ class Connection(asyncio.Protocol):
         size = -(-len(octets) // DRIPS)
         for number in range(DRIPS - 1):
             later(number * distance, self._transport.write, octets[number * size : (number + 1) * size])
+        if answer.way is Way.TOO_SLOW:  # never complete, however long a crawler waits
+            later((DRIPS - 1) * distance, self.close)
+            return
         later((DRIPS - 1) * distance, self._last, octets[(DRIPS - 1) * size :], path, answer if is_late else None)
 
     def _last(self, part: bytes, path: str, answer: Answer | None) -> None:

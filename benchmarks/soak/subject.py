@@ -1,7 +1,7 @@
 """The crawl of the world, in a process of its own: ``python -m benchmarks.soak.subject JOB``, a `Job` in JSON.
 
 With the same folder it continues where the one before stopped. SIGUSR1 turns its wall clock to the next of
-`CLOCKS`, if the job asks for that.
+`CLOCKS`, if the job asks for that. SIGUSR2 has it write what it waits for.
 """
 
 from __future__ import annotations
@@ -114,12 +114,14 @@ def turn_clock() -> None:
 def run(job: Job) -> None:
     from scrapy.crawler import AsyncCrawlerProcess  # noqa: PLC0415  # after the clock
 
+    from . import hang  # noqa: PLC0415
     from .notes import Notes  # noqa: PLC0415
     from .spider import Soak  # noqa: PLC0415
 
     process = AsyncCrawlerProcess(job.settings)
     crawler = process.create_crawler(Soak)
     process.crawl(crawler, world=job.world, notes=Notes(job.notes))
+    signal.signal(signal.SIGUSR2, lambda *_: hang.write(crawler, Path(job.folder, f"hang-{job.number}.txt")))
     process.start()
     stats = crawler.stats.get_stats() if crawler.stats else {}
     job.stats.write_text(json.dumps(stats, default=str, indent=1))
