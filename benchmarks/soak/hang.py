@@ -16,7 +16,8 @@ def lines(crawler: Any) -> Iterator[str]:
         for queue in (scheduler.mqs, scheduler.dqs):
             yield f"{queue!r} {getattr(queue, '_tracker', '')!r}"
         yield from (f"active: {request} {request.meta}" for request in engine.downloader.active)
-        yield from (f"download slot {key}: {slot!r}" for key, slot in engine.downloader.slots.items())
+        slots = engine.downloader.slots.items()
+        yield from (f"download slot {key}: {slot!r}" for key, slot in slots if slot.active or slot.queue)
     for task in asyncio.all_tasks():
         yield " > ".join(awaited(task.get_coro()))
 
