@@ -1,0 +1,48 @@
+"""What a crawling process takes, from Linux's /proc: memory, file descriptors and CPU over time."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+class Reading(NamedTuple):
+    """At *time* (monotonic): octets resident, open files, CPU seconds so far.
+
+    *waited* are the seconds for which the main thread had no CPU: others on the machine slow the crawl.
+    """
+
+    time: float
+    memory: int
+    files: int
+    cpu: float
+    waited: float
+
+    @classmethod
+    def from_text(cls, text: str) -> Reading:
+        time, memory, files, cpu, waited = text.split()
+        return cls(float(time), int(memory), int(files), float(cpu), float(waited))
+
+    def __str__(self) -> str:
+        return f"{self.time:.2f} {self.memory} {self.files} {self.cpu:.3f} {self.waited:.3f}"
+
+
+def reading(pid: int) -> Reading | None:
+    """None when the process has ended."""
+    folder = Path("/proc", str(pid))
+    try:
+        resident = int((folder / "statm").read_text("ascii").split()[1]) * _PAGE
+        fields = (folder / "stat").read_text("ascii").rpartition(")")[2].split()
+        _, waited, _ = (folder / "schedstat").read_text("ascii").split()
+        files = len(os.listdir(folder / "fd"))
+    except (OSError, IndexError):
+        return None
+    if not resident:  # it has ended, but nobody has waited for it
+        return None
+    cpu = (int(fields[11]) + int(fields[12])) / _TICKS
+    return Reading(time.monotonic(), resident, files, cpu, int(waited) / 1e9)
