@@ -115,7 +115,7 @@ class LineDecider:
 
         Raises `SourceError`.
         """
-        of, before, spell = self._decider.of, self._format.before, self._format.spell
+        decided, before, spell = self._decider.on, self._format.before, self._format.spell
         may_have_control = _CONTROL.search(chunk) is not None
         endings: list[_Ending] = []
         lines: list[str] = []
@@ -123,8 +123,7 @@ class LineDecider:
             url = line.strip(_WHITE)
             if not url:
                 continue
-            for on in of("" if may_have_control and _find_control(url) else url):
-                ending = on(url)
+            for ending in decided("" if may_have_control and _find_control(url) else url):
                 endings.append(ending)
                 if ending.is_written:
                     lines.append(f"{before}{spell(url)}{ending.text}")

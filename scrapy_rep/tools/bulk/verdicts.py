@@ -23,6 +23,7 @@ from scrapy_rep.protocol import (
     Verdict,
     parse,
     product_token,
+    split_url,
 )
 
 from .sources import Missing, Source
@@ -38,7 +39,6 @@ CACHE_OCTETS: Final = 134_217_728
 LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
-_find_start = re.compile(r"[a-z]+://[^/?#]*").match
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
 _ALLOW_ALL: Final = b""
 _DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
@@ -88,12 +88,12 @@ class _Origin(Generic[T]):
     ) -> None:  # fmt: skip
         self._origin, self._access, self._present = str(origin), access, present
         self._token = next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
-        self._ask = partial(robotstxt.verdict, self._token)
+        self._ask = partial(robotstxt.verdict_on_path, self._token)
         self._known: dict[int, tuple[Verdict, T]] = {}
 
-    def on(self, url: str) -> T:
-        """The verdict on *url*."""
-        verdict = self._ask(url)
+    def on(self, path: bytes) -> T:
+        """The verdict on *path*."""
+        verdict = self._ask(path)
         known = self._known.get(id(verdict))  # which no other verdict has while this dictionary holds it
         return known[1] if known else self._first(verdict)
 
@@ -118,10 +118,10 @@ class _Same(Generic[T]):
     __slots__ = ("on",)
 
     def __init__(self, presented: T) -> None:
-        self.on: Callable[[str], T] = lambda _: presented
+        self.on: Callable[[bytes], T] = lambda _: presented
 
 
-_OfOrigin = Sequence[Callable[[str], T]]
+_OfOrigin = Sequence[Callable[[bytes], T]]
 
 
 class Decider(Generic[T]):
@@ -139,26 +139,21 @@ class Decider(Generic[T]):
         self._no_url: _OfOrigin[T] = [
             self._same("", crawler, None, Missing.NO_URL).on for crawler in rules.crawlers
         ]
-        self._last: tuple[str, _OfOrigin[T]] = "-", self._no_url
+        self._last: tuple[str, _OfOrigin[T]] = "", self._no_url
+        self._canonical_octets = rules.dialect.canonical_octets
 
-    def of(self, url: str) -> _OfOrigin[T]:
-        """For each crawler what answers about *url*, and about all URLs of its origin. Raises `SourceError`."""
-        found = _find_start(url)
-        start = found[0] if found else ""
-        last, of_last = self._last
-        if len(url) > LONGEST_URL:
-            return self._no_url
-        if start == last:
-            return of_last
-        held = self._held.get(start)  # nearly every URL spells its origin as the key does
-        if held is None:
-            try:
-                return self._of_origin(Origin.from_url(url))
-            except ValueError:
-                return self._no_url
-        self._held.move_to_end(start)
-        self._last = start, held[0]
-        return held[0]
+    def on(self, url: str) -> list[T]:
+        """For each crawler what *present* made of the verdict on *url*. Raises `SourceError`."""
+        url = url if len(url) <= LONGEST_URL else ""
+        try:
+            start, path = split_url(url, canonical_octets=self._canonical_octets)
+        except ValueError:
+            return [on(b"") for on in self._no_url]
+        last, answers = self._last
+        if start != last:
+            answers = self._of_origin(Origin.from_url(start))
+            self._last = start, answers
+        return [on(path) for on in answers]
 
     def _of_origin(self, origin: Origin) -> _OfOrigin[T]:
         text = str(origin)
@@ -215,5 +210,5 @@ def decide(
     rules = Rules(crawlers, dialect, limit, missing=missing)
     decider: Decider[BulkVerdict] = Decider(source, rules, lambda verdict: verdict, cache_octets)
     for url in urls:
-        for on in decider.of("" if _find_control(url) else url):
-            yield url, on(url)
+        for verdict in decider.on("" if _find_control(url) else url):
+            yield url, verdict

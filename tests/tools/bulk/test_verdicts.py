@@ -63,7 +63,7 @@ def test_what_a_fetch_meant_decides_and_robots_txt_itself_is_allowed(
 def test_an_unreachable_robots_txt_allows_where_the_owner_says_so() -> None:
     source = Files({"https://a.example": Known(Access.UNREACHABLE)})
     decider = Decider(source, Rules((("*",),), unreachable=Access.UNAVAILABLE), facts)
-    assert decider.of("https://a.example/x")[0]("https://a.example/x")[2:] == (True, None, None, "unreachable")
+    assert decider.on("https://a.example/x")[0][2:] == (True, None, None, "unreachable")
 
 
 @pytest.mark.parametrize("missing", [None, True, False])
@@ -122,17 +122,18 @@ def test_verdicts_stay_right_when_more_rules_decide_than_are_kept() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /%d$\n" % n for n in range(1_000))
     urls = [f"https://a.example/{n}" for n in (*range(1_000), *range(1_000))]
     decider = Decider(Files({"https://a.example": rules(body)}), Rules((("*",),)), facts)
-    answers = [decider.of(url)[0](url) for url in urls]
+    answers = [decider.on(url)[0] for url in urls]
     assert [line for *_, line, _, _ in answers] == [*range(2, 1_002), *range(2, 1_002)]
-    kept = decider.of(urls[0])[0].__self__._known  # type: ignore[attr-defined]
+    (answers_of_origin, _) = decider._held["https://a.example"]
+    kept = answers_of_origin[0].__self__._known  # type: ignore[attr-defined]
     assert len(kept) <= 256, "a site with many rules takes no more memory than others"
 
 
 def test_the_first_token_with_a_group_is_the_one_that_counts() -> None:
     source = Files({"https://a.example": rules(BODY), "https://b.example": rules(b"User-agent: *\nDisallow: /x")})
     decider = Decider(source, Rules((("MyNews", "NewsBot"),)), facts)
-    assert decider.of("https://a.example/y")[0]("https://a.example/y")[1:3] == ("NewsBot", False)
-    assert decider.of("https://b.example/y")[0]("https://b.example/y")[1:3] == ("NewsBot", True)
+    assert decider.on("https://a.example/y")[0][1:3] == ("NewsBot", False)
+    assert decider.on("https://b.example/y")[0][1:3] == ("NewsBot", True)
 
 
 def test_the_dialect_and_the_limit_count() -> None:
