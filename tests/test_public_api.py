@@ -1,4 +1,4 @@
-"""What is public: the names that `scrapy_rep` and `scrapy_rep.protocol` export, documented and typed."""
+"""What is public: the names that `scrapy_rep`, its `protocol` and its `testing` export, documented and typed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 import scrapy_rep
 import scrapy_rep.protocol
+import scrapy_rep.testing
 
 PUBLIC = {
     "scrapy_rep": """
@@ -26,8 +27,12 @@ PUBLIC = {
         Extension Finding Group Kind Match Origin Reason Record RequestRate RobotsTxt Rule Severity Verdict access
         lint parse path_of product_token split_url
     """,
+    "scrapy_rep.testing": """
+        Answer Conformance Question RobotsSite SITUATIONS SiteRequest Situation ask assert_allowed
+        assert_disallowed
+    """,
 }
-MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "protocol"}
+MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "protocol", "testing"}
 """These may be imported from as well; every other room says in its docstring that it is private."""
 
 FROM_SCRAPY = {"from_crawler", "process_request", "get_processed_request", "get_processed_item"}

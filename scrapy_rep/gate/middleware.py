@@ -87,7 +87,7 @@ class RepMiddleware(Gate):
         if decision.is_forbidden:
             self._forbid(request, robots, decision)
         delays = self._crawl_delay
-        if delays and (robots.may_request_delays or delays.is_in_use):
+        if delays and (robots.may_request_delays or delays.has_delays or delays.visit_times):
             decision = await self._obey_delays(request, robots, decision, delays)
         self._extension.record(request, robots, decision)
         return None

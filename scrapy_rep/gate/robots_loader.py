@@ -162,7 +162,7 @@ class RobotsLoader:
 
     async def _start_delay(self, robots: Robots, cause: Request) -> None:
         delays = self._crawl_delay
-        if delays is None or not (robots.may_request_delays or delays.is_in_use):
+        if delays is None or not (robots.may_request_delays or delays.has_delays or delays.visit_times):
             return
         if has_no_delay(cause, self._policy, self._targets):
             return

@@ -86,11 +86,6 @@ class CrawlDelay:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    @property
-    def is_in_use(self) -> bool:
-        """Whether any download slot has a delay, or any origin a Visit-time."""
-        return self.has_delays or bool(self.visit_times)
-
     def prepare(self, request: Request, parser: RobotParser) -> None:
         """Apply the delay that *parser* requests to the download slot of *request*."""
         self._apply(request, self._delays_for(request, parser))
@@ -120,7 +115,7 @@ class CrawlDelay:
         return Reason.VISIT_TIME if Reason.VISIT_TIME in excepted and requested.next_visit_time(now) else None
 
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
-        if requested is NO_DELAYS and not self.is_in_use:
+        if requested is NO_DELAYS and not self.has_delays and not self.visit_times:
             return
         key, delay = self._downloader.slot_key(request), requested.delay(time())
         if requested is NO_DELAYS and key not in self._delays and not self.visit_times:

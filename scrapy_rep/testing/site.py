@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -97,7 +97,7 @@ class RobotsSite:
         return [path for path in self.paths if path != ROBOTS]
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self._take))
         self._server.daemon_threads = True
         self._server.block_on_close = False  # a client that hangs does not keep a test from ending
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -123,13 +123,13 @@ class RobotsSite:
         return f"<RobotsSite {self.origin if self._server else 'closed'} requests={len(self.requests)}>"
 
 
-def _handler(site: RobotsSite) -> type[BaseHTTPRequestHandler]:
+def _handler(take: Callable[[SiteRequest], _Answer]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = _PATIENCE
 
         def do_GET(self) -> None:  # http.server calls it so
             headers = {name.lower(): value for name, value in self.headers.items()}
-            answer = site._take(SiteRequest(self.command, self.path, headers))
+            answer = take(SiteRequest(self.command, self.path, headers))
             try:
                 self._send(answer)
             except OSError:

@@ -55,7 +55,7 @@ def test_four_workers_keep_one_delay_use_it_and_share_it(server: RedisServer) ->
     first, last = max(map(order.index, "0123")), min(order[::-1].index(worker) for worker in "0123")
     shared = order[first : len(order) - last]  # while all four were there
     assert len(shared) > 20
-    assert all(0.15 <= shared.count(worker) / len(shared) <= 0.4 for worker in "0123"), shared
+    assert all(0.1 <= shared.count(worker) / len(shared) <= 0.5 for worker in "0123"), "".join(shared)  # in turn
 
 
 @pytest.mark.parametrize("loop", LOOPS)
