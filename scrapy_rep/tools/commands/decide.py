@@ -34,7 +34,7 @@ from scrapy_rep.tools.bulk.verdicts import Rules
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
-from .inputs import InputError, crawlers_of, unreadable
+from .inputs import InputError, add_agents_and_dialect, crawlers_of, unreadable
 from .terminal import Pace, Progress, print_error
 
 if TYPE_CHECKING:
@@ -52,18 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--urls", metavar="FILE", default="-", help="one URL per line; - is standard input (default)"
     )
     parser.add_argument("--robots", metavar="PATH", help="a folder or a store (default: the store of the project)")
-    parser.add_argument(
-        "--agent",
-        metavar="TOKEN",
-        action="append",
-        help="a product token or User-Agent header, may be repeated (default: the project's)",
-    )
-    parser.add_argument(
-        "--dialect",
-        metavar="NAME",
-        choices=DIALECTS,
-        help=f"how robots.txt is read (default: REP_DIALECT): {', '.join(DIALECTS)}",
-    )
+    add_agents_and_dialect(parser)
     parser.add_argument(
         "--missing",
         choices=_MISSING,

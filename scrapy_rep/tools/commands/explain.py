@@ -22,7 +22,7 @@ from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import DIALECTS, Origin, parse
+from scrapy_rep.protocol import Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
@@ -30,7 +30,7 @@ from scrapy_rep.settings import RepSettings
 from . import FOUND, OK
 from .crawl_policy import CrawlPolicy
 from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
-from .inputs import InputError, crawlers_of, origin_of, read_file, read_lines, with_scheme
+from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
 from .pages import Pages, said_by_site
 from .said import NOTHING, Said
 from .terminal import Progress, print_error
@@ -47,18 +47,7 @@ _PROGRESS_EVERY: Final = 100  # URLs
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
-    parser.add_argument(
-        "--agent",
-        metavar="TOKEN",
-        action="append",
-        help="a product token or User-Agent header, may be repeated (default: the project's)",
-    )
-    parser.add_argument(
-        "--dialect",
-        metavar="NAME",
-        choices=DIALECTS,
-        help=f"how robots.txt is read (default: REP_DIALECT): {', '.join(DIALECTS)}",
-    )
+    add_agents_and_dialect(parser)
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol import Access, Origin, product_token
+from scrapy_rep.protocol import DIALECTS, Access, Origin, product_token
 from scrapy_rep.protocol.display import shown
 
 if TYPE_CHECKING:
@@ -76,6 +77,22 @@ def token_of(agent: str) -> str:
     if not token:
         raise InputError(f"--agent {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token
+
+
+def add_agents_and_dialect(parser: ArgumentParser) -> None:
+    """Add ``--agent`` and ``--dialect`` to *parser*: who asks, and how robots.txt is read."""
+    parser.add_argument(
+        "--agent",
+        metavar="TOKEN",
+        action="append",
+        help="a product token or User-Agent header, may be repeated (default: the project's)",
+    )
+    parser.add_argument(
+        "--dialect",
+        metavar="NAME",
+        choices=DIALECTS,
+        help=f"how robots.txt is read (default: REP_DIALECT): {', '.join(DIALECTS)}",
+    )
 
 
 def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tuple[str, ...]]:
