@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from scrapy_rep.protocol import Origin
 
-ALLOW_ALL: Final = b""
-DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
-
 _DELAY_KEYS: Final = (b"delay", b"rate", b"visit")  # each key that can request one holds one of them
 
 # At most, measured with tracemalloc on CPython 3.11.

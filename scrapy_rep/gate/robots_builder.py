@@ -9,9 +9,10 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access
+from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
 from scrapy_rep.settings import RepSettings
 
-from .robots import ALLOW_ALL, DISALLOW_ALL, Robots
+from .robots import Robots
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -49,7 +50,7 @@ class RobotsBuilder:
         """What the parser back-end reads: the body, or the rules that *access* stands for."""
         if access is Access.UNREACHABLE:
             access = self._unreachable
-        return {Access.SUCCESSFUL: entry.body, Access.UNAVAILABLE: ALLOW_ALL}.get(access, DISALLOW_ALL)
+        return rules_by(access, entry.body)
 
     def _parser(self, body: bytes) -> RobotParser:
         parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, body)

@@ -25,6 +25,15 @@ class Access(str, Enum):
     """What holds is unknown for now: everything is disallowed."""
 
 
+ALLOW_ALL: Final = b""
+DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
+
+
+def rules_by(access: Access, body: bytes) -> bytes:
+    """The robots.txt that holds: the *body*, or the one that *access* stands for."""
+    return {Access.SUCCESSFUL: body, Access.UNAVAILABLE: ALLOW_ALL}.get(access, DISALLOW_ALL)
+
+
 _NO_OVERRIDES: Final[Mapping[int, Access]] = {}
 
 

@@ -123,11 +123,6 @@ class RulePaths(NamedTuple):
         paths = self.allow if allow else self.disallow
         return paths.count(b"\n", 0, paths.index(_between_lfs([path])))
 
-    def folders_of_index_pages(self) -> list[tuple[bytes, bytes]]:
-        """Patterns for folders, each with the path of its index page."""
-        paths = _between(self.allow)
-        return [(folder, paths[position]) for position, folder in folders_of_index_pages(paths)]
-
     def has_allow(self, path: bytes) -> bool:
         """Whether an allow record has this *path*: it wins over a disallow record with the same one."""
         return self.allow.find(b"\n" + path + b"\n") >= 0

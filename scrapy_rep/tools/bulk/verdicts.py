@@ -25,6 +25,7 @@ from scrapy_rep.protocol import (
     product_token,
     split_url,
 )
+from scrapy_rep.protocol.access import rules_by
 
 from .sources import Missing, Source
 
@@ -40,8 +41,6 @@ LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
-_ALLOW_ALL: Final = b""
-_DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
 _OCTETS_OF_ORIGIN: Final = 2_048  # beside the parsed file
 _VERDICTS_KEPT: Final = 256  # of an origin and crawler
 
@@ -182,7 +181,7 @@ class Decider(Generic[T]):
     def _body(self, access: Access, body: bytes) -> bytes:
         if access is Access.UNREACHABLE:
             access = self._rules.unreachable
-        return {Access.SUCCESSFUL: body, Access.UNAVAILABLE: _ALLOW_ALL}.get(access, _DISALLOW_ALL)
+        return rules_by(access, body)
 
     def _same(self, origin: str, crawler: Crawler, allowed: bool | None, reason: Missing) -> _Same[T]:
         return _Same(self._present(BulkVerdict(origin, crawler[0] or "*", allowed, None, None, reason.value)))

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from scrapy_rep.protocol import Group, Rule
 from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.product_token import is_global, token_in
-from scrapy_rep.protocol.verdict import RulePaths
+from scrapy_rep.protocol.verdict import folders_of_index_pages
 
 from .finding import Code, Findings, Severity
 from .subject import Subject, is_for_all
@@ -168,7 +168,7 @@ def _names(group: Group) -> list[bytes]:
 
 
 def _folders(rule: Rule) -> list[bytes]:
-    return [folder for folder, _ in RulePaths.of([rule.value], []).folders_of_index_pages()] if rule.allow else []
+    return [folder for _, folder in folders_of_index_pages([rule.value])] if rule.allow else []
 
 
 class _Comparison:

@@ -8,7 +8,7 @@ from typing import Final
 
 from scrapy_rep.protocol import Group, Kind, Record
 from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.verdict import RulePaths
+from scrapy_rep.protocol.verdict import folders_of_index_pages
 
 from .path_checks import without_needless_stars
 from .subject import RULES, Subject
@@ -100,4 +100,4 @@ def _is_start(start: bytes, path: bytes) -> bool:
 
 def _folders(path: bytes) -> list[bytes]:
     """The folders that an Allow of *path* allows too, as it is their index page."""
-    return [folder for folder, _ in RulePaths.of([path], []).folders_of_index_pages()]
+    return [folder for _, folder in folders_of_index_pages([path])]
