@@ -124,19 +124,16 @@ class Judge:
     """Takes notes with `note`, then reads arrivals in their order with `read`; `close` says what is missing.
 
     *obeys* is whether the crawl obeys robots.txt: if not, it may request all, and must. *kills* are the times at
-    which a crawling process was killed, *upsets* those at which requests in the air were given up.
+    which a crawling process was killed.
     """
 
-    def __init__(
-        self, world: World, *, obeys: bool = True, kills: Iterable[float] = (), upsets: Iterable[float] = ()
-    ) -> None:
+    def __init__(self, world: World, *, obeys: bool = True, kills: Iterable[float] = ()) -> None:
         self.findings = Findings()
         self.totals: Counter[str] = Counter()
         self.per_second: Counter[int] = Counter()
         self._world = world
         self._obeys = obeys
         self._kills = sorted(kills)
-        self._upsets = sorted(upsets)
         self._given_up: set[tuple[str, int]] = set()
         self._retried: set[tuple[str, int]] = set()
         self._started_at: dict[str, float] = {}
@@ -183,7 +180,7 @@ class Judge:
             record.listed_at[page.number] = arrival.time
         index = _index(self._world, page)
         record.requests[index] = min(record.requests[index] + 1, 255)
-        if any(arrival.time - MOMENT < upset < arrival.time + IN_THE_AIR for upset in self._upsets):
+        if any(arrival.time - MOMENT < kill < arrival.time + IN_THE_AIR for kill in self._kills):
             self._given_up.add((arrival.host, index))
         if record.requests[index] > site.requests(page):
             self.findings.add(self._why_again((arrival.host, index)), arrival)
@@ -192,7 +189,7 @@ class Judge:
 
     def _why_again(self, page: tuple[str, int]) -> str:
         if page in self._given_up:
-            return "repeated after an event"
+            return "repeated after a kill"
         return "repeated after a time-out" if page in self._retried else "requested twice"
 
     def _judge(self, site: Site, record: _Record, arrival: Arrival) -> None:

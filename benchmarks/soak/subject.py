@@ -98,7 +98,13 @@ OBEYING: Final[dict[str, Any]] = {
 
 
 def turn_clock() -> None:
-    """Have SIGUSR1 turn the wall clock; to be called before anything takes `time.time` for itself."""
+    """Have SIGUSR1 turn the wall clock; to be called before anything takes `time.time` for itself.
+
+    Twisted keeps the true clock. It times its calls by the wall clock, its connections among them: when that is
+    turned back an hour, what was about to connect does so an hour later and times out later still, in any crawl.
+    """
+    import twisted.python.runtime  # noqa: F401, PLC0415  # takes `time.time` now
+
     true_time, state = time.time, {"turn": 0}
 
     def turned() -> float:

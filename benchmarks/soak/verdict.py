@@ -27,7 +27,7 @@ FINDINGS: Final = {
     "lost in the air": "pages never requested that were in the air when the crawl was killed",
     "lost in the queue": "pages never requested that were in its queue on disk then",
     "requested twice": "pages requested more often than faults and retries explain",
-    "repeated after an event": "pages requested again that were in the air when something happened",
+    "repeated after a kill": "pages requested again that were in the air when the crawl was killed",
     "repeated after a time-out": "pages requested again that were answered too late, on a busy machine",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
@@ -36,7 +36,7 @@ FINDINGS: Final = {
     "traceback": "tracebacks in the logs",
 }
 REPORTED: Final = frozenset(
-    {"lost in the air", "repeated after an event", "repeated after a time-out", "short gap at the server"}
+    {"lost in the air", "repeated after a kill", "repeated after a time-out", "short gap at the server"}
 )
 """Counted, but no failure."""
 
@@ -140,9 +140,7 @@ class Verdict:
 
 
 def judged(folder: Path, state: State) -> Verdict:
-    judge = Judge(
-        state.world, obeys=state.obeys, kills=state.steps_of("kill"), upsets=state.steps_of("kill", "clock")
-    )
+    judge = Judge(state.world, obeys=state.obeys, kills=state.steps_of("kill"))
     for note in notes.read(folder / "notes.log"):
         judge.note(note)
     for arrival in log.read(folder / "arrivals.log"):

@@ -155,11 +155,11 @@ def test_a_retry_of_a_failure_is_no_finding_but_a_second_one_is() -> None:
     assert findings([*once, retried._replace(time=91.0)]).counts == {"requested twice": 1}
 
 
-def test_a_repetition_is_explained_by_an_event_while_it_was_in_the_air() -> None:
+def test_a_repetition_is_explained_by_a_kill_while_it_was_in_the_air() -> None:
     twice = first(LEAF)
     log = [*IDEAL, twice._replace(time=90.0)]
-    assert findings(log, upsets=[twice.time + 1.0]).counts == {"repeated after an event": 1}
-    assert findings(log, upsets=[twice.time + 20.0]).counts == {"requested twice": 1}
+    assert findings(log, kills=[twice.time + 1.0]).counts == {"repeated after a kill": 1}
+    assert findings(log, kills=[twice.time + 20.0]).counts == {"requested twice": 1}
 
 
 def test_a_repetition_is_explained_by_a_retry_of_scrapy() -> None:
