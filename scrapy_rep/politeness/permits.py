@@ -87,6 +87,11 @@ class SlotPermits:
         """Whether no permit is held or being acquired."""
         return self._acquiring is None and self._held is None
 
+    @property
+    def is_held(self) -> bool:
+        """Whether a permit is held."""
+        return self._held is not None
+
     def seconds_to_start(self) -> float | None:
         """Seconds until the held permit may be used; None until one is held: ``permit_changed`` is called then."""
         self._drop_expired()
@@ -292,6 +297,11 @@ class Permits:
             return None
         to_permit = self.slot(key).seconds_to_start()
         return None if to_permit is None else max(seconds, to_permit)
+
+    def holds(self, key: str) -> bool:
+        """Whether a permit of download slot *key* is held."""
+        slot = self._slots.get(key)
+        return slot is not None and slot.is_held
 
     def release(self, key: str) -> None:
         """Give the permit of download slot *key* back: no request is left for it."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from .permits import Permits
+
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
 
@@ -178,7 +180,7 @@ class SlotTracker:
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
-            elif slot.ready.add(slot, len(state.handed_out)):
+            elif slot.ready.add(slot, self._turn(state)):
                 self._engine.wake()
         if bool(seconds) != (state.waiting_since is not None):
             self._count_wait(state, is_waiting=bool(seconds))
@@ -192,6 +194,16 @@ class SlotTracker:
         if self.crawl_delay is None or not self.crawl_delay.has_delays:
             return self.downloader.seconds_to_start(state.key, state.handed_out)
         return self.crawl_delay.seconds_to_start(state.key, state.handed_out)
+
+    def _turn(self, state: SlotState) -> int:
+        """When a ready download slot is used: one that holds a permit first, because that soon expires."""
+        permits = self._permits
+        return -1 if permits is not None and permits.holds(state.key) else len(state.handed_out)
+
+    @property
+    def _permits(self) -> Permits | None:
+        """The permits of download slots that share their delay; None without a rate limiter."""
+        return self.crawl_delay.permits if self.crawl_delay is not None else None
 
     def _waiting(self, key: str) -> int:
         """The number of requests that wait for download slot *key*."""
@@ -232,8 +244,9 @@ class SlotTracker:
 
     def _release_permit(self, key: str) -> None:
         """Let other processes have a permit that no request here is left to use."""
-        if self.crawl_delay is not None and self.crawl_delay.permits is not None:
-            self.crawl_delay.permits.release(key)
+        permits = self._permits
+        if permits is not None:
+            permits.release(key)
 
     def check_last(self) -> None:
         """Treat the request that was handed out last as ended if it never reached the downloader.
@@ -279,7 +292,7 @@ class SlotTracker:
 
     def _update_slot_waiting_for_downloader(self) -> None:
         """Update one download slot that acquired no permit because the whole downloader was full."""
-        permits = self.crawl_delay.permits if self.crawl_delay is not None else None
+        permits = self._permits
         while permits is not None and permits.slots_waiting:
             state = self._slots.get(permits.slots_waiting.popitem(last=False)[0])
             if state is not None and any(slot.can_pop() for slot in state.queued):

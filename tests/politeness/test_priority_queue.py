@@ -452,10 +452,9 @@ class Limiter:
     release = restart_delay = report_start
 
 
-@in_the_loop
-async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_request_that_ends_leads_to_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, Limiter]:
+    """A crawl with two requests at once that shares the delays of the hosts ``a``, ``b`` and ``c``."""
     bench = Bench(Clock(), {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
     extension: Any = bench.crawler.get_extension(RepExtension)
@@ -466,6 +465,24 @@ async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_reque
     for host in ("a", "b", "c"):
         crawl_delay._delays.require(f"{host}.example", host, 10.0, is_shared=True)
     crawl_delay.has_delays = True
+    return bench, limiter
+
+
+@in_the_loop
+async def test_a_host_that_holds_a_permit_goes_first_because_the_permit_expires(
+    shared: tuple[Bench, Limiter],
+) -> None:
+    bench, _ = shared
+    bench.push("free/1", "fast/1", "a/1")
+    await asyncio.sleep(0.01)
+    assert bench.pop_all() == ["a/1", "free/1", "fast/1"]
+
+
+@in_the_loop
+async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_request_that_ends_leads_to_one(
+    shared: tuple[Bench, Limiter],
+) -> None:
+    bench, limiter = shared
     for number in range(2):
         bench.downloader.active.add(request(f"busy/{number}"))
     bench.push("a/1", "b/1", "c/1")
