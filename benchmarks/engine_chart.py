@@ -38,7 +38,7 @@ def _name(engine: str, agreement: float | None) -> str:
 
 def _panel(axes: Axes, question: str, by_engine: dict[str, float]) -> None:
     axes.set(xscale="log", xlim=(_FAINTEST, 60))
-    axes.set_title(question, fontsize=10, fontweight="bold", loc="left")
+    axes.set_title(question, fontsize=9, fontweight="bold", loc="left")
     axes.set_xticks([])
     axes.set_xticks([], minor=True)
     axes.spines["bottom"].set_visible(False)
