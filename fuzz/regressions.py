@@ -27,6 +27,7 @@ REGRESSIONS: Final[dict[str, dict[str, bytes]]] = {
         "a status that no column holds": _entry(status=10**30),
         "a count of failures that no column holds": _entry(failures=10**30),
     },
+    "sitemaps": {"a control character in a host": b"Sitemap://\ae"},
     "survey": {"thousands of brackets": joined(b"", _NESTED)},
 }
 """What an input showed, and the input, by target."""

@@ -115,7 +115,7 @@ _MADE: Final[dict[str, Callable[[], list[bytes]]]] = {
     "audit-log": _events,
     "page-headers": lambda: _all_pairs(FIELDS, ["robots", "mybot", "mybot/1"]),
     "page-html": lambda: _all_pairs(PAGES, ["", "text/html; charset=utf-16", "text/html; charset=nonsense"]),
-    "ai-signals": lambda: [joined(body, "/a/b", field) for body, field in zip(BODIES, FIELDS, strict=True)],
+    "ai-signals": lambda: [joined(body, "/a/b", field) for body, field in zip(BODIES, cycle(FIELDS))],
     "site-files": _site_files,
     "costs": _costly,
 }  # fmt: skip

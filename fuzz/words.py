@@ -78,7 +78,8 @@ _LINES: Final = (
     "Sitemap: https://b.example/s?a=ü", "Host: www.h.example:8080", "Clean-param: a&b /c",
     "Content-Signal: ai-train=no, search=yes", "Content-Usage: /a train-ai=n",
     "License: https://h.example/l.xml", "DisallowAITraining: /", "Disallow: /a # lint: ignore needless-star",
-    "Disallow: /%C3%A9%2f*", "Allow:", "Disallow", "Disallow: /a\nAllow: /a", "Disallow: /a*\nDisallow: /a*",
+    "Disallow: /%C3%A9%2f*", "Allow:", "Disallow", "Disallow: /é\nAllow: /*%A9", "Disallow: /a\nAllow: /a",
+    "Disallow: /a*\nDisallow: /a*",
 )  # fmt: skip
 
 BODIES: Final = tuple(f"User-agent: a\n{line}\n\nUser-agent: *\nDisallow: /x\n" for line in _LINES)

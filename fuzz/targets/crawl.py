@@ -104,6 +104,7 @@ def sitemaps(data: bytes) -> None:
         assert not Origin.from_url(url).is_local
         assert url.isascii()
         assert url.isprintable()
+        assert " " not in url
         assert Request(url).url
 
 
