@@ -28,6 +28,11 @@ REGRESSIONS: Final[dict[str, dict[str, bytes]]] = {
         "a count of failures that no column holds": _entry(failures=10**30),
     },
     "sitemaps": {"a control character in a host": b"Sitemap://\ae"},
+    "page-html": {
+        "a control character in the name of an attribute": b"<a href=: \1>",
+        "the same in a link to a license": b"<link rel=license type=application/rsl+xml href=/l \1>",
+        "the same in a link to the next page": b"<link rel=next href=n \1>",
+    },
     "survey": {"thousands of brackets": joined(b"", _NESTED)},
 }
 """What an input showed, and the input, by target."""
