@@ -15,10 +15,12 @@ import nox
 PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 NEWEST = "scrapy"
 SCRAPY = [nox.param("scrapy==2.14.*", id="oldest"), nox.param(NEWEST, id="newest")]
-IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks"]
+IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks", "fuzz"]
 IMPORT_ALL = "from scrapy_rep import *; import scrapy_rep; print(scrapy_rep.__version__, scrapy_rep.__file__)"
 
 NOT_TRACED = [
+    "--ignore=tests/fuzz",
+    "--ignore=tests/directives/test_cost.py",
     "--ignore=tests/protocol/test_cost.py",
     "--ignore=tests/protocol/test_crawler_rules.py",
     "--ignore=tests/protocol/test_properties.py",
@@ -65,6 +67,13 @@ def coverage(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Run every fuzz target for ten seconds, or as the arguments after ``--`` say; needs atheris for coverage."""
+    session.install("-e", ".[fuzz]")
+    session.run("python", "-m", "fuzz", *(session.posargs or ["--seconds", "10"]))
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format."""
     session.install("ruff>=0.9")
@@ -74,7 +83,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types of the package, the tests and this file."""
+    """Check the types of the package, the tests, the fuzz targets and this file."""
     session.install("-e", ".[test,lint]", "nox")
     session.run("mypy")
 

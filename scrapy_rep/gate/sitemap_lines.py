@@ -37,6 +37,8 @@ class Sitemaps:
 _NONE: Final = Sitemaps()
 # An absolute URL in which there is nothing to resolve or to escape, as in nearly every line.
 _PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
+# RFC 3986 sections 3.2.2 and 3.2.3, without the user information of section 3.2.1.
+_HOST_AND_PORT: Final = re.compile(r"[\w.~%!$&'()*+,;=:\[\]-]*", re.ASCII)
 
 
 def sitemaps_of(robots: Robots) -> Sitemaps:
@@ -91,11 +93,12 @@ def _absolute(value: str, origin: Origin) -> str | None:
 def _resolved(value: str, base: str) -> str | None:
     """The URL of *value* at *base*, escaped; None if it is none.
 
-    Nor is it one with a password: a public sitemap needs none, and Scrapy's download handlers fail on it.
+    Nor is it one with a password: a public sitemap needs none, and Scrapy's download handlers fail on it. Escaping
+    leaves the host as it is, so a host with a space or a control character is none either.
     """
     try:
         spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
         url = urldefrag(urljoin(base, spelt)).url
-        return None if "@" in urlsplit(url).netloc else url
+        return url if _HOST_AND_PORT.fullmatch(urlsplit(url).netloc) else None
     except ValueError:
         return None

@@ -58,8 +58,8 @@ _NONE: Final = Elements()
 def _links(page: TextResponse) -> Iterator[str]:
     base = get_base_url(page)
     for link in islice(_of_type(page, _LINKS), _MAX):
-        url = absolute(link.attrib["href"], base)
-        if "license" in link.attrib["rel"].lower().split() and is_url(url):
+        url = absolute(link.root.get("href"), base)
+        if "license" in link.root.get("rel").lower().split() and is_url(url):
             yield url
 
 
@@ -69,14 +69,17 @@ def _licenses_in(page: TextResponse) -> Iterator[License]:
         text = script.xpath("./text()").get("")
         with suppress(LookupError, ValueError):  # what cannot be parsed says nothing
             for content in Selector(text=text, type="xml").xpath("//*[local-name()='content']"):
-                if _is_for(content.attrib.get("url", ""), page):
+                if _is_for(content.root.get("url", ""), page):
                     yield from map(_license, content.xpath("./*[local-name()='license']"))
 
 
 def _of_type(page: TextResponse, path: str) -> Iterator[Selector]:
-    """The elements at *path* whose type is that of a license."""
+    """The elements at *path* whose type is that of a license.
+
+    Attributes are read one by one: a selector fails on those of an element if a name holds a control character.
+    """
     for element in page.xpath(path):
-        if element.attrib["type"].partition(";")[0].strip().lower() == MEDIA_TYPE:
+        if element.root.get("type").partition(";")[0].strip().lower() == MEDIA_TYPE:
             yield element
 
 

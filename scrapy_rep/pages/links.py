@@ -30,9 +30,9 @@ def links_of(response: TextResponse) -> frozenset[str]:
     absolute = _absolute_by(response)
     hrefs = response.xpath(_OF_PAGE).getall()
     hrefs += [
-        link.attrib["href"]
+        link.root.get("href")
         for link in response.xpath(_NEIGHBOURS)
-        if not _TO_PAGES.isdisjoint(_words(link.attrib["rel"]))
+        if not _TO_PAGES.isdisjoint(_words(link.root.get("rel")))
     ]
     return frozenset(filter(None, map(absolute, hrefs)))
 
@@ -43,8 +43,9 @@ def marked_links(response: TextResponse, words: Collection[str]) -> frozenset[st
     marked: set[str] = set()
     plain: set[str] = set()
     for link in response.xpath(_WITH_REL):
-        url = absolute(link.attrib.get("href") or link.attrib.get("action", ""))
-        rel = _words(link.attrib.get("rel", ""))
+        element = link.root  # a selector fails on attributes one of whose names holds a control character
+        url = absolute(element.get("href") or element.get("action", ""))
+        rel = _words(element.get("rel", ""))
         (plain if not set(words).intersection(rel) else marked).add(url)
     return frozenset(marked - plain - {""})
 

@@ -28,6 +28,7 @@ _DEFAULTS: Final = {"status": None, "hops": []} | {
 }
 _TIMES: Final = ("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at")
 _LEVEL: Final = 3  # of zlib: a tenth more octets than the default, in 60 % of its time
+_LARGEST: Final = 2**63 - 1  # that a column of SQLite holds
 _LAST_TIME: Final = 253_402_300_799.0  # POSIX seconds: the end of the year 9999, the last that ``datetime`` knows
 
 
@@ -82,7 +83,7 @@ def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
     """As `decode`, from what `encode_json` returned."""
     try:
         facts = {**_DEFAULTS, **json.loads(text)}
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
         raise UnreadableEntryError(str(error)) from error
     if facts.pop("schema", None) != SCHEMA:
         raise UnreadableEntryError("stored by another version")
@@ -95,11 +96,15 @@ def _is_valid(entry: Entry) -> bool:
     texts = (entry.url, entry.etag, entry.last_modified, *entry.hops)
     return (
         all(isinstance(text, str) for text in texts)
-        and isinstance(entry.failures, int)
-        and (entry.status is None or isinstance(entry.status, int))
+        and _is_count(entry.failures)
+        and (entry.status is None or _is_count(entry.status))
         and all(map(_is_time, times))
         and (entry.unreachable_since is None or _is_time(entry.unreachable_since))
     )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and 0 <= value <= _LARGEST
 
 
 def _is_time(value: Any) -> bool:

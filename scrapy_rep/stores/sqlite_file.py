@@ -298,5 +298,5 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     try:
         facts["hops"] = json.loads(facts["hops"])
         return decode(origin_of(origin), facts, body)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
         raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error

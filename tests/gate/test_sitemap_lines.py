@@ -45,6 +45,9 @@ def test_a_line_names_an_absolute_url_on_any_host(value: str, url: str) -> None:
         "ftp://a.example/s.xml",
         "https://[",
         "https://me:secret@a.example/s.xml",
+        "//\ae/s.xml",
+        "https://a b.example/s.xml",
+        "https://a.example<b/s.xml",
     ],
 )
 def test_a_line_that_leads_nowhere_is_kept_apart(value: str) -> None:

@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 
 from scrapy_rep.directives.page import combine
 from scrapy_rep.pages.elements import Elements
-from scrapy_rep.pages.links import links_of, same
+from scrapy_rep.pages.links import links_of, marked_links, same
 from scrapy_rep.pages.reading import MAX_FIELDS, directives_of, html_of, said_by
 from scrapy_rep.settings import RepSettings
 from tests.directives.cases import CASES, Case
@@ -154,3 +154,12 @@ def test_ours_long_fields_are_bounded_together() -> None:
 def test_ours_an_element_is_found_wherever_its_name_stands(name: str) -> None:
     body = f'<META content="{"noindex, " * 50}a > b" name={name}><p>{"x" * 9_000}<meta itemprop="name">'
     assert directives_of(response(HtmlResponse, body), ["mybot"])
+
+
+def test_ours_an_attribute_with_a_control_character_in_its_name_hides_nothing() -> None:
+    license_link = '<link rel="license" type="application/rsl+xml" href="/l" \1>'
+    body = f'<a href="/a" rel="nofollow" \1>a</a><link rel="next" href="/n" \1>{license_link}'
+    page = HtmlResponse("https://e.org/", body=body.encode())
+    assert marked_links(page, {"nofollow"}) == {"https://e.org/a"}
+    assert links_of(page) == {"https://e.org/a", "https://e.org/n"}
+    assert Elements.of(page).licenses == ("https://e.org/l",)

@@ -1,48 +1,51 @@
 """Every public question about any body takes time linear in its octets, and a verdict in those of the URL, too.
 
-Two instruments, since neither sees everything. Both ask the same question about a body and about one that is
-eight times as large: what is linear grows eight times, what is quadratic 64 times.
-
-*Steps* are the lines of Python that run, counted by `sys.settrace`. They are the same on every machine and in
-every run, so a small body is enough. They see loops, and walks that start anew for each record.
-
-What a single call does in C, no step shows: an expression that tries all ways to divide a run of blanks, a
-copy of the rest of a body for each of its lines, a long list searched for each rule. There the CPU time of
-the thread is taken, not that of the clock: what else the machine does is not in it. The least of several
-measurements counts, only its growth is judged, and the limit lies far from both: linear is 8, quadratic 64.
-
-What is bounded whatever the body is made small first: a linter that stops after so many comparisons grows
-quadratically until then.
+How that is measured is said in `tests.support.cost`. What is bounded whatever the body is made small first: a
+linter that stops after so many comparisons grows quadratically until then.
 """
 
 from __future__ import annotations
 
 import gc
 import re
-import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from types import FrameType
 from typing import Any, Final
 
 import pytest
 
-from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Explainer, lint, parse
+from scrapy_rep import RepRobotParser
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.gate.robots import Robots
+from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.politeness.requested_delays import requested_delays
+from scrapy_rep.protocol import (
+    DIALECTS,
+    GOOGLE,
+    GOOGLE_EXACT,
+    Access,
+    Dialect,
+    Explainer,
+    Origin,
+    RobotsTxt,
+    lint,
+    parse,
+)
 from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
+from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.tools.bulk.sources import Known
+from scrapy_rep.tools.bulk.verdicts import decide
 from scrapy_rep.tools.difference import Difference
+from scrapy_rep.tools.survey.measure import measure
+from tests.support.cost import is_linear_in_steps, is_linear_in_time, seconds, too_costly
 
 from .hostile import ALL, LINES, RUNS, URLS, filled
 
-TIMES_AS_LARGE: Final = 8
-GROWTH_OF_STEPS: Final = 12.0
-FEW_STEPS: Final = 6  # per octet: what grows to that alone may have been next to nothing before
-GROWTH_OF_TIME: Final = 24.0
-SHORT: Final = 0.004  # seconds, below which no growth is judged
 PLAIN: Final = ("1994", "yandex", "geoportal-longest")
 TOKENS: Final = ("a", "zz")  # one that most bodies name, one that none does
 URL: Final = "https://h.example/" + "a" * 400
+ORIGIN: Final = Origin.from_url(URL)
 
 Question = Callable[[bytes], object]
 
@@ -66,10 +69,34 @@ def differences(body: bytes) -> None:
     list(difference.changes(URL))
 
 
+def verdicts_by_path(body: bytes) -> None:
+    for token in TOKENS:
+        file = parse(body)
+        for path in (b"/" + b"a" * 400, b"/a/", b"/a/index.html?a=b"):
+            _ = file.verdict_on_path(token, path).line
+
+
+class OneFile:
+    """A source with one robots.txt, for every origin."""
+
+    def __init__(self, body: bytes) -> None:
+        self._known = Known(Access.SUCCESSFUL, body)
+
+    def get(self, origin: Origin) -> Known:
+        return self._known
+
+
+def sitemap_urls(body: bytes) -> object:
+    entry = Entry(ORIGIN, Access.SUCCESSFUL, ORIGIN.robots_url, 200, body, (), 0.0, 0.0)
+    return sitemaps_of(Robots(entry, Access.SUCCESSFUL, 0.0, RepRobotParser(body)))
+
+
 QUESTIONS: Final[dict[str, Question]] = {
     "verdict": verdicts,
     "verdict, google-exact": lambda body: verdicts(body, GOOGLE_EXACT),
     **{f"verdict, {name}": partial(verdicts, dialect=DIALECTS[name]) for name in PLAIN},
+    "verdict_on_path": verdicts_by_path,
+    "clean_params": lambda body: parse(body, YANDEX).clean_params,
     "clean_param": lambda body: parse(body, YANDEX).clean_param(f"{URL}?{'a=b&' * 50}"),
     "at_host": lambda body: parse(body, GEOPORTAL_FIRST).at_host(URL),
     "records": lambda body: parse(body).records,
@@ -82,11 +109,37 @@ QUESTIONS: Final[dict[str, Question]] = {
     "rules": for_tokens(lambda file, token: file.rules(token)),
     "extensions_for": for_tokens(lambda file, token: file.extensions_for(token)),
     "crawl_delay": for_tokens(lambda file, token: file.crawl_delay(token)),
+    "crawl_delays": for_tokens(lambda file, token: file.crawl_delays(token)),
     "request_rate": for_tokens(lambda file, token: file.request_rate(token)),
     "Explainer": for_tokens(lambda file, token: Explainer(file, token).explain(URL)),
     "Difference": differences,
     "lint": lint,
+    "RobotsSignals": for_tokens(lambda file, token: RobotsSignals.of(file, token).statements(URL)),
+    "decide": lambda body: [*decide([URL, f"{URL}b", "/"], OneFile(body), TOKENS)],
+    "measure": lambda body: measure(str(ORIGIN), body).to_json(),
+    "requested_delays": lambda body: requested_delays(RepRobotParser(body), TOKENS, times=True).delay(0.0),
+    "sitemaps_of": sitemap_urls,
 }
+
+AT_HAND: Final = {"body", "dialect", "octets", "forget"}
+"""What a file answers without a look at its lines."""
+
+METHODS: Final[dict[type, set[str]]] = {
+    Explainer: {"explain"},
+    Difference: {"changes", "sample_paths"},
+    RobotsSignals: {"of", "statements", "licenses"},
+}
+"""The questions to other classes, all of which the entry of the class in `QUESTIONS` asks."""
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in vars(kind) if not name.startswith("_")}
+
+
+def test_ours_every_public_question_is_asked() -> None:
+    assert public(RobotsTxt) - AT_HAND == {name for name in QUESTIONS if name in vars(RobotsTxt)}
+    assert {kind: public(kind) for kind in METHODS} == METHODS
+    assert {kind.__name__ for kind in METHODS} <= set(QUESTIONS)
 
 
 @pytest.fixture(autouse=True)
@@ -102,62 +155,6 @@ def _no_collection() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
-
-
-def steps(ask: Callable[[], object]) -> int:
-    """How many lines of Python *ask* runs."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal count
-        count += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        ask()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def seconds(ask: Callable[[Any], object], asked: bytes | str, times: int) -> float:
-    """The CPU time that *ask* takes, the least of so many *times*."""
-    spent = []
-    for _ in range(times):
-        # Each time another one: of the body that was read last the engine keeps what it found.
-        new = bytes(bytearray(asked)) if isinstance(asked, bytes) else asked
-        began = time.thread_time()
-        ask(new)
-        spent.append(time.thread_time() - began)
-    return min(spent)
-
-
-def is_linear_in_steps(ask: Callable[[Any], object], small: Any, large: Any) -> bool:
-    most = max(GROWTH_OF_STEPS * steps(lambda: ask(small)), FEW_STEPS * len(large))
-    return steps(lambda: ask(large)) <= most
-
-
-def is_linear_in_time(ask: Callable[[Any], object], small: Any, large: Any) -> bool:
-    """Measured again, and longer, before it is said that it is not, where that is not plain."""
-    for times in (1, 3, 9):
-        spent, spent_on_small = seconds(ask, large, times), seconds(ask, small, 3 * times)
-        if spent < SHORT or spent <= GROWTH_OF_TIME * spent_on_small:
-            return True
-        if times > 1 and spent > 2 * GROWTH_OF_TIME * spent_on_small:
-            return False
-    return False
-
-
-def too_costly(
-    is_linear: Callable[[Callable[[Any], object], Any, Any], bool],
-    ask: Callable[[Any], object],
-    made: dict[str, Callable[[int], Any]],
-    size: int,
-) -> list[str]:
-    """Which of what is *made* grows faster than linear."""
-    return [name for name, make in made.items() if not is_linear(ask, make(size), make(TIMES_AS_LARGE * size))]
 
 
 ASKED = pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)

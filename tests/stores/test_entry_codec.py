@@ -42,7 +42,7 @@ ENTRIES = st.builds(
     TIMES,
     TEXTS,
     TEXTS,
-    st.integers(0),
+    st.integers(0, 2**63 - 1),
     st.none() | TIMES,
     TIMES,
     TIMES,
@@ -81,6 +81,7 @@ def test_ours_a_time_out_of_range_is_cut_to_one_that_is_read_back(time: float) -
         ("url", None),
         ("status", "200"),
         ("status", ""),
+        ("status", 2**63),
         ("hops", None),
         ("hops", [1]),
         ("fetched_at", "now"),
@@ -92,6 +93,8 @@ def test_ours_a_time_out_of_range_is_cut_to_one_that_is_read_back(time: float) -
         ("unreachable_since", ""),
         ("etag", 5),
         ("failures", 1.5),
+        ("failures", -1),
+        ("failures", 2**63),
         ("unknown", 1),
     ],
 )
@@ -108,7 +111,7 @@ def test_a_missing_fact_or_a_damaged_body_makes_an_entry_unreadable() -> None:
             decode(ORIGIN, broken, body)
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"5", b"{", b"\xff", b"{}"])
+@pytest.mark.parametrize("text", [b"", b"[]", b"5", b"{", b"\xff", b"{}", b"[" * 100_000, b'{"a":' * 100_000])
 def test_other_json_is_unreadable(text: bytes) -> None:
     with pytest.raises(UnreadableEntryError):
         decode_json(ORIGIN, text, zlib.compress(b""))

@@ -228,7 +228,15 @@ def test_a_file_that_another_process_writes_to_is_opened_at_once(
     assert monotonic() - began < 30  # a write would wait for a minute
 
 
-@pytest.mark.parametrize("damage", ["bodies SET body = 'x'", "entries SET hops = '['", "entries SET access = 'x'"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "bodies SET body = 'x'",
+        "entries SET hops = '['",
+        "entries SET hops = printf('%.*c', 100000, '[')",
+        "entries SET access = 'x'",
+    ],
+)
 def test_a_row_that_is_no_entry_counts_as_damage(path: Path, file: SqliteFile, damage: str) -> None:
     file.put(ENTRY, "me", NOW)
     with closing(sqlite3.connect(path)) as connection:

@@ -126,13 +126,12 @@ def _name(value: bytes) -> str:
 
 def _crawl_delays(extensions: Iterable[Extension]) -> dict[str, float]:
     """The last readable Crawl-delay for each name."""
-    delays: dict[str, float] = {}
+    by_run: dict[int, tuple[tuple[Record, ...], float]] = {}  # thousands of records may share thousands of lines
     for extension in extensions:
-        record = extension.record
-        delay = seconds(record.value) if record.kind is Kind.CRAWL_DELAY else None
+        delay = seconds(extension.record.value) if extension.record.kind is Kind.CRAWL_DELAY else None
         if delay is not None:
-            delays.update((_name(agent.value), delay) for agent in extension.agents)
-    return delays
+            by_run[id(extension.agents)] = extension.agents, delay
+    return {_name(agent.value): delay for agents, delay in by_run.values() for agent in agents}
 
 
 def _finding_lines(findings: Iterable[Finding]) -> dict[str, list[int]]:

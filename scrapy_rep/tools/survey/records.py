@@ -90,7 +90,7 @@ class SiteRecord:
         """Return the record in a line of JSON. Raises ``ValueError`` when the line holds something else."""
         try:
             return cls(**json.loads(line))
-        except TypeError as error:
+        except (TypeError, RecursionError) as error:  # the latter for thousands of brackets
             raise ValueError(str(error)) from None
 
     @property

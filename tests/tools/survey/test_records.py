@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.protocol import Origin
-from scrapy_rep.tools.survey.records import file_name
+from scrapy_rep.tools.survey.records import SiteRecord, file_name
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,9 @@ def test_no_host_leads_out_of_the_folder_or_is_too_long_for_it(tmp_path: Path) -
         path = tmp_path / file_name(Origin("https", host, 443))
         path.write_bytes(b"")
         assert path.parent.resolve() == path.resolve().parent == tmp_path.resolve()
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", "5", '{"unknown": 1}', "{}", "[" * 100_000])
+def test_a_line_that_is_no_record_raises_a_value_error(line: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        SiteRecord.from_json(line)

@@ -1,0 +1,215 @@
+"""The engines that run a target for some seconds: libFuzzer by way of atheris, hypothesis, or nothing new."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from hypothesis import HealthCheck, given, seed, settings
+
+from .mutation import mutated
+from .seeds import seeds
+from .targets import TARGETS, Target
+from .words import WORDS
+
+_ROOT: Final = Path(__file__).parents[1]
+_EXAMPLES: Final = 200  # of one round of hypothesis
+_LONGEST_INPUT: Final = 2_000  # octets
+_SLOWEST: Final = 20  # seconds for one input
+_MOST_MEMORY: Final = 2_048  # MiB
+_PROGRESS: Final = re.compile(r"^#\d+\s.*?cov: (\d+) ft: (\d+) corp: (\d+)", re.MULTILINE)
+_EXECUTIONS: Final = re.compile(r"^stat::number_of_executed_units:\s*(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where inputs are kept: ``corpus`` has those that reach something new, ``found`` those that fail."""
+
+    corpus: Path
+    found: Path
+
+    @classmethod
+    def of(cls, folder: Path, target: str) -> Folders:
+        """The folders for *target* below *folder*; they are made."""
+        folder = folder.resolve()
+        folders = cls(folder / "corpus" / target, folder / "found" / target)
+        for each in (folders.corpus, folders.found):
+            each.mkdir(parents=True, exist_ok=True)
+        return folders
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did; ``edges`` and ``features`` are those of libFuzzer, 0 without it.
+
+    ``corpus`` is the number of inputs kept, ``found`` are the files of those that fail, ``log`` says how.
+    """
+
+    target: str
+    executions: int
+    seconds: float
+    edges: int = 0
+    features: int = 0
+    corpus: int = 0
+    found: tuple[Path, ...] = ()
+    log: str = ""
+
+
+Engine = Callable[[str, float, Folders], Outcome]
+"""Runs a target for so many seconds."""
+
+
+def _in_dictionary(word: bytes) -> str:
+    """The line of a dictionary of libFuzzer for *word*."""
+    octets = "".join(f"\\x{octet:02x}" for octet in word)
+    return f'"{octets}"\n'
+
+
+def has_atheris() -> bool:
+    """Whether atheris is installed."""
+    return importlib.util.find_spec("atheris") is not None
+
+
+def with_atheris(target: str, seconds: float, folders: Folders) -> Outcome:
+    """Run *target* in a process of libFuzzer, which keeps every input that reaches a new edge."""
+    for data in seeds(target):
+        _save(folders.corpus, data)
+    began = time.monotonic()
+    with TemporaryDirectory() as temporary:
+        words, artifacts = Path(temporary, "words"), Path(temporary, "artifacts")
+        words.write_text("".join(map(_in_dictionary, WORDS)), "ascii")
+        artifacts.mkdir()
+        log = _libfuzzer(
+            temporary, target, f"-max_total_time={max(1, round(seconds))}", f"-max_len={_LONGEST_INPUT}",
+            f"-timeout={_SLOWEST}", f"-rss_limit_mb={_MOST_MEMORY}", f"-dict={words}",
+            f"-artifact_prefix={artifacts}/", "-print_final_stats=1", str(folders.corpus),
+        )  # fmt: skip
+        found = tuple(_save(folders.found, _in_short(target, file)) for file in sorted(artifacts.iterdir()))
+    executions, progress = _EXECUTIONS.findall(log), _PROGRESS.findall(log)
+    if not executions:
+        raise RuntimeError(f"libFuzzer did not run:\n{log}")
+    edges, features, corpus = map(int, progress[-1]) if progress else (0, 0, 0)
+    spent = time.monotonic() - began
+    return Outcome(target, int(executions[-1]), spent, edges, features, corpus, found, log if found else "")
+
+
+def _libfuzzer(temporary: str, target: str, *arguments: str) -> str:
+    """What a process of libFuzzer prints that runs *target* with *arguments*; its files go to *temporary*."""
+    process = subprocess.run(
+        [sys.executable, "-m", "fuzz.guided", target, *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+        cwd=_ROOT, env=os.environ | {"TMPDIR": temporary},
+    )  # fmt: skip
+    return process.stdout
+
+
+def _in_short(target: str, artifact: Path) -> bytes:
+    """The input in a file of libFuzzer, minimised unless it took too long, or too much memory."""
+    data = artifact.read_bytes()
+    return minimised(TARGETS[target], data) if artifact.name.startswith("crash-") else data
+
+
+def with_hypothesis(target: str, seconds: float, folders: Folders) -> Outcome:
+    """Run *target* on edited seeds, in this process; what fails is the smallest that hypothesis finds."""
+    run, began = _Counting(TARGETS[target]), time.monotonic()
+    kept = [*seeds(target), *(file.read_bytes() for file in sorted(folders.corpus.iterdir()))]
+    calm = settings(max_examples=_EXAMPLES, database=None, deadline=None, suppress_health_check=[*HealthCheck])
+    found: list[Path] = []
+
+    def once(data: bytes) -> None:
+        run(data)
+
+    for number in count():
+        log = _why_failed(seed(number)(calm(given(mutated(kept))(once))))
+        if log:
+            found.append(_save(folders.found, run.failed))
+        if log or time.monotonic() - began >= seconds:
+            break
+    return Outcome(target, run.count, time.monotonic() - began, found=tuple(found), log=log)
+
+
+def replay(target: str, seconds: float, folders: Folders) -> Outcome:  # noqa: ARG001  # as long as it takes
+    """Run *target* once on each seed, and on each input of its corpus."""
+    run, began = _Counting(TARGETS[target]), time.monotonic()
+    kept = [*seeds(target), *(file.read_bytes() for file in sorted(folders.corpus.iterdir()))]
+    failed = {data: log for data in kept if (log := _why_failed(partial(run, data)))}
+    found = [_save(folders.found, minimised(TARGETS[target], data)) for data in failed]
+    return Outcome(target, run.count, time.monotonic() - began, found=tuple(found), log="\n".join(failed.values()))
+
+
+def _why_failed(run: Callable[[], object]) -> str:
+    """The traceback of what *run* raises; empty if it raises nothing."""
+    try:
+        run()
+    except Exception:  # noqa: BLE001  # whatever a target raises is a find
+        return traceback.format_exc()
+    return ""
+
+
+ENGINES: Final[dict[str, Engine]] = {"atheris": with_atheris, "hypothesis": with_hypothesis, "replay": replay}
+"""The engines by name."""
+
+
+class _Counting:
+    """A target that counts its runs, and holds the input of the last one that failed."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.count = 0
+        self.failed = b""
+
+    def __call__(self, data: bytes) -> None:
+        self.count += 1
+        try:
+            self._target(data)
+        except Exception:
+            self.failed = data
+            raise
+
+
+def minimised(target: Target, data: bytes) -> bytes:
+    """*data* without pieces that it does not need to fail in the same way; as it is if it does not fail here."""
+    flaw = _flaw(target, data)
+    size = len(data) // 2 if flaw else 0
+    while size:
+        at = 0
+        while at < len(data):
+            shorter = data[:at] + data[at + size :]
+            if _flaw(target, shorter) == flaw:
+                data = shorter
+            else:
+                at += size
+        size //= 2
+    return data
+
+
+def _flaw(target: Target, data: bytes) -> tuple[type[Exception], int] | None:
+    """How *target* fails with *data*: the exception and the innermost line; None if it does not."""
+    try:
+        target(data)
+    except Exception as error:  # noqa: BLE001  # whatever a target raises is a find
+        trace = error.__traceback__
+        while trace and trace.tb_next:
+            trace = trace.tb_next
+        return type(error), trace.tb_lineno if trace else 0
+    return None
+
+
+def _save(folder: Path, data: bytes) -> Path:
+    """The file of *data* in *folder*, named by its content."""
+    path = folder / sha256(data).hexdigest()[:16]
+    path.write_bytes(data)
+    return path

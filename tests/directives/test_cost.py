@@ -1,0 +1,35 @@
+"""Every reader of what pages and sites say takes time linear in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from gc import collect, disable, enable
+
+import pytest
+
+from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
+
+from .test_hostile import FIELDS, READERS
+
+
+def of(part: str) -> Callable[[int], str]:
+    """Texts of *part* again and again."""
+    return lambda size: (part * size)[:size]
+
+
+TEXTS = {part: of(part) for part in [*FIELDS, "noindex, ", "a: ", "unavailable_after: ", "1 Jun ", "a=y, ", "/*a"]}
+
+
+@pytest.fixture
+def _no_collection() -> Iterator[None]:
+    collect()
+    disable()
+    yield
+    enable()
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.usefixtures("_no_collection")
+def test_ours_a_reader_takes_steps_and_time_linear_in_its_text(read: Callable[[str], object]) -> None:
+    assert too_costly(is_linear_in_steps, read, TEXTS, 500) == []
+    assert too_costly(is_linear_in_time, read, TEXTS, 4_000) == []
