@@ -34,12 +34,14 @@ NOT_TRACED = [
 WITHOUT_SCRAPY = [
     "--ignore=tests/protocol",
     "--ignore=tests/directives",
+    "--ignore=tests/fuzz",
+    "--ignore=tests/tools/bulk",
     "--ignore=tests/tools/lint",
     "--ignore=tests/tools/page",
     "--ignore=tests/tools/survey",
     "--ignore=tests/web",
 ]
-"""The tests of what imports no Scrapy: with another version of it they would do the same once more."""
+"""The tests of what imports next to no Scrapy: with another version of it they would do the same once more."""
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "types", "docs", "package"]
