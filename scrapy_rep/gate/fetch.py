@@ -211,13 +211,8 @@ class Fetcher:
 
 
 def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
-    """The result of an attempt that raised *error*.
-
-    The traceback is dropped: the error outlives the fetch, and would keep every frame alive. Whatever raised an
-    IgnoreRequest would raise it again.
-    """
-    final = isinstance(error, IgnoreRequest)
-    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error.with_traceback(None), final=final)
+    """The result of an attempt that raised *error*; whatever raised an IgnoreRequest would raise it again."""
+    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error, final=isinstance(error, IgnoreRequest))
 
 
 def _validators(known: Entry | None, url: str) -> dict[str, str]:

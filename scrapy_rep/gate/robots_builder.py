@@ -38,13 +38,14 @@ class RobotsBuilder:
         """The entry with its parser; the parser of *known* is reused if nothing changed."""
         entry, source, now = refreshed.entry, refreshed.source, time()
         access, until = self._freshness.access(entry, now), self._freshness.usable_until(entry, now)
-        error = _why_unreachable(refreshed) if access is Access.UNREACHABLE else None
+        error = _kept(_why_unreachable(refreshed)) if access is Access.UNREACHABLE else None
         if known and (known.access, known.entry.body) == (access, entry.body):
             return Robots(entry, access, until, known.parser, error, source)
         try:
             return Robots(entry, access, until, self._parser(self._body(entry, access)), error, source)
         except Exception as parser_error:  # noqa: BLE001  # a robots.txt that breaks its parser allows nothing
-            return Robots(entry, Access.UNREACHABLE, until, self._parser(DISALLOW_ALL), parser_error, source)
+            unparsed = self._parser(DISALLOW_ALL)
+            return Robots(entry, Access.UNREACHABLE, until, unparsed, _kept(parser_error), source)
 
     def _body(self, entry: Entry, access: Access) -> bytes:
         """What the parser back-end reads: the body, or the rules that *access* stands for."""
@@ -58,6 +59,16 @@ class RobotsBuilder:
 
     def __repr__(self) -> str:
         return f"<RobotsBuilder {self._parser_class.__name__}>"
+
+
+def _kept(error: Exception) -> Exception:
+    """*error* without its traceback and its causes.
+
+    It is kept as long as the robots.txt, and would keep every frame alive with all that was received there: of a
+    decompression bomb that is megabytes.
+    """
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _why_unreachable(refreshed: Refreshed) -> Exception:
