@@ -82,13 +82,34 @@ def test_the_workers_of_xdist_tell_the_same_summary(tmp_path: Path) -> None:
     assert "  85 of  85           RFC 9309 2.2.3 Special characters\n" in told
 
 
+@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n2")])
 @pytest.mark.parametrize(
     ("parser", "problem"),
-    [("scrapy_rep.Nothing", "doesn't define any object named"), ("scrapy_rep.Addon", "a parser back-end has")],
+    [
+        ("scrapy_rep.Nothing", "doesn't define any object named"),
+        ("scrapy_rep.Addon", "a parser back-end has"),
+        ("broken.Parser", "ZeroDivisionError: division by zero"),
+        ("unread.Parser", "SyntaxError: "),
+    ],
 )
-def test_what_is_no_parser_is_a_usage_error(tmp_path: Path, parser: str, problem: str) -> None:
-    exit_code, told = conformance(tmp_path, parser)
-    assert (exit_code, f"--robotstxt-parser {parser}: " in told, problem in told) == (4, True, True)
+def test_what_is_no_parser_is_an_error_of_the_collection(
+    tmp_path: Path, parser: str, problem: str, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "unread.py").write_text("def (\n")
+    if arguments:
+        pytest.importorskip("xdist")
+    exit_code, told = conformance(tmp_path, parser, *arguments)
+    assert f"--robotstxt-parser {parser}: " in told
+    assert problem in told
+    assert exit_code not in {0, 5}, "a run without the parser that it is for has passed"
+    assert "INTERNALERROR" not in told
+    assert "plugin.py" not in told
+
+
+def test_the_situations_count_as_collected(tmp_path: Path) -> None:
+    _, told = conformance(tmp_path, "scrapy_rep.RepRobotParser", "--collect-only", "-k", "rfc9309 and 2.5")
+    assert "\n2/133 tests collected (131 deselected)" in told
 
 
 def test_a_project_has_the_fixture_and_may_name_its_parser_in_the_ini_file(tmp_path: Path) -> None:
