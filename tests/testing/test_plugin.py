@@ -133,3 +133,21 @@ def test_the_plugin_is_loaded_without_scrapy_and_without_the_situations() -> Non
     )
     told = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert told == "['scrapy_rep', 'scrapy_rep.testing', 'scrapy_rep.testing.plugin']\n"
+
+
+WRONG = """
+from scrapy_rep.testing import assert_allowed, assert_disallowed
+
+def test_a():
+    assert_allowed({})
+
+def test_b():
+    assert_disallowed({})
+"""
+
+
+def test_the_traceback_of_an_assertion_ends_in_the_test(tmp_path: Path) -> None:
+    (tmp_path / "test_project.py").write_text(WRONG)
+    exit_code, told = run(tmp_path)
+    assert (exit_code, told.count("E       AssertionError: no URL given")) == (1, 2)
+    assert "assertions.py" not in told
