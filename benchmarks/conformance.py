@@ -48,15 +48,16 @@ FILES: Final = "https://github.com/scrapy-rep/scrapy-rep/blob/main/scrapy_rep/te
 LEGEND: Final = """\
 ## Where they fail
 
-The situations of RFC 9309 and Google, without the disputed one, in which at least one of the parsers gives a wrong
-answer.
+The situations of RFC 9309 and Google, without the disputed ones, in which at least one of the parsers gives a
+wrong answer.
 """
 NOTES: Final = """\
 ## Notes
 
-- The disputed question is an example in RFC 9309 §2.2.2, which encodes `https://` inside a query. §2.2.2 itself
-  says that a reserved character and its escape are different octets. The parsers that follow the example let `%2F`
-  and `/` be equal elsewhere, too; [scrapy_rep does not](semantics.md#deviations-from-rfc-9309).
+- RFC 9309 §2.2.2 wants reserved characters percent-encoded before paths are compared, and its example encodes
+  `https://` inside a query: a parser that follows it takes `%2F` and `/` for the same. RFC 3986 §2.2 says that
+  they differ. Both disputed situations are about that; [scrapy_rep keeps them
+  apart](semantics.md#deviations-from-rfc-9309), as Google's parser does.
 - robotspy has no parser back-end for Scrapy. The adapter in `tests/testing/robotspy_parser.py` hands over what
   Scrapy does; robotspy itself expects a product token where Scrapy passes a whole User-Agent header.
 - Python's `urllib.robotparser` follows the descriptions of 1994 and 1996, which are older than both documents.

@@ -43,6 +43,8 @@ def crawl(chosen: argparse.Namespace, folder: Path, *, obeys: bool) -> Verdict:
 def main() -> None:
     chosen = options().parse_args()
     verdict = crawl(chosen, chosen.folder, obeys=True)
+    if not verdict.is_measured:
+        raise SystemExit(f"nothing was requested yet: {verdict.state.broken or 'the same command continues'}")
     off = crawl(chosen, chosen.folder / "off", obeys=False) if chosen.off else None
     print(*show(verdict, off), sep="\n")
     if chosen.chart:

@@ -82,6 +82,11 @@ class Verdict:
     warnings: list[str]
 
     @property
+    def is_measured(self) -> bool:
+        """Whether there are requests and figures; a crawl that was stopped at once has none."""
+        return bool(self.per_second) and any(self.gauges.values())
+
+    @property
     def failures(self) -> list[str]:
         found = [name for name in self.findings.counts if name not in REPORTED]
         first, last, _ = self.middle()

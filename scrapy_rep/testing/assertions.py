@@ -52,8 +52,10 @@ def assert_allowed(subject: Subject, *urls: str) -> None:
     crawled. With settings each robots.txt is fetched now. A crawler answers from the robots.txt files that it has
     fetched, and does not ask about delays that may forbid a request.
 
-    Raises ``AssertionError`` with the rule or the reason that decided, and if that cannot be found out.
+    Raises ``AssertionError`` with the rule or the reason that decided, and if that cannot be found out;
+    ``ValueError`` for what is no URL.
     """
+    __tracebackhide__ = True  # of pytest: the traceback ends in the test
     _assert(subject, urls, passes=True)
 
 
@@ -62,15 +64,17 @@ def assert_disallowed(subject: Subject, *urls: str) -> None:
 
     A robots.txt that is unreachable disallows everything, for now.
     """
+    __tracebackhide__ = True
     _assert(subject, urls, passes=False)
 
 
 def _assert(subject: Subject, urls: Sequence[str], *, passes: bool) -> None:
-    __tracebackhide__ = True  # of pytest: the traceback ends in the test
+    __tracebackhide__ = True
     if not urls:
         raise AssertionError("no URL given: an assertion about nothing is always true")
+    requests = [Request(url) for url in urls]  # which names what is no URL
     if isinstance(subject, Crawler):
-        found = [_by_crawler(subject, url) for url in urls]
+        found = [_by_crawler(subject, request) for request in requests]
     else:
         settings = subject if isinstance(subject, BaseSettings) else Settings(dict(subject))
         found = _by_settings(settings, urls)
@@ -79,14 +83,15 @@ def _assert(subject: Subject, urls: Sequence[str], *, passes: bool) -> None:
         raise AssertionError("\n".join(map(str, wrong)))
 
 
-def _by_crawler(crawler: Crawler, url: str) -> Judgement:
+def _by_crawler(crawler: Crawler, request: Request) -> Judgement:
+    __tracebackhide__ = True
+    url = request.url
     try:
         extension = crawler.get_extension(RepExtension)
     except RuntimeError:  # it has not crawled
         extension = None
     if extension is None:
         raise AssertionError(f"the crawler has no scrapy_rep.RepExtension: {_ADD}, and ask after the crawl")
-    request = Request(url)
     if not extension.judges(request):
         return Judgement(url, passes=True, why="robots.txt is not asked")
     robots = extension.cached_robots(extension.targets.of(request))
@@ -103,6 +108,7 @@ def _why(decision: Decision) -> str:
 
 def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgement]:
     """The judgements of a crawl with *settings* in a process of its own."""
+    __tracebackhide__ = True
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder, "answers.json")
         try:

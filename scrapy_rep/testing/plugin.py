@@ -10,7 +10,7 @@ assertions of all its modules.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -53,24 +53,30 @@ def robots_site() -> Iterator[RobotsSite]:
         yield site
 
 
-@pytest.hookimpl(tryfirst=True)  # so that -m and -k see the tests
-def pytest_collection_modifyitems(
-    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    """Add a test per parser and situation."""
-    for path in config.getoption(OPTION) or config.getini(OPTION):
-        items.extend(ParserTests.from_parent(session, name=path).collect())
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Add a collector per parser behind what the arguments of pytest name."""
+    report = yield
+    if isinstance(collector, pytest.Session) and report.result is not None:
+        paths = collector.config.getoption(OPTION) or collector.config.getini(OPTION)
+        report.result += [ParserTests.from_parent(collector, name=path) for path in paths]
+    return report
 
 
 class ParserTests(pytest.Collector):
     """The tests of the class with the import path ``name``."""
 
     def collect(self) -> Iterator[SituationTest]:
-        """A test per situation. Raises ``pytest.UsageError`` for what is no parser back-end."""
+        """A test per situation. Raises ``CollectError`` for what is no parser back-end."""
         from .conformance import building  # noqa: PLC0415  # as above
         from .situations import SITUATIONS  # noqa: PLC0415
 
-        build = building(_parser(self.name))
+        try:
+            build = building(_parser(self.name))
+        except Exception as error:  # noqa: BLE001  # whatever the import of a module of others raises
+            raise self.CollectError(f"--robotstxt-parser {self.name}: {_problem(error)}") from None
         for place, situation in enumerate(SITUATIONS):
             yield SituationTest.from_parent(self, situation=situation, build=build, place=place)
 
@@ -124,15 +130,15 @@ class NonconformanceError(Exception):
 def _parser(path: str) -> Any:
     from scrapy.utils.misc import load_object  # noqa: PLC0415  # as above
 
-    try:
-        parser = load_object(path)
-    except (ImportError, NameError, ValueError) as error:
-        raise pytest.UsageError(f"--robotstxt-parser {path}: {error}") from None
+    parser = load_object(path)
     if not (hasattr(parser, "from_crawler") and hasattr(parser, "allowed")):
-        raise pytest.UsageError(
-            f"--robotstxt-parser {path}: a parser back-end has from_crawler() and allowed(), see scrapy.robotstxt"
-        )
+        raise ValueError("a parser back-end has from_crawler() and allowed(), see scrapy.robotstxt")
     return parser
+
+
+def _problem(error: Exception) -> str:
+    says_enough = type(error) in {ImportError, ModuleNotFoundError, NameError, ValueError}
+    return str(error) if says_enough else f"{type(error).__name__}: {error}"
 
 
 def _told(situation: Situation, wrong: list[Answer]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.soak.__main__ import main
 from benchmarks.soak.run import Run
 from benchmarks.soak.verdict import Verdict, judged, show
 from benchmarks.soak.world import FAULTY, World
@@ -66,3 +68,14 @@ def test_the_chart_names_the_events(verdict: Verdict, tmp_path: Path) -> None:
 def test_a_folder_of_another_world_is_refused(verdict: Verdict, folder: Path) -> None:
     with pytest.raises(SystemExit, match="a crawl of another world"):
         Run(folder, World(seed=6, sites=60, leaves=6, faults=0.2), obeys=True, events=[], concurrency=16)
+
+
+def test_a_crawl_that_is_stopped_before_its_first_request_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Run, "crawl", lambda run: run.state)
+    for name in ("arrivals.log", "notes.log", "gauges.log"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(sys, "argv", ["soak", "--folder", str(tmp_path), "--sites", "3"])
+    with pytest.raises(SystemExit, match="nothing was requested yet: the same command continues"):
+        main()

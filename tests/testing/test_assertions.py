@@ -97,6 +97,11 @@ def test_settings_that_cannot_be_used_say_what_to_change(settings: dict[str, Any
     assert expected in problem(assert_allowed, settings, "http://127.0.0.1:9/")
 
 
+def test_what_is_no_url_is_named_before_anything_is_started() -> None:
+    with pytest.raises(ValueError, match="Missing scheme in request url: /private"):
+        assert_allowed(ADDON, "http://127.0.0.1:9/", "/private")
+
+
 def test_an_assertion_about_nothing_fails() -> None:
     assert "no URL given" in problem(assert_disallowed, ADDON)
 

@@ -57,7 +57,7 @@ def test_a_parser_that_conforms_passes_with_a_line_per_section(tmp_path: Path) -
     assert exit_code == 0
     assert "robots.txt conformance of scrapy_rep.RepRobotParser" in told
     assert "  85 of  85           RFC 9309 2.2.3 Special characters\n" in told
-    assert "   1 of   2  differs  RFC 9309 2.2.2 The allow and disallow lines, disputed\n" in told
+    assert "   7 of   8  differs  RFC 9309 2.2.2 The allow and disallow lines, disputed\n" in told
     assert told.index("2.1 Protocol definition") < told.index("5.2 Example") < told.index("Google File format")
     assert "FAILS" not in told
     assert "132 passed, 1 xfailed" in told
@@ -82,13 +82,34 @@ def test_the_workers_of_xdist_tell_the_same_summary(tmp_path: Path) -> None:
     assert "  85 of  85           RFC 9309 2.2.3 Special characters\n" in told
 
 
+@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n2")])
 @pytest.mark.parametrize(
     ("parser", "problem"),
-    [("scrapy_rep.Nothing", "doesn't define any object named"), ("scrapy_rep.Addon", "a parser back-end has")],
+    [
+        ("scrapy_rep.Nothing", "doesn't define any object named"),
+        ("scrapy_rep.Addon", "a parser back-end has"),
+        ("broken.Parser", "ZeroDivisionError: division by zero"),
+        ("unread.Parser", "SyntaxError: "),
+    ],
 )
-def test_what_is_no_parser_is_a_usage_error(tmp_path: Path, parser: str, problem: str) -> None:
-    exit_code, told = conformance(tmp_path, parser)
-    assert (exit_code, f"--robotstxt-parser {parser}: " in told, problem in told) == (4, True, True)
+def test_what_is_no_parser_is_an_error_of_the_collection(
+    tmp_path: Path, parser: str, problem: str, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "unread.py").write_text("def (\n")
+    if arguments:
+        pytest.importorskip("xdist")
+    exit_code, told = conformance(tmp_path, parser, *arguments)
+    assert f"--robotstxt-parser {parser}: " in told
+    assert problem in told
+    assert exit_code not in {0, 5}, "a run without the parser that it is for has passed"
+    assert "INTERNALERROR" not in told
+    assert "plugin.py" not in told
+
+
+def test_the_situations_count_as_collected(tmp_path: Path) -> None:
+    _, told = conformance(tmp_path, "scrapy_rep.RepRobotParser", "--collect-only", "-k", "rfc9309 and 2.5")
+    assert "\n2/133 tests collected (131 deselected)" in told
 
 
 def test_a_project_has_the_fixture_and_may_name_its_parser_in_the_ini_file(tmp_path: Path) -> None:
@@ -112,3 +133,21 @@ def test_the_plugin_is_loaded_without_scrapy_and_without_the_situations() -> Non
     )
     told = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert told == "['scrapy_rep', 'scrapy_rep.testing', 'scrapy_rep.testing.plugin']\n"
+
+
+WRONG = """
+from scrapy_rep.testing import assert_allowed, assert_disallowed
+
+def test_a():
+    assert_allowed({})
+
+def test_b():
+    assert_disallowed({})
+"""
+
+
+def test_the_traceback_of_an_assertion_ends_in_the_test(tmp_path: Path) -> None:
+    (tmp_path / "test_project.py").write_text(WRONG)
+    exit_code, told = run(tmp_path)
+    assert (exit_code, told.count("E       AssertionError: no URL given")) == (1, 2)
+    assert "assertions.py" not in told

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader
 from typing import IO, Final, cast
@@ -37,14 +38,16 @@ def decompressed(file: BufferedReader) -> IO[bytes]:
 
 
 def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of *file* in pieces of whole lines, each with its LF.
+    """Yield the content of *file* in pieces of whole lines, each with its LF, without a byte order mark.
 
     Of a line that is longer than any URL the start is kept, which is too long for one, too. Raises what reading
     raises.
     """
     rest = b""
     is_skipping = False  # the end of a line that is too long
+    mark = BOM_UTF8  # Notepad writes one at the start of a file
     while block := file.read(CHUNK):
+        block, mark = block.removeprefix(mark), b""
         if is_skipping:
             _, end, block = block.partition(b"\n")
             is_skipping = not end

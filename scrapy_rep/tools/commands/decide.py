@@ -129,7 +129,7 @@ def _store_of(settings: RepSettings) -> Path:
 @contextmanager
 def _opened(name: str) -> Iterator[BufferedReader]:
     """Open the file *name*, or standard input. Raises `InputError`, for what reading it raises too."""
-    if name == "-" and sys.stdin.isatty():
+    if name == "-" and (sys.stdin is None or sys.stdin.isatty()):
         raise InputError("no URLs given: name a file with --urls, or pipe them to standard input, one per line")
     try:
         if name == "-":

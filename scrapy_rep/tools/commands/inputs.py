@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -131,6 +132,8 @@ def read_lines(name: str) -> Iterator[str]:
                 if len(line) == _LONGEST_LINE or _BINARY.search(line):
                     source = "standard input" if name == "-" else name
                     raise InputError(f"{source} is not a text file: line {number} cannot be a URL")
+                if number == 1:
+                    line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901  # Notepad writes one
                 if line := line.strip():
                     yield line.decode("utf-8", "surrogateescape")
     except OSError as error:

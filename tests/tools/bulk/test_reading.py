@@ -37,6 +37,15 @@ def test_little_or_nothing_is_read_too(content: bytes) -> None:
     assert b"".join(read(content)).strip() == content.strip()
 
 
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_byte_order_mark_is_no_part_of_the_first_url(compress: Callable[[bytes], bytes]) -> None:
+    assert read(compress(b"\xef\xbb\xbfhttps://a.example/\n\xef\xbb\xbfb")) == [
+        b"https://a.example/\n",
+        b"\xef\xbb\xbfb\n",
+    ]
+    assert b"".join(read(compress(b"\xef\xbb\xbf"))) == b""
+
+
 @pytest.mark.parametrize("length", [CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK, 5 * CHUNK + 17])
 @pytest.mark.parametrize("end", [b"", b"\n", b"\nhttps://a.example/\n"])
 def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(length: int, end: bytes) -> None:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import signal
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,11 @@ def test_a_closed_pipe_and_ctrl_c_end_it_quietly_without_processes_left(tmp_path
         2,
         [],
     )
+
+
+def test_a_closed_standard_input_is_no_list(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)  # as Python starts with <&-
+    assert decided() == (2, "")
+    assert "no URLs given: name a file with --urls" in capsys.readouterr().err
