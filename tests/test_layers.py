@@ -24,6 +24,8 @@ LAZY = {"scrapy_rep", "scrapy_rep.protocol"}
 
 PURE = ("scrapy_rep.protocol", "scrapy_rep.tools.lint")
 
+STANDARD_LIBRARY = sys.stdlib_module_names | {"tomllib"}  # the latter since Python 3.11
+
 MODULES = {".".join(file.relative_to(ROOT.parent).with_suffix("").parts): file for file in ROOT.rglob("*.py")}
 MODULES = {name.removesuffix(".__init__"): file for name, file in sorted(MODULES.items())}
 
@@ -71,7 +73,7 @@ def test_ours_no_modules_import_each_other_in_a_circle() -> None:
 )
 def test_ours_protocol_and_linter_import_the_standard_library_and_themselves(name: str) -> None:
     roots = {module.partition(".")[0] for module in imports(name)}
-    assert roots - sys.stdlib_module_names <= {"scrapy_rep"}, f"{name} imports what it must not: {roots}"
+    assert roots - STANDARD_LIBRARY <= {"scrapy_rep"}, f"{name} imports what it must not: {roots}"
 
 
 def loaded_by(code: str) -> set[str]:
