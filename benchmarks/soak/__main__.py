@@ -42,14 +42,14 @@ def crawl(chosen: argparse.Namespace, folder: Path, *, obeys: bool) -> Verdict:
 
 def main() -> None:
     chosen = options().parse_args()
+    if chosen.chart:  # hours before it is needed
+        from .chart import draw  # noqa: PLC0415  # needs matplotlib
     verdict = crawl(chosen, chosen.folder, obeys=True)
     if not verdict.is_measured:
         raise SystemExit(f"nothing was requested yet: {verdict.state.broken or 'the same command continues'}")
     off = crawl(chosen, chosen.folder / "off", obeys=False) if chosen.off else None
     print(*show(verdict, off), sep="\n")
     if chosen.chart:
-        from .chart import draw  # noqa: PLC0415  # needs matplotlib
-
         draw(verdict, off, chosen.chart)
     raise SystemExit(0 if verdict.passed else 1)
 

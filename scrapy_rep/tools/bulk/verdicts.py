@@ -190,7 +190,7 @@ class Decider(Generic[T]):
 def decide(
     urls: Iterable[str],
     source: Source,
-    agents: Iterable[str] = ("*",),
+    agents: Iterable[str] | str = "*",
     *,
     dialect: Dialect = GOOGLE,
     limit: int | None = MAX_SIZE,
@@ -199,11 +199,12 @@ def decide(
 ) -> Iterator[tuple[str, BulkVerdict]]:
     """Yield each of *urls*, in their order, with the verdict on it; for each of *agents* if there are several.
 
-    *agents* are product tokens or User-Agent headers, *limit* is the number of octets of a robots.txt that are
-    read, *missing* is the verdict where *source* has no robots.txt, *cache_octets* bounds the memory of parsed
-    files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent without a name.
+    *agents* are product tokens or User-Agent headers, one or several, *limit* is the number of octets of a
+    robots.txt that are read, *missing* is the verdict where *source* has no robots.txt, *cache_octets* bounds the
+    memory of parsed files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent without a name.
     """
-    crawlers = tuple((agent if agent == "*" else product_token(agent),) for agent in agents)
+    named = [agents] if isinstance(agents, str) else agents
+    crawlers = tuple((agent if agent == "*" else product_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
     rules = Rules(crawlers, dialect, limit, missing=missing)

@@ -47,6 +47,14 @@ def test_each_url_gets_the_verdict_for_each_agent() -> None:
     ]
 
 
+def test_one_agent_needs_no_list() -> None:
+    source, urls = Files({"https://a.example": rules(BODY)}), ["https://a.example/news/1", "https://a.example/a"]
+    assert [facts(verdict)[1:3] for _, verdict in decide(urls, source, "NewsBot")] == [
+        ("NewsBot", True),
+        ("NewsBot", False),
+    ]
+
+
 @pytest.mark.parametrize(
     ("access", "allowed", "reason"),
     [(Access.UNAVAILABLE, True, "unavailable"), (Access.UNREACHABLE, False, "unreachable")],
