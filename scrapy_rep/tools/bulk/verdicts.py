@@ -201,7 +201,8 @@ def decide(
 
     *agents* are product tokens or User-Agent headers, one or several, *limit* is the number of octets of a
     robots.txt that are read, *missing* is the verdict where *source* has no robots.txt, *cache_octets* bounds the
-    memory of parsed files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent without a name.
+    memory of parsed files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent
+    without a name.
     """
     named = [agents] if isinstance(agents, str) else agents
     crawlers = tuple((agent if agent == "*" else product_token(agent),) for agent in named)
