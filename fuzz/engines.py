@@ -125,7 +125,7 @@ def _in_short(target: str, artifact: Path) -> bytes:
 def with_hypothesis(target: str, seconds: float, folders: Folders) -> Outcome:
     """Run *target* on edited seeds, in this process; what fails is the smallest that hypothesis finds."""
     run, began = _Counting(TARGETS[target]), time.monotonic()
-    kept = [*seeds(target), *(file.read_bytes() for file in sorted(folders.corpus.iterdir()))]
+    kept = _kept(target, folders)
     calm = settings(max_examples=_EXAMPLES, database=None, deadline=None, suppress_health_check=[*HealthCheck])
     found: list[Path] = []
 
@@ -144,10 +144,15 @@ def with_hypothesis(target: str, seconds: float, folders: Folders) -> Outcome:
 def replay(target: str, seconds: float, folders: Folders) -> Outcome:  # noqa: ARG001  # as long as it takes
     """Run *target* once on each seed, and on each input of its corpus."""
     run, began = _Counting(TARGETS[target]), time.monotonic()
-    kept = [*seeds(target), *(file.read_bytes() for file in sorted(folders.corpus.iterdir()))]
+    kept = _kept(target, folders)
     failed = {data: log for data in kept if (log := _why_failed(partial(run, data)))}
     found = [_save(folders.found, minimised(TARGETS[target], data)) for data in failed]
     return Outcome(target, run.count, time.monotonic() - began, found=tuple(found), log="\n".join(failed.values()))
+
+
+def _kept(target: str, folders: Folders) -> list[bytes]:
+    """The seeds of *target*, and the inputs of its corpus."""
+    return [*seeds(target), *(file.read_bytes() for file in sorted(folders.corpus.iterdir()))]
 
 
 def _why_failed(run: Callable[[], object]) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from tests.protocol.hostile import LINES, RUNS
-from tests.support.cost import steps
+from tests.support.cost import seconds, steps
 
 from .inputs import parts
 from .seeds import seeds
@@ -22,7 +22,6 @@ from .targets.costs import (
     Question,
     grown,
     memory,
-    seconds,
 )
 
 _URL = "https://h.example/" + "a" * 400
@@ -63,8 +62,7 @@ def _memory(ask: Question, make: Callable[[int], bytes]) -> float:
 
 def _microseconds(ask: Question, make: Callable[[int], bytes]) -> float:
     body = make(TIMED_OCTETS)
-    spent = min(seconds(lambda: ask(bytes(bytearray(body)), _URL)) for _ in range(3))
-    return 1e6 * spent / (len(body) + len(_URL))
+    return 1e6 * seconds(lambda each: ask(each, _URL), body, 3) / (len(body) + len(_URL))
 
 
 if __name__ == "__main__":

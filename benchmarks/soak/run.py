@@ -62,8 +62,8 @@ class State:
     def write(self, file: Path) -> None:
         file.write_text(json.dumps(asdict(self), indent=1), "utf-8")
 
-    def steps_of(self, *names: str) -> list[float]:
-        return [when for name, when in self.steps if name in names]
+    def steps_of(self, event: str) -> list[float]:
+        return [when for name, when in self.steps if name == event]
 
 
 class Run:

@@ -41,7 +41,7 @@ def test_ours_a_question_that_costs_more_than_its_bound_is_seen(
 def test_ours_a_question_that_always_takes_too_long_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     body = joined(b"a\n", "", "verdict")
     taken = iter([10.0] * 4 + [0.01] + [10.0] * 5)
-    monkeypatch.setattr(costs, "seconds", lambda _ask: next(taken))
+    monkeypatch.setattr(costs, "seconds", lambda *_: next(taken))
     costs.costs(body)
     with pytest.raises(AssertionError):
         costs.costs(body)
