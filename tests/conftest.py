@@ -1,6 +1,9 @@
-"""Which tests run in the loop of the reactor."""
+"""Which tests run in the loop of the reactor, and which without a collection of garbage."""
 
 from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,3 +17,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames})
     return True
+
+
+@pytest.fixture
+def _no_collection() -> Iterator[None]:
+    """For what is measured: a collection costs whoever it meets."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

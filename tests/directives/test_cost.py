@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from gc import collect, disable, enable
+from collections.abc import Callable
 
 import pytest
 
@@ -18,14 +17,6 @@ def of(part: str) -> Callable[[int], str]:
 
 
 TEXTS = {part: of(part) for part in [*FIELDS, "noindex, ", "a: ", "unavailable_after: ", "1 Jun ", "a=y, ", "/*a"]}
-
-
-@pytest.fixture
-def _no_collection() -> Iterator[None]:
-    collect()
-    disable()
-    yield
-    enable()
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)

@@ -6,9 +6,8 @@ linter that stops after so many comparisons grows quadratically until then.
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
@@ -147,14 +146,6 @@ def _bounds_of_the_linter_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("scrapy_rep.tools.lint.rule_checks"), "_STEPS", 500)
     monkeypatch.setattr(import_module("scrapy_rep.tools.lint.group_checks"), "_STEPS", 200)
     monkeypatch.setattr(import_module("scrapy_rep.tools.lint.line_checks"), "_MOST_GUESSED", 5)
-
-
-@pytest.fixture
-def _no_collection() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 ASKED = pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
