@@ -17,6 +17,7 @@ from .notes import PARSED, RETRIED, START, Notes
 from .world import LIST, World
 
 _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monotonic clock
+_SOON: Final = 60.0  # seconds: more than any process waits for a CPU
 
 
 class Soak(SitemapSpider):
@@ -52,7 +53,7 @@ class Soak(SitemapSpider):
         downloader.handlers.download_request_async = start
 
     def note_start(self, key: str, seen: float) -> None:
-        self.notes.add(START, key, seen if seen < _WALL_CLOCK else time.monotonic())
+        self.notes.add(START, key, seen if seen < _WALL_CLOCK else on_monotonic_clock(seen))
 
     def note_retry(self, request: Request) -> None:
         url = urlsplit(request.url)
@@ -78,3 +79,12 @@ class Soak(SitemapSpider):
 
     def failed(self, _: object) -> None:
         """Requests of this world end in many ways; the judge counts, the log need not."""
+
+
+def on_monotonic_clock(seen: float) -> float:
+    """The moment *seen* of the wall clock, which was just now; if that clock was turned since then, it is now.
+
+    Not simply now: a busy machine may have interrupted the process since, and the next start would seem early.
+    """
+    since = time.time() - seen
+    return time.monotonic() - (since if 0 <= since < _SOON else 0.0)

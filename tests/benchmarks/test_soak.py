@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.soak.__main__ import main
 from benchmarks.soak.run import Run
+from benchmarks.soak.spider import on_monotonic_clock
 from benchmarks.soak.verdict import Verdict, judged, show
 from benchmarks.soak.world import FAULTY, World
 
@@ -63,6 +65,15 @@ def test_the_chart_names_the_events(verdict: Verdict, tmp_path: Path) -> None:
     drawn = (tmp_path / "soak.svg").read_text("utf-8")
     assert "Ctrl-C" in drawn
     assert f"{verdict.cost.requests:,.0f} requests per second" in drawn
+
+
+@pytest.mark.parametrize(("passed", "noted"), [(0.5, 99.5), (-3_600.0, 100.0), (93_600.0, 100.0)])
+def test_a_start_by_the_wall_clock_is_noted_when_it_was_unless_the_clock_was_turned(
+    monkeypatch: pytest.MonkeyPatch, passed: float, noted: float
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: 2e9 + passed)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    assert on_monotonic_clock(2e9) == noted
 
 
 def test_a_folder_of_another_world_is_refused(verdict: Verdict, folder: Path) -> None:
