@@ -53,9 +53,8 @@ def check(subject: Subject, found: Findings) -> None:
     readers = [reader for reader in _READERS if reader.owner in owners]
     if not readers or sum(len(group.rules) for group in subject.groups) > _MOST_RULES:
         return
-    as_google = parse(subject.body, subject.dialect, limit=None)
     for reader in readers:
-        _check_reader(reader, as_google, found)
+        _check_reader(reader, subject.robotstxt, found)
 
 
 def _check_reader(reader: _Reader, as_google: RobotsTxt, found: Findings) -> None:

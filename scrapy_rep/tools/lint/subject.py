@@ -10,6 +10,7 @@ from typing import Final
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import extensions
+from scrapy_rep.protocol.plain_reader import groups_in
 from scrapy_rep.protocol.product_token import is_global
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.protocol.robotstxt import cut
@@ -72,18 +73,19 @@ class Subject:
         return self.body[self.bom_length :].splitlines()
 
     @cached_property
-    def _robotstxt(self) -> RobotsTxt:
+    def robotstxt(self) -> RobotsTxt:
+        """The parsed file."""
         return parse(self.body, self.dialect, limit=None)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The parser's records."""
-        return self._robotstxt.records
+        return self.robotstxt.records
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The parser's groups, not merged."""
-        return self._robotstxt.groups
+        return tuple(groups_in(self.records, self.dialect.closing_kinds))
 
     @cached_property
     def extensions(self) -> tuple[Extension, ...]:
@@ -97,7 +99,7 @@ class Subject:
 
     def verdict(self, token: str, path: str | bytes) -> Verdict:
         """The engine's verdict on *path* for the crawler called *token*."""
-        return self._robotstxt.verdict(token, path)
+        return self.robotstxt.verdict(token, path)
 
     @cached_property
     def is_html(self) -> bool:

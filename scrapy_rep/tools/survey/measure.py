@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, parse
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
@@ -18,7 +18,7 @@ from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import Finding, findings_in, subject_of
 from scrapy_rep.tools.processes import map_in_processes
 
-from .crawlers import ai_crawlers, named_crawlers, treatment
+from .crawlers import Treatments
 from .records import Counts, SiteRecord, read_file
 from .signals import CONTROL_TOKENS, answers_in, signal_lines
 from .sketch import sketch
@@ -36,12 +36,14 @@ def measure(
 
     *limit* is the number of octets that are parsed; *fetched* holds the record's fields about the fetch.
     """
-    robotstxt = parse(body, dialect, limit=limit)
     subject = subject_of(body, dialect, limit=limit, **_source(site, fetched))
     findings = findings_in(subject)
-    read = subject if dialect.is_googles else robotstxt  # the linter has read it, in one of Google's dialects
+    # The linter has read it, in one of Google's dialects.
+    robotstxt = subject.robotstxt if dialect.is_googles else parse(body, dialect, limit=limit)
+    read = subject if dialect.is_googles else robotstxt
     records, groups = read.records, read.groups
     is_page, agents = is_html(body), _rules_by_name(groups)
+    treatments = Treatments(robotstxt, records)
     signals = {} if is_page else signal_lines(records)
     return SiteRecord(
         site=site,
@@ -56,11 +58,11 @@ def measure(
         sitemaps=len(robotstxt.sitemaps),
         findings=dict(Counter(finding.code for finding in findings)),
         finding_lines=_finding_lines(findings),
-        crawlers=named_crawlers(robotstxt),
-        ai_crawlers=ai_crawlers(robotstxt),
+        crawlers=treatments.of_named(),
+        ai_crawlers=treatments.of_ai_crawlers(),
         ai_signals=signals,
         ai_answers=answers_in(robotstxt, signals),
-        control_tokens=_control_tokens(robotstxt, agents),
+        control_tokens=_control_tokens(treatments, agents),
         sketch="" if is_page else sketch(records),
         shuts_out=not robotstxt.verdict("", "/").allowed,
         **fetched,
@@ -144,10 +146,10 @@ def _finding_lines(findings: Iterable[Finding]) -> dict[str, list[int]]:
     return found
 
 
-def _control_tokens(robotstxt: RobotsTxt, agents: Iterable[str]) -> dict[str, str]:
+def _control_tokens(treatments: Treatments, agents: Iterable[str]) -> dict[str, str]:
     named = {name.lower() for name in agents}
     names = (token.name for token in CONTROL_TOKENS)
-    return {name: treatment(robotstxt, name) for name in names if name.lower() in named}
+    return {name: treatments.of(name) for name in names if name.lower() in named}
 
 
 def files_in(folder: Path) -> list[Path]:
