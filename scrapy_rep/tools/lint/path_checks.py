@@ -120,26 +120,21 @@ def check(subject: Subject, found: Findings) -> None:
 
 
 def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Findings) -> None:
-    path, column = record.value, subject.value_column(record)
+    path, line = record.value, record.line
     if _is_name(path, agents):
-        found.add("agent-as-path", record.line, column, path.strip(b"/*"))
+        found.add("agent-as-path", line, subject.value_column(record), path.strip(b"/*"))
     elif never := _never(path, subject):
-        found.add("rule-never-matches", record.line, column, path, *never)
+        found.add("rule-never-matches", line, subject.value_column(record), path, *never)
     elif path[:1] not in b"/*":
-        found.add("path-without-slash", record.line, column, path, _rooted(path))
+        found.add("path-without-slash", line, subject.value_column(record), path, _rooted(path))
     if _UNUSUAL.search(path):
-        _check_octets(path, record.line, column, found)
+        _check_octets(path, line, subject.value_column(record), found)
     needless = _NEEDLESS.search(path)
     if needless and not path.rstrip(b"*").endswith(b"$"):  # which would become an anchor
-        found.add(
-            "needless-star",
-            record.line,
-            column + characters(path[: needless.start()]),
-            path,
-            without_needless_stars(path),
-        )
+        column = subject.value_column(record) + characters(path[: needless.start()])
+        found.add("needless-star", line, column, path, without_needless_stars(path))
     if record.kind is Kind.DISALLOW and _PRIVATE.search(path) and not _WELL_KNOWN.fullmatch(path):
-        found.add("private-path", record.line, column, path)
+        found.add("private-path", line, subject.value_column(record), path)
 
 
 def _check_octets(path: bytes, line: int, column: int, found: Findings) -> None:
