@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from functools import cached_property
 from typing import Final
 
-from scrapy_rep.protocol import Group, Kind, Record
+from scrapy_rep.protocol import Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.verdict import folders_of_index_pages
 
 from .path_checks import without_needless_stars
 from .subject import RULES, Subject
 
-_STEPS: Final = 1_000_000  # comparisons of two rules in a file; beyond them nothing is fixed
+_STEPS: Final = 1_000_000  # comparisons with a rule, or with the start of a path; beyond them nothing is fixed
+_LONGEST_PATH: Final = 2_000  # octets; to know all starts of longer ones takes too long
+_WILDCARD: Final = re.compile(rb"[*$]")
+_NO_RULE: Final = Rule(True, b"", 0)
 
 
 class RuleFixes:
@@ -64,25 +68,29 @@ class RuleFixes:
         the same verdict and without a wildcard, covers it, and no opposite rule of the file, its wildcards read
         as letters, ranks between the two.
         """
-        group = self._groups.get(line)
-        rule = next((rule for rule in group.rules if rule.line == line), None) if group else None
-        if group is None or rule is None:
+        rule, earlier = self._rules.get(line, (_NO_RULE, {}))
+        self._steps += len(rule.value)
+        if self._steps > _STEPS or len(rule.value) > _LONGEST_PATH:
             return False
-        self._steps += len(group.rules)
-        if self._steps > _STEPS:
-            return False
-        wider = [
-            len(each.value)
-            for each in group.rules
-            if each.line < line and each.allow is rule.allow and _is_start(each.value, rule.value)
-        ]
-        return bool(wider) and not any(
-            rule.value[:length] in self._paths[not rule.allow] for length in range(max(wider), len(rule.value) + 1)
-        )
+        for length in range(len(rule.value), 0, -1):
+            start = rule.value[:length]
+            if start in self._paths[not rule.allow]:
+                return False
+            if earlier.get((rule.allow, start), line) < line:
+                return True
+        return False
 
     @cached_property
-    def _groups(self) -> dict[int, Group]:
-        return {rule.line: group for group in self._subject.groups for rule in group.rules}
+    def _rules(self) -> dict[int, tuple[Rule, dict[tuple[bool, bytes], int]]]:
+        """Each rule by its line, with the first lines of the rules of its group that have no wildcard."""
+        rules = {}
+        for group in self._subject.groups:
+            lines: dict[tuple[bool, bytes], int] = {}
+            for rule in group.rules:
+                rules[rule.line] = rule, lines
+                if not _WILDCARD.search(rule.value):
+                    lines.setdefault((rule.allow, rule.value), rule.line)
+        return rules
 
     @cached_property
     def _paths(self) -> dict[bool, set[bytes]]:
@@ -92,10 +100,6 @@ class RuleFixes:
             allows: {record.value for record in records if (record.kind is Kind.ALLOW) is allows}
             for allows in (True, False)
         }
-
-
-def _is_start(start: bytes, path: bytes) -> bool:
-    return bool(start) and path.startswith(start) and not set(start) & set(b"*$")
 
 
 def _folders(path: bytes) -> list[bytes]:
