@@ -35,11 +35,16 @@ WITHOUT_SCRAPY = [
     "--ignore=tests/protocol",
     "--ignore=tests/directives",
     "--ignore=tests/fuzz",
+    "--ignore=tests/testing/test_plugin.py",
     "--ignore=tests/tools/bulk",
+    "--ignore=tests/tools/commands/test_diff.py",
     "--ignore=tests/tools/lint",
     "--ignore=tests/tools/page",
     "--ignore=tests/tools/survey",
+    "--ignore=tests/tools/test_explanation.py",
     "--ignore=tests/web",
+    "--ignore=tests/test_docs.py",
+    "--ignore=tests/test_layers.py",
 ]
 """The tests of what imports next to no Scrapy: with another version of it they would do the same once more."""
 
