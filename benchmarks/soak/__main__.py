@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from .events import EVENTS, OF_SCRAPY
-from .run import Run
+from .run import Run, has_crawl
 from .verdict import Verdict, judged, show
 from .world import World
 
@@ -33,6 +33,8 @@ def options() -> argparse.ArgumentParser:
 
 
 def crawl(chosen: argparse.Namespace, folder: Path, *, obeys: bool) -> Verdict:
+    if chosen.judge and not has_crawl(folder):
+        raise SystemExit(f"{folder} has no crawl to judge: leave --judge away")
     world = World(chosen.seed, chosen.sites, chosen.leaves, chosen.faults)
     events = chosen.events if obeys else [name for name in chosen.events if name in OF_SCRAPY]
     run = Run(folder, world, obeys=obeys, events=events, concurrency=chosen.concurrency)

@@ -36,6 +36,7 @@ TICK: Final = 0.25  # seconds between looks at the crawl
 SETTLED: Final = 4.0  # seconds that a crawling process is given before something happens to it
 DISK: Final = 256_000_000  # octets
 PATIENCE: Final = 120.0  # seconds without any request after which a crawl hangs
+_FILE: Final = "run.json"
 
 
 @dataclass
@@ -66,6 +67,11 @@ class State:
         return [when for name, when in self.steps if name == event]
 
 
+def has_crawl(folder: Path) -> bool:
+    """Whether a crawl in *folder* has begun."""
+    return (folder / _FILE).exists()
+
+
 class Run:
     """Crawls *world* from *folder*, with *events* spread over the crawl; a crawl that was stopped is continued."""
 
@@ -79,7 +85,7 @@ class Run:
         self._concurrency = concurrency
         self._resources = ExitStack()
         (folder / "store").mkdir(parents=True, exist_ok=True)
-        self._file = folder / "run.json"
+        self._file = folder / _FILE
         self.state = self._read_or_begin(world, obeys=obeys)
         self._crawler: subprocess.Popen[bytes] | None = None
         self._arrivals = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -180,6 +181,15 @@ class Downloader:
         slot = self._slots.get(key)
         if slot is not None:
             slot.lastseen = _now(slot)
+
+    def last_start(self, key: str) -> float:
+        """When the download slot last started a request (monotonic seconds).
+
+        Minus infinity if it does not exist, or if its clock was turned back since then.
+        """
+        slot = self._slots.get(key)
+        since = -1.0 if slot is None else _now(slot) - slot.lastseen
+        return monotonic() - since if since >= 0 else -inf
 
     def cancel_delay_timer(self, key: str) -> None:
         """Cancel the timer of a download slot whose delay has passed: it would start a request a little late."""

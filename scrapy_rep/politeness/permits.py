@@ -117,7 +117,7 @@ class SlotPermits:
             self._setup.stats.inc_value("rep/rate_limiter/local_permit_count")
         else:
             self._setup.stats.inc_value("rep/rate_limiter/permit_count")
-            start(self._report_start(held.number, self.last_start))
+            start(self._report_start(held.number))
 
     async def wait(self, *, first: bool) -> bool:
         """Wait for a permit and use it; *first* for requests of robots.txt, which other requests wait for.
@@ -193,12 +193,11 @@ class SlotPermits:
             setup = self._setup
             delay = setup.delay_of(self._key)
             delay_alone = delay * setup.workers
-            asked_at = monotonic()
             try:
                 permit = await setup.limiter.acquire(
                     self._key,
                     delay_alone if setup.limiter.is_settling else delay,
-                    since=None if self.last_start is None else asked_at - self.last_start,
+                    since=self._since_last_start(),
                     missed=self._missed,
                     more=len(self._waiters) > 1 or self._queue_waits,
                 )
@@ -250,9 +249,21 @@ class SlotPermits:
                 waiter.callback(None)
         self._waiters.clear()
 
-    async def _report_start(self, number: int, at: float) -> None:
+    async def _report_start(self, number: int) -> None:
+        await sleep(0)  # in this turn of the event loop the downloader starts the request
         with suppress(RateLimiterAwayError, IgnoreRequest):
-            await self._setup.limiter.report_start(self._key, number, monotonic() - at)
+            await self._setup.limiter.report_start(self._key, number, self._since_last_start() or 0.0)
+
+    def _since_last_start(self) -> float | None:
+        """Seconds since the last start, None before the first.
+
+        The downloader starts a request after its permit was used. On a busy machine another process may run in
+        between, for longer than the margin of a short delay.
+        """
+        if self.last_start is None:
+            return None
+        self.last_start = max(self.last_start, self._setup.downloader.last_start(self._key))
+        return monotonic() - self.last_start
 
     async def _release(self, number: int) -> None:
         with suppress(RateLimiterAwayError, IgnoreRequest):

@@ -90,3 +90,10 @@ def test_a_crawl_that_is_stopped_before_its_first_request_is_not_judged(
     monkeypatch.setattr(sys, "argv", ["soak", "--folder", str(tmp_path), "--sites", "3"])
     with pytest.raises(SystemExit, match="nothing was requested yet: the same command continues"):
         main()
+
+
+def test_a_folder_without_a_crawl_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["soak", "--folder", str(tmp_path / "none"), "--judge"])
+    with pytest.raises(SystemExit, match="none has no crawl to judge"):
+        main()
+    assert not (tmp_path / "none").exists()

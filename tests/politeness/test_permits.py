@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +26,7 @@ class Limiter:
         self.answers = list(answers)
         self.asked: list[dict[str, Any]] = []
         self.reported: list[tuple[str, int]] = []
+        self.ago: list[float] = []
         self.is_settling = False
 
     async def acquire(self, key: str, delay: float, **question: Any) -> Permit:
@@ -37,6 +39,7 @@ class Limiter:
 
     async def report_start(self, key: str, number: int, ago: float) -> None:
         self.reported.append(("started", number))
+        self.ago.append(ago)
 
     async def release(self, key: str, number: int) -> None:
         self.reported.append(("released", number))
@@ -53,7 +56,12 @@ class Bench:
         self.engine = SimpleNamespace(is_closing=False)
         self.has_permit = asyncio.Event()
         self.stats = StatsCollector(crawler_at_rest())
-        downloader: Any = SimpleNamespace(seconds_to_start=lambda *_: 0.0, cancel_delay_timer=lambda _: None)
+        self.last_start = float("-inf")
+        downloader: Any = SimpleNamespace(
+            seconds_to_start=lambda *_: 0.0,
+            cancel_delay_timer=lambda _: None,
+            last_start=lambda _: self.last_start,
+        )
         limiter: Any = self.limiter
         engine: Any = self.engine
         self.permits = SlotPermits(
@@ -86,6 +94,19 @@ async def test_the_queue_learns_of_its_permit_and_uses_it_once() -> None:
     await asyncio.sleep(0.01)
     assert bench.limiter.reported == [("started", 1)]
     assert bench.counted("permit_count") == 1
+
+
+@in_the_loop
+async def test_the_delay_of_others_counts_from_the_start_and_not_from_the_use_of_the_permit_before_it() -> None:
+    bench = Bench(NOW)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    bench.permits.last_start = monotonic() - 20
+    bench.last_start = monotonic() - 10
+    await asyncio.sleep(0.01)
+    await bench.until_there_is_a_permit()
+    assert 10 <= bench.limiter.ago[0] < 19
+    assert 10 <= bench.limiter.asked[-1]["since"] < 19
 
 
 @in_the_loop
