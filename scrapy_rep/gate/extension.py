@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cached_property
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -171,7 +170,7 @@ class RepExtension(RobotsSource):
             refusal = self.ai.refusal(robots, self.agent(robots, request), url)
         if refusal is None:
             return self.policy.decide(url, mode, verdict)
-        return replace(self.policy.decide(url, mode, forbidden_for(Reason.AI_SIGNAL)), line=refusal.line)
+        return self.policy.decide(url, mode, forbidden_for(Reason.AI_SIGNAL))._replace(line=refusal.line)
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from enum import Enum
 from time import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin, Reason, Verdict
@@ -64,8 +63,7 @@ class Outcome(str, Enum):
 _NOT_SENT: Final = {Outcome.FORBIDDEN, Outcome.UNREACHABLE}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What becomes of a request and why. ``verdict`` counts only where the rules were asked.
 
     ``line`` is that of the rule, or of the delay, that decided; 0 for none.
@@ -91,7 +89,7 @@ class Decision:
 
     def retried(self) -> Decision:
         """The decision on a request that ends in an error, which Scrapy retries."""
-        return replace(self, outcome=Outcome.UNREACHABLE)
+        return self._replace(outcome=Outcome.UNREACHABLE)
 
     def excepted(self, reason: Reason, exception: PolicyException) -> Decision:
         """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
@@ -101,7 +99,7 @@ class Decision:
 
     def tolerated(self) -> Decision:
         """What is left of it for a response that was received and is kept: a report."""
-        return replace(self, outcome=Outcome.REPORTED) if self.is_forbidden else self
+        return self._replace(outcome=Outcome.REPORTED) if self.is_forbidden else self
 
     @property
     def why(self) -> str:
