@@ -279,7 +279,7 @@ def _prefixes(heads: Iterable[bytes]) -> dict[bytes, tuple[bytes, ...]]:
     known: tuple[bytes, ...] = ()
     for head in sorted(heads):
         while known and not head.startswith(known[-1]):
-            known = found[known[-1]][:-1]
+            known = known[:-1]
         known = found[head] = (*known, head)
     return found
 
