@@ -124,21 +124,23 @@ class Verdict:
 
     @property
     def cost(self) -> Cost:
-        """Of the crawling processes, in the middle."""
+        """Of the crawling processes, in the middle, without the time between two of them."""
         first, last, requests = self.middle()
         total = self.totals["requests"]
-        cpu = waited = 0.0
+        cpu = waited = crawled = 0.0
         for readings in self.gauges.values():
             inside = [reading for reading in readings if first <= reading.time <= last + 1]
             if inside:
                 cpu += inside[-1].cpu - inside[0].cpu
                 waited += inside[-1].waited - inside[0].waited
+                crawled += inside[-1].time - inside[0].time
+        crawled = crawled or last + 1 - first  # one reading at most
         readings = [reading for of_one in self.gauges.values() for reading in of_one]
         return Cost(
-            requests / (last + 1 - first),
-            requests / (last + 1 - first) * self.urls / total,
+            requests / crawled,
+            requests / crawled * self.urls / total,
             cpu / requests / self.urls * total,
-            waited / (last + 1 - first),
+            waited / crawled,
             max(reading.memory for reading in readings),
             max(reading.files for reading in readings),
         )
