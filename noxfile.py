@@ -18,35 +18,8 @@ SCRAPY = [nox.param("scrapy==2.14.*", id="oldest"), nox.param(NEWEST, id="newest
 IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks", "fuzz"]
 IMPORT_ALL = "from scrapy_rep import *; import scrapy_rep; print(scrapy_rep.__version__, scrapy_rep.__file__)"
 
-NOT_TRACED = [
-    "--ignore=tests/fuzz",
-    "--ignore=tests/directives/test_cost.py",
-    "--ignore=tests/protocol/test_cost.py",
-    "--ignore=tests/protocol/test_crawler_rules.py",
-    "--ignore=tests/protocol/test_properties.py",
-    "--deselect=tests/protocol/test_rule_index.py::"
-    "test_ours_the_index_and_the_first_decision_answer_as_a_walk_does",
-    "--deselect=tests/tools/lint/test_lint.py::test_a_hostile_body_takes_seconds_at_the_most",
-    "--deselect=tests/web/test_parts.py::test_the_verdicts_on_500_kib_cost_well_under_a_second",
-]
-"""They measure time and memory, which coverage distorts, or try thousands of files, which it makes slow."""
-
-WITHOUT_SCRAPY = [
-    "--ignore=tests/protocol",
-    "--ignore=tests/directives",
-    "--ignore=tests/fuzz",
-    "--ignore=tests/testing/test_plugin.py",
-    "--ignore=tests/tools/bulk",
-    "--ignore=tests/tools/commands/test_diff.py",
-    "--ignore=tests/tools/lint",
-    "--ignore=tests/tools/page",
-    "--ignore=tests/tools/survey",
-    "--ignore=tests/tools/test_explanation.py",
-    "--ignore=tests/web",
-    "--ignore=tests/test_docs.py",
-    "--ignore=tests/test_layers.py",
-]
-"""The tests of what imports next to no Scrapy: with another version of it they would do the same once more."""
+WITH_SCRAPY = ["tests/crawl", "tests/tools/commands", "tests/tools/testing"]
+"""What another version of Scrapy can make fail; the other folders import next to none of it."""
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "types", "docs", "package"]
@@ -59,16 +32,24 @@ def tests(session: nox.Session, scrapy: str) -> None:
     """Run the tests; with the oldest Scrapy those that it can make fail."""
     session.install("-e", ".[test]", scrapy)
     session.run("scrapy", "version")
-    session.run("pytest", *([] if scrapy == NEWEST else WITHOUT_SCRAPY), *session.posargs)
+    session.run("pytest", *([] if scrapy == NEWEST else WITH_SCRAPY), *session.posargs)
+
+
+@nox.session
+def full(session: nox.Session) -> None:
+    """Run every test on every event loop, and many examples of each property."""
+    session.install("-e", ".[test]")
+    session.run("scrapy", "version")
+    session.run("pytest", "--full", *session.posargs)
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Run the tests and fail below the coverage that setup.cfg asks for."""
+    """Run every test and fail below the coverage that setup.cfg asks for."""
     session.install("-e", ".[test]")
     session.run("scrapy", "version")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", *NOT_TRACED, *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", "--full", "-m", "not untraced", *session.posargs)
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report")
 

@@ -19,7 +19,7 @@ from scrapy.robotstxt import ProtegoRobotParser, PythonRobotParser, RobotParser
 
 from scrapy_rep import RepRobotParser
 from scrapy_rep.testing import SITUATIONS, Conformance, Situation, ask
-from tests.testing.robotspy_parser import RobotspyParser
+from tests.tools.testing.robotspy_parser import RobotspyParser
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "conformance.md"
 OURS: Final = "scrapy_rep"
@@ -58,8 +58,8 @@ NOTES: Final = """\
   `https://` inside a query: a parser that follows it takes `%2F` and `/` for the same. RFC 3986 §2.2 says that
   they differ. Both disputed situations are about that; [scrapy_rep keeps them
   apart](semantics.md#deviations-from-rfc-9309), as Google's parser does.
-- robotspy has no parser back-end for Scrapy. The adapter in `tests/testing/robotspy_parser.py` hands over what
-  Scrapy does; robotspy itself expects a product token where Scrapy passes a whole User-Agent header.
+- robotspy has no parser back-end for Scrapy. The adapter in `tests/tools/testing/robotspy_parser.py` hands over
+  what Scrapy does; robotspy itself expects a product token where Scrapy passes a whole User-Agent header.
 - Python's `urllib.robotparser` follows the descriptions of 1994 and 1996, which are older than both documents.
 """
 

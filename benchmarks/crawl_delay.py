@@ -79,7 +79,7 @@ def fast_host(slow_hosts: int, settings: dict[str, Any]) -> float:
         site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"), fast)
         urls = [f"{origin}/{number}" for number in range(4) for origin in slow]
         urls += [f"{fast}/{number}" for number in range(160)]
-        check(crawl(*urls, settings=settings, spider="tests.integration.spiders:Burst"), len(urls))
+        check(crawl(*urls, settings=settings, spider="tests.crawl.spiders:Burst"), len(urls))
         times = [arrival.time for arrival in site.log if arrival.origin == fast]
         return times[-1] - times[0]
 

@@ -9,7 +9,7 @@ from typing import Any
 from scrapy import Request
 
 from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
-from tests.integration.spiders import OneAfterAnother
+from tests.crawl.spiders import OneAfterAnother
 
 
 class Latency(OneAfterAnother):

@@ -10,6 +10,8 @@ from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
 
 from .test_hostile import FIELDS, READERS
 
+pytestmark = pytest.mark.untraced
+
 
 def of(part: str) -> Callable[[int], str]:
     """Texts of *part* again and again."""

@@ -41,6 +41,8 @@ from tests.support.cost import is_linear_in_steps, is_linear_in_time, seconds, t
 
 from .hostile import ALL, LINES, RUNS, URLS, filled
 
+pytestmark = pytest.mark.untraced
+
 PLAIN: Final = ("1994", "yandex", "geoportal-longest")
 TOKENS: Final = ("a", "zz")  # one that most bodies name, one that none does
 URL: Final = "https://h.example/" + "a" * 400

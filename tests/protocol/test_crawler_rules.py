@@ -16,6 +16,8 @@ from scrapy_rep.protocol.crawler_rules import shared_memory
 from .hostile import LINES, RUNS
 from .test_google_verdicts import FOLDER, bodies
 
+pytestmark = pytest.mark.untraced
+
 BODY = b"User-agent: *\n" + b"".join(b"Disallow: /%d\n" % number for number in range(40))
 SIZE = 12_000
 MOST_ASKED = 100

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, Record, RobotsTxt, Rule, parse
@@ -74,13 +74,11 @@ def assert_equal_answers(body: bytes, dialect: Dialect, tokens: list[str]) -> No
 
 
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-@settings(max_examples=600, deadline=None, derandomize=True)
 @given(body=BODIES)
 def test_ours_the_fast_reading_answers_as_the_plain_one(dialect: Dialect, body: bytes) -> None:
     assert_equal_answers(body, dialect, TOKENS)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
 @given(body=BODIES)
 def test_ours_a_tidy_text_has_the_records_of_its_body(body: bytes) -> None:
     # The LF before the first line counts as a line of its own.

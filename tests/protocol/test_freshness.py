@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import Access, Origin
@@ -137,7 +137,6 @@ def test_an_entry_knows_the_sha_256_of_its_body() -> None:
     assert entry().sha256 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
 @given(
     steps=st.lists(
         st.tuples(st.floats(0, 2 * DAY), st.sampled_from([None, 0, 600, 90_000]), st.booleans()), max_size=40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import SCHEMES, Origin, path_of, split_url
@@ -301,7 +301,6 @@ def split(url: str, canonical_octets: bool) -> tuple[Origin, bytes] | None:
     return Origin._parsed(start), path
 
 
-@settings(derandomize=True, deadline=None, max_examples=800)
 @given(url=URLS)
 @example("https://a.example:8080/a?b#c")
 @example("https://a.example/%7e\0")

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Reason, RobotsTxt, parse
 from scrapy_rep.protocol.crawler_rules import shared_memory
@@ -25,6 +25,7 @@ from scrapy_rep.protocol.dialects import (
 from scrapy_rep.protocol.path_pattern import path_of
 from scrapy_rep.protocol.plain_reader import PlainReader
 from scrapy_rep.protocol.plain_rules import PlainRules
+from tests.support.properties import fewer
 
 from .test_fast_reader import BODIES, TOKENS, URLS
 from .test_google_verdicts import FOLDER, answers, bodies
@@ -46,7 +47,7 @@ def assert_as_fast(body: bytes, dialect: Dialect, token: str, urls: list[str]) -
 
 
 @GOOGLES
-@settings(max_examples=100, deadline=None, derandomize=True)
+@fewer(4)
 @given(body=BODIES)
 def test_ours_googles_dialects_are_read_the_plain_way_as_the_fast_one(dialect: Dialect, body: bytes) -> None:
     for token in TOKENS:
@@ -74,7 +75,7 @@ def test_ours_only_googles_dialects_have_a_fast_way() -> None:
     assert not replace(GOOGLE, octets=Octets.WRITTEN).is_googles
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@fewer(4)
 @given(body=BODIES)
 def test_ours_no_body_makes_an_answer_of_any_dialect_fail(body: bytes) -> None:
     for dialect in OTHERS:

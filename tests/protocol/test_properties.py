@@ -6,17 +6,18 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, parse, split_url
 from scrapy_rep.protocol.path_pattern import Pattern, canonical, octets, path_of
+from tests.support.properties import fewer
 
 from .slow_reference import HEX, NEVER_PLAIN, length, reference, spelt
 
-BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-often = settings(derandomize=True, deadline=None, max_examples=400)
+pytestmark = pytest.mark.untraced
 
+BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
 SPELLINGS = ["/", "a", "b", "*", "$", "%", "%61", "%62", "%2A", "%2a", "%24", "%2f", "%aa", "é", "?", "|", "%7c"]
 TEXTS = st.lists(st.sampled_from(SPELLINGS), max_size=10).map("".join)
 WILD = st.text("/ab*$", max_size=10)
@@ -40,7 +41,6 @@ PATHS = ["/", "/a", "/ab", "/a/", "/a/b", "/b", "/%61", "?a", "/robots.txt"]
 
 
 @BOTH
-@often
 @given(pattern=PATTERNS, url=URLS)
 def test_rfc_2_2_3_a_pattern_matches_as_the_slow_reference_does(dialect: Dialect, pattern: str, url: str) -> None:
     compiled = Pattern.of(octets(pattern), canonical_octets=dialect.canonical_octets)
@@ -50,7 +50,6 @@ def test_rfc_2_2_3_a_pattern_matches_as_the_slow_reference_does(dialect: Dialect
 
 
 @BOTH
-@often
 @given(pattern=st.text("ab*", max_size=8), path=st.text("ab", max_size=10), anchor=st.sampled_from(["", "$"]))
 def test_rfc_2_2_3_wildcards_alone_match_as_the_slow_reference_does(
     dialect: Dialect, pattern: str, path: str, anchor: str
@@ -62,7 +61,6 @@ def test_rfc_2_2_3_wildcards_alone_match_as_the_slow_reference_does(
 
 
 @BOTH
-@often
 @given(rules=st.lists(st.tuples(st.booleans(), PATTERNS), max_size=6), url=URLS)
 def test_rfc_2_2_2_the_longest_match_wins_then_allow_then_the_first_line(
     dialect: Dialect, rules: list[tuple[bool, str]], url: str
@@ -79,19 +77,16 @@ def test_rfc_2_2_2_the_longest_match_wins_then_allow_then_the_first_line(
     assert (verdict.allowed, verdict.line) == (allow or not size, -line)
 
 
-@often
 @given(PERCENTS)
 def test_ours_the_canonical_spelling_is_idempotent(text: bytes) -> None:
     assert canonical(canonical(text)) == canonical(text)
 
 
-@often
 @given(PERCENTS)
 def test_ours_the_canonical_spelling_is_that_of_the_slow_reference(text: bytes) -> None:
     assert canonical(text) == spelt(text, decode=True, always_escaped=NEVER_PLAIN)
 
 
-@often
 @given(st.text("/ab-~", max_size=8), st.lists(st.booleans(), min_size=8, max_size=8), PATTERNS)
 def test_rfc_2_2_2_escaping_what_need_not_be_escaped_changes_no_match(
     path: str, escaped: list[bool], pattern: str
@@ -105,7 +100,6 @@ def test_rfc_2_2_2_escaping_what_need_not_be_escaped_changes_no_match(
 
 
 @BOTH
-@often
 @given(url=st.one_of(st.text(), st.text("/?;:#%a*$", max_size=12), TEXTS, PERCENTS))
 def test_ours_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -> None:
     path = path_of(url, canonical_octets=dialect.canonical_octets)
@@ -121,7 +115,7 @@ def test_ours_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
-@settings(often, max_examples=100)
+@fewer(4)
 @given(
     rules=st.lists(st.tuples(st.booleans(), PATTERNS), max_size=6),
     path=st.one_of(st.sampled_from(["/robots.txt", "/ROBOTS.TXT", "/robots%2Etxt"]), URLS),
@@ -137,7 +131,6 @@ def test_ours_a_verdict_on_a_path_is_that_on_its_url(
 
 
 @BOTH
-@often
 @given(
     body=st.one_of(
         st.binary(max_size=200),
@@ -210,7 +203,7 @@ def written(lines: list[tuple[str, str]], end: str = "\n") -> bytes:
     ],
     ids=["cr", "crlf", "end", "mark", "upper", "swapped", "comment", "hash", "white-space", "tight"],
 )
-@settings(often, max_examples=60)
+@fewer(4)
 @given(lines=LINES)
 def test_rfc_2_2_the_looks_of_a_file_change_no_answer(
     dialect: Dialect, rewrite: Callable[[list[tuple[str, str]]], bytes], lines: list[tuple[str, str]]
@@ -219,7 +212,7 @@ def test_rfc_2_2_the_looks_of_a_file_change_no_answer(
 
 
 @BOTH
-@settings(often, max_examples=100)
+@fewer(4)
 @given(lines=LINES, at=st.integers(0, 12), noise=st.sampled_from(["", "# c", "Foo: bar", "two words here", "\0x"]))
 def test_rfc_2_2_4_lines_that_say_nothing_change_no_allowed_or_disallowed(
     dialect: Dialect, lines: list[tuple[str, str]], at: int, noise: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.protocol.rule_index import RuleIndex, best_by_walk
 from scrapy_rep.protocol.verdict import RulePaths
+from tests.support.properties import fewer
 
 PATHS = st.text("/ab.?%41é*$ [", max_size=8).map(lambda text: path_of("https://h.example/" + text))
 VALUES = st.one_of(
@@ -35,8 +36,8 @@ def walk(allow: list[bytes], disallow: list[bytes], path: bytes, canonical_octet
     return min(found)[2] if found else None
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("canonical_octets", [True, False])
-@settings(max_examples=1_500, deadline=None, derandomize=True)
 @given(allow=PATHS_OF_RULES, disallow=PATHS_OF_RULES, path=PATHS, end=st.sampled_from([b"", b"/ab." * 80]))
 def test_ours_the_index_and_the_first_decision_answer_as_a_walk_does(
     canonical_octets: bool, allow: list[bytes], disallow: list[bytes], path: bytes, end: bytes
@@ -48,7 +49,7 @@ def test_ours_the_index_and_the_first_decision_answer_as_a_walk_does(
     assert best_by_walk(allow, disallow, path, canonical_octets=canonical_octets) == expected
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@fewer(4)
 @given(path=PATHS)
 def test_ours_hundreds_of_literals_are_found_as_a_few_are(path: bytes) -> None:
     disallow = [b"/*" + bytes((first, second)) for first in b"/ab.?41" for second in b"/ab.?41[% ]"]
@@ -57,7 +58,7 @@ def test_ours_hundreds_of_literals_are_found_as_a_few_are(path: bytes) -> None:
 
 
 @pytest.mark.parametrize("canonical_octets", [True, False])
-@settings(max_examples=20, deadline=None, derandomize=True)
+@fewer(10)
 @given(
     rules=st.lists(st.text("/ab*$", max_size=7).map(lambda text: ("/" + text).encode()), max_size=8),
     path=PATHS,

@@ -17,6 +17,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import pytest
 from scrapy.settings import default_settings
 
 from . import run_crawl
@@ -30,6 +31,15 @@ if hasattr(default_settings, "TWISTED_REACTOR_ENABLED"):
 
 DOWNLOAD_HANDLERS = [LOOPS[0], LOOPS[-1]]
 """Loops for what depends on the download handler: with a reactor there is one of Twisted, without it another."""
+
+
+def loop_params(loops: list[str]) -> list[Any]:
+    """Values of ``loop`` for a test: the default run leaves those other than asyncio out."""
+    return [pytest.param(loop, marks=[pytest.mark.other_loop] * (loop != "asyncio")) for loop in loops]
+
+
+on_each_loop = pytest.mark.parametrize("loop", loop_params(LOOPS))
+on_each_download_handler = pytest.mark.parametrize("loop", loop_params(DOWNLOAD_HANDLERS))
 
 RECORDER = "tests.support.run_crawl:Recorder"
 

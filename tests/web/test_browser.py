@@ -18,7 +18,7 @@ from .checker import ROBOTS, Checker
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the extra browser")
 axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed: the extra browser")
 
-pytestmark = needs_chromium
+pytestmark = [pytest.mark.full, needs_chromium]
 
 TEXT = """# shop
 User-agent: *

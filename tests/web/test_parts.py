@@ -164,6 +164,7 @@ def test_sarif_names_the_file_and_the_findings() -> None:
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("https://")
 
 
+@pytest.mark.untraced
 def test_the_verdicts_on_500_kib_cost_well_under_a_second() -> None:
     """Processor time: in a second of a quiet machine the page shows them."""
     rules = b"".join(b"Disallow: /shop%d/*/item%d$\n" % (number, number) for number in range(1_500))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.policy import audit_log
@@ -19,6 +19,7 @@ from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.report import report
 from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Run, Start
 from scrapy_rep.tools.audit.sentences import Summary
+from tests.support.properties import fewer
 
 from .sample import EXCEPTED, EXCEPTION, LATER, RUN, SHOP, START, TIME, UNUSED, decision, write
 
@@ -107,7 +108,7 @@ EVENTS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@fewer(4)
 @given(events=st.lists(EVENTS, max_size=5))
 def test_ours_whatever_the_fields_hold_nothing_is_raised(
     tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, Any]]

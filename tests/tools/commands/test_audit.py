@@ -14,7 +14,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import audit
-from tests.support.crawl import LOOPS, crawl
+from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
 from tests.tools.audit.sample import EXCEPTION, RUN, SHOP, START, write
 
@@ -26,7 +26,7 @@ def audited(*arguments: object) -> tuple[int, str]:
     return audit.run(parser.parse_args([*map(str, arguments)]), Settings(), out), out.getvalue()
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@on_each_loop
 def test_ours_the_log_of_a_crawl_is_verified_until_one_octet_of_it_changes(tmp_path: Path, loop: str) -> None:
     log, bodies = tmp_path / "audit.jsonl", tmp_path / "bodies"
     with Site(["127.0.0.1", "127.0.0.2"]) as site:

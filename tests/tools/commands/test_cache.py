@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -33,12 +32,6 @@ KNOWN = (
 )
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as server:
-        yield server
-
-
 @pytest.fixture
 def file_project(tmp_path: Path) -> Path:
     """A folder whose default store holds two origins."""
@@ -51,12 +44,11 @@ def file_project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def redis_project(tmp_path: Path, server: RedisServer) -> Path:
+def redis_project(tmp_path: Path, redis_server: RedisServer) -> Path:
     """A project whose fleet knows the same two, in a Redis that is not ours alone."""
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = fleet_settings\n")
-    (tmp_path / "fleet_settings.py").write_text(f"REP_REDIS_URL = {server.url!r}\n")
-    with server.client() as client:
-        client.flushall()
+    (tmp_path / "fleet_settings.py").write_text(f"REP_REDIS_URL = {redis_server.url!r}\n")
+    with redis_server.client() as client:
         client.set("other:entry:x", "not ours")
         store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for entry in KNOWN:
@@ -177,9 +169,9 @@ def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
-    redis_project: Path, server: RedisServer
+    redis_project: Path, redis_server: RedisServer
 ) -> None:
-    with server.client() as client:
+    with redis_server.client() as client:
         client.mset({"rep:entry:nowhere": "x" * 99, "rep:entry:http://c.example": "y" * 99})
         client.lpush("rep:entry:http://d.example", "z")
         body = KNOWN[0].sha256
@@ -192,9 +184,9 @@ def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
     assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 entries purged\n")
 
 
-def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, server: RedisServer) -> None:
+def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, redis_server: RedisServer) -> None:
     assert robots_command(redis_project, "cache", "purge", "--json")[:2] == (0, '{"gone": 2}\n')
-    with server.client() as client:
+    with redis_server.client() as client:
         assert client.keys("*") == [b"other:entry:x"]
 
 
@@ -213,9 +205,9 @@ def test_a_redis_that_does_not_answer_is_named_without_its_password(tmp_path: Pa
     assert err.count("\n") == 1
 
 
-def test_a_thousand_origins_are_listed_in_order(redis_project: Path, server: RedisServer) -> None:
+def test_a_thousand_origins_are_listed_in_order(redis_project: Path, redis_server: RedisServer) -> None:
     names = sorted(f"https://h{number}.example" for number in range(1_000))
-    with server.client() as client:
+    with redis_server.client() as client:
         store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for name in names:
             at_once(store.put(replace(KNOWN[0], origin=Origin.from_url(name))))

@@ -21,7 +21,7 @@ from scrapy_rep.protocol import parse
 from scrapy_rep.tools.commands import explain
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
 from tests.support.command import robots_command, scrapy_process
-from tests.support.crawl import LOOPS
+from tests.support.crawl import on_each_loop
 from tests.support.site import Answer, Site, hang, redirect, robots
 
 BODY = b"""User-agent: GPTBot
@@ -391,7 +391,7 @@ def test_a_closed_pipe_is_quiet(file: str) -> None:
         assert (process.wait(60), process.stderr.read()) == (2, b"")
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@on_each_loop
 def test_ctrl_c_ends_it_at_once_and_quietly_with_2(tmp_path: Path, loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", hang())

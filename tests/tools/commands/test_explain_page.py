@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import robots_command
-from tests.support.crawl import LOOPS
+from tests.support.crawl import on_each_loop
 from tests.support.site import Answer, Site, redirect, robots
 from tests.tools.commands.test_explain import LOOP_ARGUMENTS, explained
 
@@ -131,7 +131,7 @@ def test_ours_an_exception_from_a_reservation_is_named(file: str) -> None:
 # What a page says.
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@on_each_loop
 def test_ours_a_page_is_requested_once_and_what_it_says_is_shown(tmp_path: Path, loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nContent-Signal: ai-input=yes\nAllow: /\n"))

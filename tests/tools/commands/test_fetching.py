@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands.crawl_runner import crawl_settings
-from tests.support.crawl import LOOPS
+from tests.support.crawl import on_each_loop
 from tests.support.site import Answer, Site, redirect, reset, robots, sequence
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +64,7 @@ def run_script(folder: Path, *urls: str, settings: dict[str, Any]) -> str:
     return process.stdout.decode()
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@on_each_loop
 def test_each_origin_is_asked_once_and_told_as_a_crawl_would_judge_it(tmp_path: Path, loop: str) -> None:
     with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]) as site:
         good, moved, missing, dead = site.origins

@@ -216,10 +216,10 @@ def test_urls_are_fetched_in_one_crawl_and_where_they_are_from_counts(folder: Pa
     }
 
 
-def test_a_url_is_asked_afresh_whatever_a_fleet_knows(folder: Path) -> None:
-    with RedisServer() as server, Site() as site:
+def test_a_url_is_asked_afresh_whatever_a_fleet_knows(folder: Path, redis_server: RedisServer) -> None:
+    with Site() as site:
         site.answer("/robots.txt", robots(CLEAN.decode()))
-        fleet = ["-s", f"REP_REDIS_URL={server.url}"]
+        fleet = ["-s", f"REP_REDIS_URL={redis_server.url}"]
         assert robots_command(folder, "explain", f"{site.origin}/page", *fleet)[0] == 0
         site.answer("/robots.txt", robots(BODY.decode()))
         assert robots_command(folder, "lint", site.origin, *fleet)[0] == 1

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, RobotsTxt, lint, parse
@@ -17,8 +17,6 @@ from scrapy_rep.tools.lint.fixes import FIXABLE, PROVED, Fixer, fix_for
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-often = settings(derandomize=True, deadline=None, max_examples=200)
-
 PATHS = st.one_of(
     st.sampled_from(["/", "/*", "*", "/a*", "/a**", "/ab", "/a*$", "/a/index.html*", "/a$", "", "/%61*", "/é*"]),
     st.text("/ab*$", max_size=6).map("/".__add__),
@@ -74,7 +72,6 @@ def verdicts(robots: RobotsTxt, agents: list[str], urls: list[str]) -> list[bool
 
 
 @BOTH
-@often
 @given(body=BODIES, more=MORE_URLS)
 def test_no_fix_changes_a_verdict_alone_or_with_all_others(dialect: Dialect, body: bytes, more: list[str]) -> None:
     agents, urls = ["a", "b", "other", "MJ12bot"], [*URLS, *more]
@@ -89,7 +86,6 @@ def test_no_fix_changes_a_verdict_alone_or_with_all_others(dialect: Dialect, bod
 
 
 @BOTH
-@often
 @given(body=BODIES)
 def test_a_fix_settles_its_finding_and_keeps_sitemaps_delays_and_comments(dialect: Dialect, body: bytes) -> None:
     after = fixed(body, dialect)
@@ -106,7 +102,6 @@ def comments(body: bytes) -> list[bytes]:
     return [comment.strip() for _, mark, comment in found if mark and comment.strip()]
 
 
-@often
 @given(body=BODIES)
 def test_a_crawler_that_knows_no_wildcard_does_not_miss_a_rule_that_is_removed(body: bytes) -> None:
     urls = [*URLS, "/a*", "/*", "/ab*"]

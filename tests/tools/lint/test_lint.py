@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import CODES, GOOGLE, GOOGLE_EXACT, Dialect, Finding, Severity, lint, parse
@@ -19,8 +19,6 @@ from scrapy_rep.tools.lint import MOST_OF_A_CODE
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-often = settings(derandomize=True, deadline=None, max_examples=250)
-
 RULES = st.lists(
     st.tuples(
         st.sampled_from(["Allow", "Disallow"]),
@@ -78,7 +76,6 @@ def verdicts(lines: list[bytes], dialect: Dialect, urls: list[str]) -> list[bool
 
 
 @BOTH
-@often
 @given(groups=GROUPS, more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8))
 def test_without_a_rule_that_is_called_useless_no_verdict_changes(
     dialect: Dialect, groups: Groups, more: list[str]
@@ -97,7 +94,6 @@ def test_without_a_rule_that_is_called_useless_no_verdict_changes(
 
 
 @BOTH
-@often
 @given(
     groups=GROUPS,
     more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8),
@@ -122,7 +118,6 @@ def told(lines: list[bytes], dialect: Dialect, *codes: str) -> list[Finding]:
 
 
 @BOTH
-@often
 @given(groups=GROUPS, more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8))
 def test_to_a_site_that_is_called_closed_no_crawler_may_go(
     dialect: Dialect, groups: Groups, more: list[str]
@@ -139,7 +134,6 @@ def test_to_a_site_that_is_called_closed_no_crawler_may_go(
 
 
 @BOTH
-@often
 @given(groups=GROUPS, more=st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8))
 def test_without_an_allow_that_is_called_empty_no_verdict_changes(
     dialect: Dialect, groups: Groups, more: list[str]
@@ -168,7 +162,6 @@ WIDE = st.lists(
 
 
 @BOTH
-@often
 @given(groups=WIDE)
 def test_a_file_that_is_said_to_be_closed_to_google_is_closed_and_the_advice_opens_another(
     dialect: Dialect, groups: Groups
@@ -189,7 +182,6 @@ def test_a_file_that_is_said_to_be_closed_to_google_is_closed_and_the_advice_ope
 
 
 @BOTH
-@often
 @given(groups=WIDE)
 def test_what_rules_are_said_to_reach_or_not_they_do(dialect: Dialect, groups: Groups) -> None:
     lines = written(groups)
@@ -209,7 +201,6 @@ def test_what_rules_are_said_to_reach_or_not_they_do(dialect: Dialect, groups: G
             assert file.verdict("other", "/any-other?a&sid=1").allowed or file.verdict("other", "/x?sid=1").allowed
 
 
-@often
 @given(path=st.text("/AB %#", max_size=7).map("/x".__add__), url=st.text("/ab", max_size=7).map("/x".__add__))
 def test_a_path_with_a_space_or_a_hash_is_read_as_is_said(path: str, url: str) -> None:
     body = f"User-agent: *\nDisallow: {path}\n".encode()
@@ -226,7 +217,6 @@ def test_a_path_with_a_space_or_a_hash_is_read_as_is_said(path: str, url: str) -
 
 
 @BOTH
-@often
 @given(path=st.text("/a*$", max_size=7).map("/".__add__), url=st.text("/a", max_size=7).map("/".__add__))
 def test_what_is_to_be_written_instead_of_a_needless_star_matches_the_same(
     dialect: Dialect, path: str, url: str
@@ -243,7 +233,6 @@ def test_what_is_to_be_written_instead_of_a_needless_star_matches_the_same(
 
 
 @BOTH
-@often
 @given(
     body=st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=30).map(b"".join)),
     limit=st.none() | st.integers(0, 60),
@@ -401,6 +390,7 @@ _MADE = {
 }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("make", _MADE.values(), ids=_MADE)
 def test_a_hostile_body_takes_seconds_at_the_most(make: Callable[[], bytes]) -> None:
     body = make()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.directives import content_signal, content_usage
@@ -13,7 +13,6 @@ from scrapy_rep.directives.rsl import urls_in_robots_txt
 from scrapy_rep.protocol import CODES, GOOGLE, GOOGLE_EXACT, Dialect, Finding, lint, parse
 
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-often = settings(derandomize=True, deadline=None, max_examples=400)
 HEAD = "User-agent: *\n"
 SIGNALS = {
     code for code in CODES if code == "empty-signal" or ("content-" in code and code != "misplaced-content-signal")
@@ -128,7 +127,6 @@ ITEMS = st.sampled_from([
 ])  # fmt: skip
 
 
-@often
 @given(st.lists(ITEMS, max_size=6).map("".join))
 def test_ours_content_usage_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
     found = {each.code for each in signals(f"Content-Usage: {value}")}
@@ -143,7 +141,6 @@ def test_ours_content_usage_has_a_finding_when_the_reader_reads_less_than_all(va
         assert read
 
 
-@often
 @given(st.lists(ITEMS, max_size=6).map("".join))
 def test_ours_what_is_to_be_written_for_content_usage_is_read(value: str) -> None:
     for finding in signals(f"Content-Usage: {value}"):
@@ -151,7 +148,6 @@ def test_ours_what_is_to_be_written_for_content_usage_is_read(value: str) -> Non
             assert signals(f"Content-Usage: {line}") == []
 
 
-@often
 @given(st.lists(ITEMS, max_size=6).map("".join))
 def test_ours_content_signal_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
     read = content_signal.read_robots_txt(parse(f"{HEAD}Content-Signal: {value}".encode()), "a")
@@ -259,7 +255,6 @@ def test_ours_a_group_that_opens_what_another_one_closes_is_found(dialect: Diale
 
 
 @BOTH
-@often
 @given(
     st.lists(
         st.sampled_from([

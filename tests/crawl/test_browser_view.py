@@ -1,0 +1,53 @@
+"""A robots.txt that a browser rendered is obeyed; a page in its place is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scrapy_rep.protocol.html import without_viewer
+from tests.support.chromium import dump_dom, needs_chromium
+from tests.support.crawl import crawl
+from tests.support.site import Answer, Site, robots
+
+RULES = "User-agent: *\nDisallow: /a?x=<1>&y=2\nDisallow: /page\n"
+PAGE = Answer(body=b"<!DOCTYPE html><html><body>Welcome</body></html>", headers=[("Content-Type", "text/html")])
+
+
+@needs_chromium
+@pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/json", None])
+def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Path, kind: str | None) -> None:
+    text = RULES + "Disallow: /caf\u00e9/\u00a0&amp;\u0421\u0441\n"
+    with Site() as site:
+        headers = [("Content-Type", kind)] if kind else []
+        site.answer("/robots.txt", Answer(body=text.encode(), headers=headers))
+        url = f"{site.origin}/robots.txt"
+        view = dump_dom(url, tmp_path)
+    assert view.startswith(b"<html>")
+    assert without_viewer(view).decode() == text
+
+
+def test_ours_a_browsers_view_of_robots_txt_is_obeyed() -> None:
+    settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.middlewares.Renders": 600}}
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        urls = [f"{site.origin}{path}" for path in ("/page", "/a?x=<1>&y=2", "/other")]
+        result = crawl(*urls, settings=settings)
+    assert result.urls == urls[2:]
+    assert sorted(failure.line or 0 for failure in result.failures) == [2, 3]
+    assert result.stats["rep/html_count"] == 0
+    assert result.lines("WARNING", "scrapy_rep") == []
+
+
+def test_ours_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
+    with Site([f"127.0.4.{number}" for number in range(1, 15)]) as site:
+        for origin in site.origins[:12]:
+            site.answer("/robots.txt", PAGE, origin)
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"), site.origins[13])
+        result = crawl(*(f"{origin}/page" for origin in site.origins))
+    assert len(result.pages) == 14
+    (warning,) = result.lines("WARNING", "scrapy_rep")
+    assert warning.startswith("12 origins serve an HTML page instead of a robots.txt")
+    assert sum(origin in warning for origin in site.origins) == 10
+    assert result.stats["rep/html_count"] == 12

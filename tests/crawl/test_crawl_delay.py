@@ -1,0 +1,302 @@
+"""A Crawl-delay holds whatever else is switched on: the gaps between starts, by the downloader's own clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import signals
+
+from tests.support.crawl import LOOPS, RECORDER, Crawl, crawl, on_each_download_handler, on_each_loop
+from tests.support.site import Answer, Site, redirect, robots
+
+DELAY = 0.2
+PACED = robots(f"User-agent: *\nCrawl-delay: {DELAY}\n")
+LEAST = DELAY - 0.001  # what rounding takes
+PATHS = [f"/{number}" for number in range(6)]
+
+HAS_SIGNAL = hasattr(signals, "robots_parsed")
+BUILT_IN: dict[str, Any] = {
+    "ADDONS": {},
+    "ROBOTSTXT_OBEY": True,
+    "ROBOTSTXT_PARSER": "scrapy_rep.RepRobotParser",
+    "EXTENSIONS": {"scrapy_rep.CrawlDelay": 900},
+}
+COLLECTS = "tests.crawl.spiders:Collects"
+BURST = "tests.crawl.spiders:Burst"
+ONE_BY_ONE = "tests.crawl.spiders:OneAfterAnother"
+
+
+def gaps_between_pages(result: Crawl) -> list[float]:
+    """Seconds between the starts from the last robots.txt on: before it nobody knows all delays."""
+    last = max(number for number, start in enumerate(result.starts) if start.url.endswith("/robots.txt"))
+    return result.gaps()[last:]
+
+
+def six_pages(site: Site, answer: Answer = PACED, **kwargs: Any) -> Crawl:
+    """The crawl of a robots.txt and six pages."""
+    site.answer("/robots.txt", answer)
+    result = crawl(*(site.origin + path for path in PATHS), **kwargs)
+    assert site.paths()[0] == "/robots.txt"
+    assert sorted(site.paths()[1:]) == PATHS
+    assert len(result.starts) == 7
+    assert result.lines("ERROR") == []
+    return result
+
+
+def is_paced_to(delay: float, result: Crawl) -> bool:
+    """Whether that was the delay of the download slots of all pages when these started, but for a little more."""
+    pages = [start for start in result.starts if not start.url.endswith("/robots.txt")]
+    return all(delay <= start.delay <= delay * 1.05 for start in pages)
+
+
+@on_each_loop
+def test_ours_every_gap_is_kept_from_robots_txt_on(loop: str) -> None:
+    with Site() as site:
+        result = six_pages(site, loop=loop)
+    assert min(result.gaps()) >= LEAST
+    assert is_paced_to(DELAY, result)
+
+
+def test_ours_autothrottle_does_not_lower_the_delay() -> None:
+    settings = {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0.04}
+    with Site() as site:
+        assert min(six_pages(site, settings=settings).gaps()) >= LEAST
+
+
+def test_ours_autothrottle_does_not_lower_the_delay_wherever_the_user_puts_it() -> None:
+    throttle = "scrapy.extensions.throttle.AutoThrottle"
+    settings = {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0.04, "EXTENSIONS": {throttle: 999}}
+    with Site() as site:
+        assert min(six_pages(site, settings=settings).gaps()) >= LEAST
+
+
+def test_ours_autothrottle_may_lengthen_the_delay() -> None:
+    settings = {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0.04}
+    with Site() as site:
+        site.answer("*", Answer(delay=0.4))
+        result = six_pages(site, settings=settings)
+    assert result.starts[-1].delay >= 0.39
+    assert min(result.gaps()) >= LEAST  # Scrapy's jitter may halve a delay that is twice ours
+
+
+def test_ours_a_longer_delay_of_the_user_is_kept() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PACED)
+        result = crawl(*(site.origin + path for path in PATHS[:4]), settings={"DOWNLOAD_DELAY": 0.8})
+    assert is_paced_to(0.8, result)
+    # Scrapy's jitter may halve the user's own delay; it stays above ours, so it is left alone.
+    assert min(result.gaps()) >= 0.399
+
+
+def test_ours_jitter_does_not_shorten_the_delay_where_the_users_is_a_little_longer() -> None:
+    with Site() as site:
+        assert min(six_pages(site, settings={"DOWNLOAD_DELAY": 0.25}).gaps()) >= 0.249
+
+
+def test_ours_concurrency_does_not_shorten_the_delay() -> None:
+    with Site() as site:
+        site.answer("*", Answer(delay=0.3))
+        assert min(six_pages(site, settings={"CONCURRENT_REQUESTS_PER_DOMAIN": 16}).gaps()) >= LEAST
+
+
+@on_each_loop
+def test_ours_a_download_slot_built_anew_keeps_the_delay(loop: str) -> None:
+    with Site() as site:
+        result = six_pages(site, loop=loop, spider=COLLECTS)
+    assert min(result.gaps()) >= LEAST
+    assert result.stats["collects/slots_left"] == 0
+
+
+@on_each_download_handler
+def test_ours_a_second_run_that_finds_its_robots_txt_in_the_store_keeps_the_delay(
+    loop: str, tmp_path: Path
+) -> None:
+    settings = {"REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
+    with Site() as site:
+        site.answer("/robots.txt", PACED)
+        urls = [site.origin + path for path in PATHS]
+        crawl(urls[0], settings=settings)
+        site.log.clear()
+        result = crawl(*urls, settings=settings, loop=loop)
+        assert sorted(site.paths()) == PATHS
+    assert min(result.gaps()) >= LEAST
+
+
+def test_ours_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
+    with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
+        site.answer("/robots.txt", PACED)
+        urls = [origin + path for path in PATHS[:3] for origin in site.origins]
+        result = crawl(*urls, settings={"REP_MEMORY_ENTRIES": 1}, spider=ONE_BY_ONE)
+    assert all(min(result.gaps(origin)) >= LEAST for origin in site.origins)
+    assert len(result.pages) == 9
+
+
+def test_ours_a_slow_robots_txt_of_another_port_holds_up_no_page() -> None:
+    with Site(ports=2) as site:
+        paced, other = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n"), paced)
+        # It comes when all pages of the other port have been asked for, which therefore do not wait for it.
+        site.answer("/robots.txt", robots("", when=lambda: len(site.paths(paced)) == 15), other)
+        urls = [f"{paced}/0", f"{other}/0", *(f"{paced}/{number}" for number in range(1, 14))]
+        result = crawl(*urls, settings={"REP_TIMEOUT": 50})
+    assert result.urls[-1] == f"{other}/0"
+    assert len(result.pages) == 15
+
+
+@on_each_download_handler
+def test_ours_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for_both(loop: str) -> None:
+    with Site(ports=2) as site:
+        one, two = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"), one)
+        site.answer("/robots.txt", PACED, two)
+        urls = [origin + path for path in PATHS[:3] for origin in site.origins]
+        result = crawl(urls[1], urls[0], *urls[2:], loop=loop)
+    assert min(gaps_between_pages(result)) >= LEAST
+    assert len(result.pages) == 6
+
+
+def test_ours_a_download_slot_that_the_user_chose_is_paced() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", PACED, site.origin)
+        # The one that asks for a delay is known first.
+        site.answer("/robots.txt", Answer(404, delay=0.2), site.origins[1])
+        urls = [origin + path for path in PATHS[:3] for origin in site.origins]
+        result = crawl(*({"url": url, "meta": {"download_slot": "shared"}} for url in urls))
+    assert len(result.starts) == 8
+    assert min(gaps_between_pages(result)) >= LEAST
+
+
+def test_ours_a_download_slot_that_a_middleware_behind_the_gate_chose_is_paced() -> None:
+    with Site() as site:
+        settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.middlewares.MovesToSlot": 610}}
+        assert min(six_pages(site, settings=settings).gaps()) >= LEAST
+
+
+def test_ours_media_pipelines_keep_the_delay(tmp_path: Path) -> None:
+    pipeline = {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}, "FILES_STORE": str(tmp_path)}
+    with Site() as site:
+        site.answer("/robots.txt", PACED)
+        files = [f"{site.origin}/file/{number}" for number in range(4)]
+        spider = "tests.crawl.spiders:Downloads"
+        result = crawl(f"{site.origin}/", spider=spider, attributes={"files": files}, settings=pipeline)
+    assert len(result.starts) == 6
+    assert min(result.gaps()) >= LEAST
+
+
+def test_ours_a_request_that_does_not_ask_keeps_to_the_pace_of_its_download_slot() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PACED)
+        rude = [{"url": site.origin + path, "meta": {"dont_obey_robotstxt": True}} for path in PATHS[1:4]]
+        result = crawl(site.origin + PATHS[0], *rude, spider=ONE_BY_ONE)
+    assert len(result.starts) == 5
+    assert min(result.gaps()) >= LEAST
+
+
+def paced_at_start(result: Crawl, url: str) -> bool:
+    """Whether the download slot of the request for *url* had a delay when that started."""
+    (start,) = (start for start in result.starts if start.url == url)
+    return start.delay > 0
+
+
+@on_each_download_handler
+def test_ours_a_redirect_to_another_host_leaves_the_download_slot_of_the_old_one(loop: str) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        slow, fast = site.origins
+        site.answer("/robots.txt", PACED, slow)
+        site.answer("/moved", redirect(f"{fast}/here"), slow)
+        result = crawl(f"{slow}/moved", f"{slow}/next", f"{slow}/last", loop=loop)
+    assert min(result.gaps(slow)) >= LEAST
+    assert len(result.pages) == 3
+    assert paced_at_start(result, f"{slow}/moved")
+    assert not paced_at_start(result, f"{fast}/here")
+
+
+def test_ours_a_redirect_keeps_the_download_slot_that_the_user_chose() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        slow, fast = site.origins
+        site.answer("/robots.txt", PACED, slow)
+        site.answer("/moved", redirect(f"{fast}/here"), slow)
+        result = crawl({"url": f"{slow}/moved", "meta": {"download_slot": "shared"}})
+    assert len(result.starts) == 4
+    assert min(result.gaps()) >= LEAST
+    assert paced_at_start(result, f"{fast}/here")
+
+
+@pytest.mark.parametrize(
+    ("loop", "slow_hosts", "spider"),
+    [*((loop, 20, RECORDER) for loop in LOOPS), ("asyncio", 1, RECORDER), ("asyncio", 20, BURST)],
+)
+def test_ours_slow_hosts_do_not_slow_a_fast_one(loop: str, slow_hosts: int, spider: str) -> None:
+    with Site(["127.0.0.1", *(f"127.0.9.{number}" for number in range(1, slow_hosts + 1))]) as site:
+        fast, *slow = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 120\n"))
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"), fast)
+        urls = [origin + path for path in PATHS[:4] for origin in slow]
+        urls += [f"{fast}/page/{number}" for number in range(160)]
+        # Closed when the fast one has all its pages; it would not have them in a minute behind a slow one.
+        settings = {"CLOSESPIDER_PAGECOUNT": len(site.origins) + 160 + (spider == BURST)}
+        result = crawl(*urls, loop=loop, spider=spider, settings=settings)
+        assert len(site.paths(fast)) == 161
+    assert result.reason == "closespider_pagecount"
+
+
+def test_ours_slow_hosts_keep_their_delays_beside_a_fast_one() -> None:
+    with Site(["127.0.0.1", "127.0.9.1", "127.0.9.2"]) as site:
+        fast, *slow = site.origins
+        site.answer("/robots.txt", PACED)
+        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"), fast)
+        urls = [origin + path for path in PATHS[:4] for origin in slow]
+        result = crawl(*urls, *(f"{fast}/page/{number}" for number in range(160)))
+    assert all(min(result.gaps(origin)) >= LEAST for origin in slow)
+    assert len(result.pages) == 168
+
+
+@pytest.mark.skipif(not HAS_SIGNAL, reason="this Scrapy has no signal robots_parsed")
+@on_each_loop
+def test_ours_scrapys_own_middleware_with_our_parser_keeps_the_delay(loop: str) -> None:
+    with Site() as site:
+        assert min(six_pages(site, loop=loop, settings=BUILT_IN).gaps()) >= LEAST
+
+
+@pytest.mark.skipif(not HAS_SIGNAL, reason="this Scrapy has no signal robots_parsed")
+def test_ours_skip_means_obey_where_nobody_can_end_a_request() -> None:
+    over_max = {"REP_CRAWL_DELAY_MAX": 0.1, "REP_CRAWL_DELAY_OVER_MAX": "skip"}
+    with Site() as site:
+        assert min(six_pages(site, settings={**BUILT_IN, **over_max}).gaps()) >= LEAST
+
+
+@pytest.mark.skipif(not HAS_SIGNAL, reason="this Scrapy has no signal robots_parsed")
+def test_ours_a_redirect_leaves_the_old_download_slot_under_scrapys_own_middleware() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        slow, fast = site.origins
+        site.answer("/robots.txt", PACED, slow)
+        site.answer("/moved", redirect(f"{fast}/here"), slow)
+        result = crawl(f"{slow}/moved", f"{slow}/next", settings=BUILT_IN)
+    assert not paced_at_start(result, f"{fast}/here")
+
+
+@pytest.mark.skipif(not HAS_SIGNAL, reason="the parser back-ends of this Scrapy tell no delays")
+@pytest.mark.parametrize("settings", [{}, BUILT_IN], ids=["our gate", "built-in"])
+def test_ours_another_parser_back_end_paces_too(settings: dict[str, Any]) -> None:
+    with Site() as site:
+        parser = {"ROBOTSTXT_PARSER": "scrapy.robotstxt.ProtegoRobotParser"}
+        assert min(six_pages(site, settings={**settings, **parser}).gaps()) >= LEAST
+
+
+@pytest.mark.parametrize(
+    ("records", "delay"),
+    [
+        ("Crawl-delay: 1e9", 0.0),
+        ("Crawl-delay: -1", 0.0),
+        ("Crawl-delay: nan", 0.0),
+        ("Crawl-delay: 0.0000001", 0.0000001),
+        ("Crawl-delay: 10s", 0.0),
+        ("Crawl-delay: 9\nUser-agent: scrapy\nCrawl-delay: 3\nUser-agent: scrapy\nCrawl-delay: 0.1", 0.1),
+    ],
+)
+def test_ours_an_odd_delay_is_read_as_it_should_be_and_nothing_hangs(records: str, delay: float) -> None:
+    with Site() as site:
+        result = six_pages(site, robots(f"User-agent: *\n{records}\n"), loop="twisted", timeout=20)
+    assert is_paced_to(delay, result)

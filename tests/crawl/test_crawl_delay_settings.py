@@ -1,0 +1,247 @@
+"""What the user decides about delays, and what a crawl tells of them."""
+
+from __future__ import annotations
+
+from time import gmtime, strftime, time
+from typing import Any
+
+import pytest
+from scrapy.settings import default_settings
+
+from tests.support.crawl import Crawl, crawl
+from tests.support.site import Site, robots
+
+RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 0.2\n"
+LEAST = 0.199
+ONE_BY_ONE = "tests.crawl.spiders:OneAfterAnother"
+AT_TIME = "tests.crawl.spiders:AtTime"
+HAS_JITTER = hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
+REPORT = "scrapy_rep.politeness.delay_report"
+
+
+def delays(result: Crawl) -> set[float]:
+    """The delays that the download slots of the pages had when these started; ours are a little longer."""
+    return {round(start.delay, 1) for start in result.starts if not start.url.endswith("/robots.txt")}
+
+
+def pages(site: Site, count: int = 4) -> list[str]:
+    return [f"{site.origin}/{number}" for number in range(count)]
+
+
+def test_ours_ignore_means_ignore() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        result = crawl(*pages(site), f"{site.origin}/private", settings={"REP_CRAWL_DELAY": "ignore"})
+    assert delays(result) == {0.0}
+    assert [failure.reason for failure in result.failures] == ["rule"]
+
+
+def test_ours_with_robots_off_a_delay_is_kept_without_the_rules_when_somebody_asks_for_it() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        settings = {"ROBOTSTXT_OBEY": False, "REP_CRAWL_DELAY": "obey"}
+        result = crawl(*pages(site), f"{site.origin}/private", settings=settings)
+        assert site.count("/robots.txt") == 1
+    assert min(result.gaps()) >= LEAST
+    assert len(result.pages) == 5
+
+
+@pytest.mark.parametrize("settings", [{}, {"REP_CRAWL_DELAY": "ignore"}, {"REP_RATE_AND_VISIT_TIME": True}])
+def test_ours_with_robots_off_nothing_is_fetched_unasked(settings: dict[str, Any]) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        crawl(*pages(site), settings={"ROBOTSTXT_OBEY": False, **settings})
+        assert site.count("/robots.txt") == 0
+        assert len(site.log) == 4
+
+
+def test_ours_a_delay_over_the_longest_is_capped_with_one_warning() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow:\nCrawl-delay: 1000000000\n"))
+        result = crawl(*pages(site), settings={"REP_CRAWL_DELAY_MAX": 0.2})
+    assert min(result.gaps()) >= LEAST
+    assert delays(result) == {0.2}
+    (warning,) = result.lines("WARNING")
+    assert warning == (
+        f"robots.txt of {site.origin} asks for 1e+09 s between two requests (line 3), "
+        "over REP_CRAWL_DELAY_MAX: the crawl keeps 0.2 s"
+    )
+    assert result.stats["rep/crawl_delay/capped_count"] == 1
+
+
+def test_ours_a_delay_over_the_longest_may_be_obeyed() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        settings = {"REP_CRAWL_DELAY_MAX": 0.1, "REP_CRAWL_DELAY_OVER_MAX": "obey"}
+        result = crawl(*pages(site), settings=settings)
+    assert min(result.gaps()) >= LEAST
+    assert result.lines("WARNING") == []
+
+
+def test_ours_an_origin_whose_delay_is_over_the_longest_may_be_skipped() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 600\n"), site.origin)
+        other = f"{site.origins[1]}/page"
+        result = crawl(*pages(site), other, settings={"REP_CRAWL_DELAY_OVER_MAX": "skip"})
+        assert site.paths(site.origin) == ["/robots.txt"]
+        (warning,) = result.lines("WARNING")
+        assert warning.endswith("(line 2), over REP_CRAWL_DELAY_MAX: its pages are forbidden")
+    assert result.urls == [other]
+    assert {(one.type, one.reason, one.line, one.retry_after) for one in result.failures} == {
+        ("ForbiddenByRobots", "crawl-delay", 2, None)
+    }
+    assert result.stats["rep/crawl_delay/skipped_count"] == 4
+    assert any(line.endswith("(line 2, crawl-delay)") for line in result.lines("DEBUG", "scrapy_rep"))
+
+
+def exactly(delay: float) -> dict[str, Any]:
+    """An entry of DOWNLOAD_SLOTS without jitter, in the spelling of this Scrapy."""
+    return {"delay": delay, **({"jitter": 0} if HAS_JITTER else {"randomize_delay": False})}
+
+
+def test_ours_a_smaller_delay_in_download_slots_wins_with_a_warning() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        result = crawl(*pages(site), settings={"DOWNLOAD_SLOTS": {"127.0.0.1": exactly(0.1)}})
+    assert delays(result) == {0.1}
+    (warning,) = result.lines("WARNING")
+    assert warning == (
+        f"DOWNLOAD_SLOTS gives download slot 127.0.0.1 a delay of 0.1 s, although robots.txt of {site.origin} "
+        "asks for 0.2 s between two requests (line 3)"
+    )
+    assert "rep/crawl_delay/slot_count" not in result.stats
+
+
+def test_ours_a_larger_delay_in_download_slots_wins_silently() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        result = crawl(*pages(site), settings={"DOWNLOAD_SLOTS": {"127.0.0.1": exactly(0.3)}})
+    assert min(result.gaps()) >= 0.299
+    assert result.lines("WARNING") == []
+
+
+def test_ours_download_slots_without_a_delay_leaves_the_delay_to_robots_txt() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        result = crawl(*pages(site), settings={"DOWNLOAD_SLOTS": {"127.0.0.1": {"concurrency": 4}}})
+    assert min(result.gaps()) >= LEAST
+
+
+def test_ours_a_chosen_delay_is_not_skipped() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        settings = {
+            "DOWNLOAD_SLOTS": {"127.0.0.1": exactly(0.1)},
+            "REP_CRAWL_DELAY_MAX": 0.15,
+            "REP_CRAWL_DELAY_OVER_MAX": "skip",
+        }
+        result = crawl(*pages(site), settings=settings)
+    assert len(result.pages) == 4
+
+
+def test_ours_a_crawl_tells_once_per_origin_what_it_waits_for() -> None:
+    with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
+        quick, slow, free = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"), quick)
+        site.answer("/robots.txt", robots(RULES), slow)
+        result = crawl(*(f"{origin}/{number}" for origin in (quick, slow, free) for number in range(3)))
+    *told, total = result.lines("INFO", REPORT)
+    assert sorted(told) == [
+        f"robots.txt of {quick} asks for 0.1 s between two requests (line 2)",
+        f"robots.txt of {slow} asks for 0.2 s between two requests (line 3)",
+    ]
+    assert total.startswith(
+        f"Longest delays that robots.txt asked for: {slow} 0.2 s, {quick} 0.1 s; hosts with requests waited "
+    )
+    assert result.stats["rep/crawl_delay/slot_count"] == 2
+
+
+def test_ours_the_seconds_that_requests_waited_are_added_up() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        result = crawl(*pages(site), spider=ONE_BY_ONE)
+    # Each of the four waits, because each is made when the one before is done; shorter where that took long.
+    assert 0.1 <= result.stats["rep/crawl_delay/waited_seconds"] <= 0.9
+
+
+def test_ours_of_many_origins_with_a_delay_ten_are_told_and_the_five_slowest_named_at_the_end() -> None:
+    with Site([f"127.0.10.{number}" for number in range(1, 14)]) as site:
+        for number, origin in enumerate(site.origins):
+            site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: 0.{number + 10}\n"), origin)
+        result = crawl(*(f"{origin}/" for origin in site.origins))
+        slowest = [
+            f"{origin} {number / 100:g} s" for origin, number in zip(site.origins[:7:-1], range(22, 17, -1))
+        ]
+    *told, rest, total = result.lines("INFO", REPORT)
+    assert len(told) == 10
+    assert rest == "robots.txt of 3 more origins asks for a delay"
+    assert f": {', '.join(slowest)}; " in total
+
+
+def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing() -> None:
+    settings = {
+        "ADDONS": {},
+        "REP_CRAWL_DELAY": "obey",
+        "EXTENSIONS": {"scrapy_rep.RepExtension": 0},
+        "DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": 100},
+    }
+    result = crawl("http://127.0.0.1:9/", settings=settings, apart=True)
+    assert result.exit_code == 1
+    assert "EXTENSIONS lacks scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY" in result.stderr + str(result.log)
+
+
+def test_ours_a_request_rate_is_a_delay_when_asked_for() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 5/1\n"))
+        result = crawl(*pages(site), settings={"REP_RATE_AND_VISIT_TIME": True})
+    assert min(result.gaps()) >= LEAST
+
+
+def test_ours_a_request_rate_and_a_visit_time_count_for_nothing_by_default() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 2/1\nVisit-time: 0300-0301\n"))
+        result = crawl(*pages(site))
+    assert delays(result) == {0.0}
+    assert len(result.pages) == 4
+
+
+def test_ours_when_the_window_of_a_rate_closes_the_download_slot_gets_its_own_delay_back() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 5/1 0600-0845\n"))
+        # The second page comes an hour after the first, when the window is closed.
+        times = {"clock": 8 * 3_600.0, "jump": 3_600.0}
+        settings = {"REP_RATE_AND_VISIT_TIME": True}
+        result = crawl(*pages(site, 3), settings=settings, spider=AT_TIME, attributes=times)
+    assert result.gaps()[0] >= LEAST
+    assert [round(start.delay, 1) for start in result.starts][1::2] == [0.2, 0.0]
+
+
+def test_ours_requests_wait_for_a_visit_time_that_is_near() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nVisit-time: 0600-0845\n"))
+        settings, times = {"REP_RATE_AND_VISIT_TIME": True}, {"clock": 6 * 3_600 - 1.5}
+        result = crawl(*pages(site, 2), settings=settings, spider=AT_TIME, attributes=times)
+    assert len(result.pages) == 2
+    # The clock runs from the start of the spider on.
+    assert result.pages[0].time >= 1.499
+
+
+def test_ours_a_visit_time_is_nothing_to_a_request_that_does_not_obey() -> None:
+    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (7_200, 9_000))
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"))
+        meta = {"dont_obey_robotstxt": True, "rep_fetch": True}
+        result = crawl({"url": f"{site.origin}/page", "meta": meta}, settings={"REP_RATE_AND_VISIT_TIME": True})
+        assert sorted(site.paths()) == ["/page", "/robots.txt"]
+    assert result.failures == []
+
+
+def test_ours_a_visit_time_that_is_far_forbids_and_says_when_to_come_back() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nVisit-time: 0600-0845\n"))
+        settings, times = {"REP_RATE_AND_VISIT_TIME": True}, {"clock": 4 * 3_600.0}
+        result = crawl(*pages(site, 2), settings=settings, spider=AT_TIME, attributes=times)
+        assert site.paths() == ["/robots.txt"]
+    assert {(failure.reason, failure.line) for failure in result.failures} == {("visit-time", 2)}
+    assert all(7_100 < (failure.retry_after or 0) <= 7_200 for failure in result.failures)
+    assert result.stats["rep/visit_time/forbidden_count"] == 2

@@ -1,0 +1,25 @@
+"""How many modules a request passes on its way: what somebody has to read who follows one."""
+
+from __future__ import annotations
+
+from tests.support.crawl import crawl
+from tests.support.site import Site, robots
+
+WARM, COLD = 22, 51
+
+
+def test_a_request_passes_few_modules() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"))
+        result = crawl(
+            f"{site.origins[0]}/first",
+            spider="tests.crawl.spiders:CountsModules",
+            attributes={"second": site.origins[1]},
+            settings={"REP_STORE": "memory"},
+            apart=True,
+        )
+    warm, cold = (result.stats[f"modules/{kind}"].split() for kind in ("warm", "cold"))
+    assert len(result.pages) == 22
+    assert {"scrapy_rep.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= set(warm) < set(cold)
+    assert len(warm) <= WARM, " ".join(warm)
+    assert len(cold) <= COLD, " ".join(cold)

@@ -1,0 +1,291 @@
+"""robots.txt kept across runs: fetched once, revalidated, shared by processes, and robust against failures."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import signals
+
+from tests.support.command import scrapy_command
+from tests.support.crawl import Crawl, crawl, crawl_until, on_each_loop
+from tests.support.site import Answer, Arrival, Site, hang, reset, robots, sequence
+
+HOSTS = [f"127.0.5.{number}" for number in range(1, 201)]
+RULES = b"User-agent: *\nDisallow: /private\n"
+DUE = "UPDATE entries SET fresh_until = fetched_at"
+LONG_DUE = "UPDATE entries SET fresh_until = 0"
+HASTY: dict[str, Any] = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1, "REP_UNREACHABLE_WAIT": 1}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "robots.sqlite"
+
+
+def change(store: Path, statement: str) -> None:
+    """Change the stored times, as if time had passed."""
+    connection = sqlite3.connect(store)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def validated(arrival: Arrival) -> Answer:
+    headers = [("ETag", '"1"'), ("Last-Modified", "Fri, 15 Jan 2027 08:00:00 GMT")]
+    if arrival.headers.get("if-none-match") == '"1"':
+        return Answer(304, headers=headers)
+    return Answer(200, RULES, headers)
+
+
+def run(store: Path, *urls: str, loop: str = "asyncio", **settings: Any) -> Crawl:
+    result = crawl(*urls, loop=loop, settings={"REP_STORE_PATH": str(store), **settings})
+    assert not result.tracebacks
+    assert not result.lines("ERROR")
+    return result
+
+
+def counts(result: Crawl, *names: str) -> list[int]:
+    return [result.stats.get(f"rep/{name}_count", 0) for name in names]
+
+
+def test_the_second_run_over_200_origins_asks_for_no_robots_txt_and_the_one_after_a_day_revalidates(
+    store: Path,
+) -> None:
+    with Site(HOSTS) as site:
+        site.answer("/robots.txt", validated)
+        urls = [f"{origin}{path}" for origin in site.origins for path in ("/", "/private")]
+        first = run(store, *urls)
+        assert (site.count("/robots.txt"), counts(first, "fetched", "store_hit")) == (200, [200, 0])
+        site.log.clear()
+        second = run(store, *urls)
+        assert (site.count("/robots.txt"), counts(second, "fetched", "store_hit")) == (0, [0, 200])
+        change(store, DUE)
+        third = run(store, *urls)
+        asked = [arrival.headers for arrival in site.log if arrival.path == "/robots.txt"]
+    assert [(headers["if-none-match"], headers["if-modified-since"]) for headers in asked] == [
+        ('"1"', "Fri, 15 Jan 2027 08:00:00 GMT")
+    ] * 200
+    assert counts(third, "fetched", "revalidated") == [0, 200]
+    assert third.stats["robotstxt/response_status_count/304"] == 200
+    for result in (first, second, third):
+        assert (len(result.pages), result.stats["robotstxt/forbidden"]) == (200, 200)
+
+
+@on_each_loop
+def test_the_store_serves_every_loop(store: Path, loop: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        for asked in (1, 1, 2):
+            result = run(store, f"{site.origin}/", f"{site.origin}/private", loop=loop)
+            assert (len(result.pages), result.failures[0].line, site.count("/robots.txt")) == (1, 2, asked)
+            if asked == 1 and result.stats.get("rep/store_hit_count"):
+                change(store, DUE)
+
+
+def test_the_last_good_rules_hold_while_the_origin_is_unreachable_and_recovery_is_picked_up(store: Path) -> None:
+    with Site() as site:
+        urls = [f"{site.origin}/", f"{site.origin}/private"]
+        site.answer("/robots.txt", validated)
+        run(store, *urls)
+        change(store, DUE)
+        site.answer("/robots.txt", Answer(503))
+        for _ in range(3):
+            result = run(store, *urls, **HASTY)
+            assert (len(result.pages), [failure.reason for failure in result.failures]) == (1, ["rule"])
+            assert counts(result, "stale", "request") == [1, 1]  # one attempt: nobody need wait
+            assert "the copy of" in result.lines("WARNING")[0]
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /$\n"))
+        result = run(store, *urls)
+    assert [failure.rule for failure in result.failures] == ["Disallow: /$"]
+
+
+def test_an_entry_past_stale_max_is_not_served_stale(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        run(store, f"{site.origin}/")
+        change(store, LONG_DUE)
+        site.answer("/robots.txt", Answer(503))
+        result = run(store, f"{site.origin}/", **HASTY, REP_STALE_MAX=60)
+    assert [failure.reason for failure in result.failures] == ["unreachable"]
+
+
+def test_after_30_days_unreachable_the_last_copy_counts_and_without_one_nothing_is_forbidden(store: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        known, unknown = site.origins
+        site.answer("/robots.txt", validated, known)
+        site.answer("/robots.txt", Answer(503), unknown)
+        run(store, f"{known}/", f"{unknown}/", **HASTY)
+        site.answer("/robots.txt", Answer(503), known)
+        change(store, "UPDATE entries SET fresh_until = 0, failures = 99, unreachable_since = 1e9")
+        urls = [f"{origin}{path}" for origin in site.origins for path in ("/", "/private")]
+        result = run(store, *urls, **HASTY, REP_STALE_MAX=0)
+    assert [failure.url for failure in result.failures] == [f"{known}/private"]
+    assert len(result.pages) == 3
+
+
+def test_from_a_cold_start_one_503_loses_no_page(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", sequence(Answer(503), robots(RULES.decode())))
+        result = run(store, f"{site.origin}/", f"{site.origin}/private", **HASTY)
+    assert ([page.url for page in result.pages], result.failures[0].reason) == ([f"{site.origin}/"], "rule")
+
+
+def test_an_origin_that_an_earlier_run_could_not_reach_is_tried_at_once_with_retries(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", Answer(503, headers=[("Retry-After", "500")]))
+        assert len(run(store, f"{site.origin}/", **HASTY).failures) == 1
+        site.answer("/robots.txt", sequence(Answer(503), robots(RULES.decode())))
+        assert len(run(store, f"{site.origin}/", **HASTY).pages) == 1
+
+
+@pytest.mark.parametrize("answer", [hang(), reset()], ids=["black hole", "reset"])
+def test_a_page_waits_at_most_as_long_as_all_attempts_take(store: Path, answer: Answer) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", answer)
+        result = run(
+            store, f"{site.origin}/", REP_TIMEOUT=0.5, REP_RETRY_TIMES=2, REP_RETRY_DELAY=0.1, DOWNLOAD_TIMEOUT=20
+        )
+        assert site.count("/robots.txt") >= 3
+    assert [failure.reason for failure in result.failures] == ["unreachable"]
+    assert result.failures[0].time < 15  # far from the time-outs of pages
+
+
+def test_max_age_shortens_the_life_within_its_bounds(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", Answer(200, RULES, [("Cache-Control", "max-age=600")]))
+        run(store, f"{site.origin}/")
+    connection = sqlite3.connect(store)
+    ((life,),) = connection.execute("SELECT fresh_until - fetched_at FROM entries").fetchall()
+    connection.close()
+    assert life == 600
+
+
+def test_an_entry_whose_status_the_settings_now_read_otherwise_is_fetched_again(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", Answer(403))
+        assert run(store, f"{site.origin}/").pages
+        result = run(store, f"{site.origin}/", REP_STATUS_ACCESS={"403": "disallow"})
+        assert (result.pages, site.count("/robots.txt")) == ([], 2)
+
+
+@pytest.mark.skipif(not hasattr(signals, "robots_parsed"), reason="this Scrapy has no signal robots_parsed")
+def test_robots_parsed_is_sent_for_an_entry_from_the_store_and_not_for_a_304(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        assert [run(store, f"{site.origin}/").robots_parsed for _ in range(2)] == [[f"{site.origin}/"]] * 2
+
+
+def test_four_processes_that_crawl_100_origins_at_once_ask_each_once(store: Path) -> None:
+    with Site(HOSTS[:100]) as site:
+        site.answer("/robots.txt", validated)
+        urls = [f"{origin}/" for origin in site.origins]
+        with ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(lambda _: run(store, *urls), range(4)))
+        assert site.count("/robots.txt") == 100
+    assert [len(result.pages) for result in results] == [100] * 4
+    assert [result.lines("WARNING") for result in results] == [[]] * 4
+    connection = sqlite3.connect(store)
+    assert connection.execute("SELECT count(*) FROM entries").fetchone() == (100,)
+    assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+    connection.close()
+
+
+def stored(store: Path) -> set[str]:
+    connection = sqlite3.connect(store, timeout=10)
+    origins = {origin for (origin,) in connection.execute("SELECT origin FROM entries")}
+    connection.close()
+    return origins
+
+
+def test_a_crawl_that_is_killed_loses_no_stored_entry_and_damages_nothing(store: Path) -> None:
+    with Site(HOSTS) as site:
+        site.answer("/robots.txt", validated)
+        urls = [f"{origin}/" for origin in site.origins]
+        run(store, urls[0])
+        for most in (40, 80, 120):
+            crawl_until(
+                lambda most=most: len(stored(store)) >= most,  # type: ignore[misc]
+                *urls,
+                settings={"REP_STORE_PATH": str(store)},
+            )
+            kept = stored(store)
+            site.log.clear()
+            assert len(kept) >= most
+        result = run(store, *urls)
+        asked = {arrival.origin for arrival in site.log if arrival.path == "/robots.txt"}
+    assert (len(result.pages), asked, result.lines("WARNING")) == (200, set(site.origins) - kept, [])
+
+
+def test_a_process_that_died_during_its_fetch_does_not_block_others_for_ever(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        run(store, f"{site.origin}/")
+        change(store, "DELETE FROM entries")
+        lease = f"INSERT INTO leases VALUES ('{site.origin}', 'dead', strftime('%s', 'now') + 3)"  # noqa: S608
+        change(store, lease)
+        result = run(store, f"{site.origin}/")
+        assert site.count("/robots.txt") == 2
+    assert len(result.pages) == 1
+
+
+def test_a_developers_own_site_is_not_kept_unless_a_path_is_set(tmp_path: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        for asked in (1, 2):
+            crawl(f"{site.origin}/")
+            assert site.count("/robots.txt") == asked
+
+
+def test_the_memory_store_keeps_nothing_for_the_next_run(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        for asked in (1, 2):
+            run(store, f"{site.origin}/", REP_STORE="memory")
+            assert site.count("/robots.txt") == asked
+    assert not store.exists()
+
+
+@pytest.mark.parametrize(("command", "keeps"), [(["shell", "-c", "response.status"], False), (["fetch"], True)])
+def test_scrapy_shell_sees_the_current_robots_txt(store: Path, command: list[str], keeps: bool) -> None:
+    name, *options = command
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        code, _, errors = scrapy_command(
+            store.parent, name, f"{site.origin}/", *options,
+            "-s", 'ADDONS={"scrapy_rep.Addon": 300}', "-s", f"REP_STORE_PATH={store}",
+        )  # fmt: skip
+    assert (code, site.paths(), store.exists()) == (0, ["/robots.txt", "/"], keeps), errors
+
+
+def test_scrapy_check_sees_the_current_robots_txt(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRAPY_CHECK", "true")
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        run(store, f"{site.origin}/")
+    assert not store.exists()
+
+
+def test_a_damaged_store_is_reported_and_the_crawl_goes_on(store: Path) -> None:
+    store.write_bytes(b"no database" * 1_000)
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        result = run(store, f"{site.origin}/", f"{site.origin}/private")
+        assert run(store, f"{site.origin}/").stats["rep/store_hit_count"] == 1
+    assert (len(result.pages), len(result.failures)) == (1, 1)
+    assert [line.partition(" is ")[2][:15] for line in result.lines("WARNING")] == ["damaged or not "]
+
+
+def test_a_crawl_that_may_request_nothing_says_so(store: Path) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
+        result = run(store, f"{site.origin}/a", f"{site.origin}/b")
+    (warning,) = result.lines("WARNING")
+    assert warning.startswith("robots.txt forbade every request of this crawl, first <GET ")
+    assert (
+        f"2 requests forbidden, most by {site.origin} (line 2, Disallow: /) 2"
+        in result.lines("INFO", "scrapy_rep")[-1]
+    )

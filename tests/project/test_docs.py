@@ -1,0 +1,321 @@
+"""The documentation says what the code does: every table of names, every example, every setting it mentions."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from argparse import ArgumentParser
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+
+import scrapy_rep
+import scrapy_rep.protocol
+from scrapy_rep import ForbiddenByRobots, exceptions, signals
+from scrapy_rep.contracts import CONTRACTS
+from scrapy_rep.policy import policy
+from scrapy_rep.protocol import CODES, DIALECTS, Dialect, Origin, Reason, Verdict
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.commands import Command, module_of
+from scrapy_rep.tools.commands import exceptions as exceptions_command
+from scrapy_rep.tools.lint.config import Config, read_config
+from scrapy_rep.tools.lint.fixes import FIXABLE
+from scrapy_rep.tools.survey.records import SiteRecord
+from tests.support.markdown import (
+    DOCS,
+    PAGES,
+    ROOT,
+    assignments,
+    blocks,
+    commands,
+    names,
+    rows,
+    run_robots,
+    section,
+)
+
+from .test_layers import ROOMS
+
+CODE = "".join(path.read_text("utf-8") for path in sorted((ROOT / "scrapy_rep").rglob("*.py")))
+SETTINGS = [f"REP_{name.upper()}" for name in RepSettings.__slots__]
+DOCUMENTED = rows(PAGES["docs/reference/settings.md"])
+COMMANDS = re.findall(r"^  (\w+) ", Command().long_desc(), re.MULTILINE)
+STATS = re.findall(r"^\| `((?:rep|robotstxt)/[a-z_/]+)", PAGES["docs/reference/stats.md"], re.MULTILINE)
+
+
+def test_every_setting_has_its_row_and_no_row_is_invented() -> None:
+    assert [name for name in DOCUMENTED if name.startswith("REP_")] == SETTINGS
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_default_in_the_table_is_the_default_in_the_code(name: str) -> None:
+    value = ast.literal_eval(DOCUMENTED[name][0].strip("`"))
+    assert RepSettings.from_settings(Settings({name: value})) == RepSettings()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_setting_that_a_page_mentions_exists(page: str) -> None:
+    assert set(re.findall(r"\bREP_[A-Z_0-9]+", PAGES[page])) <= set(SETTINGS)
+
+
+def test_every_stat_in_the_code_has_its_row_and_no_row_is_invented() -> None:
+    assert sorted(STATS) == sorted(set(re.findall(r"\"((?:rep|robotstxt)/[\w/]+)", CODE)))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_stat_that_a_page_mentions_has_a_row(page: str) -> None:
+    for stat in re.findall(r"`((?:rep|robotstxt)/[a-z_/]+)`", PAGES[page]):
+        assert any(stat == row or (row.endswith("/") and stat.startswith(row)) for row in STATS)
+
+
+def test_every_meta_key_has_its_row() -> None:
+    keys = set(names(PAGES["docs/reference/meta.md"]))
+    close_reasons = {"rep_redis_unavailable": "docs/fleet.md", "rep_audit_failed": "docs/policy.md"}
+    scrapys, ours = {"dont_obey_robotstxt"}, {"is_robotstxt_request", "rep"}
+    assert keys - scrapys == ours | set(re.findall(r"\"(rep_[a-z_]+)\"", CODE)) - set(close_reasons)
+    assert all(f'"{key}"' in CODE for key in keys)
+    assert all(f"`{reason}`" in PAGES[page] for reason, page in close_reasons.items())
+
+
+def test_every_meta_key_that_the_robots_request_is_said_to_carry_is_in_the_code() -> None:
+    text = section(PAGES["docs/reference/meta.md"], "## The request for a robots.txt")
+    carried = re.search(r"It carries (.*?): hops", text, re.DOTALL)
+    assert carried
+    keys = set(re.findall(r"`([a-z_]+)`", carried[1]))
+    assert len(keys) >= 7
+    assert all(f'"{key}"' in CODE for key in keys)
+
+
+def test_every_signal_has_its_row() -> None:
+    ours = {name for name in vars(signals) if name.islower() and name[0] != "_"} - {"annotations"}
+    rows_of_ours = {name for name in names(PAGES["docs/reference/signals.md"]) if name.startswith("scrapy_rep.")}
+    assert rows_of_ours == {f"scrapy_rep.signals.{name}" for name in ours}
+
+
+def test_every_exception_has_its_row_with_its_base() -> None:
+    documented = rows(PAGES["docs/reference/exceptions.md"].partition("## ")[0])
+    ours = {
+        f"scrapy_rep.{name}": f"`{value.__bases__[0].__name__}`"
+        for name, value in vars(exceptions).items()
+        if isinstance(value, type) and value.__module__ == exceptions.__name__
+    }
+    assert {name: cells[0] for name, cells in documented.items()} == ours
+    assert {name.removeprefix("scrapy_rep.") for name in ours} <= set(scrapy_rep.__all__)
+
+
+def test_every_attribute_of_a_forbidden_request_has_its_row() -> None:
+    text = section(PAGES["docs/reference/exceptions.md"], "## Attributes of ForbiddenByRobots")
+    error = ForbiddenByRobots(Origin.from_url("https://example.com"), Verdict(False, None, Reason.UNREACHABLE))
+    assert set(names(text)) == {*vars(error), "__cause__"}
+    reasons = re.findall(r"`([a-z-]+)`", rows(text)["reason"][0])
+    assert set(reasons) <= {reason.value for reason in Reason}
+
+
+def test_every_command_has_its_row_and_its_section() -> None:
+    text = PAGES["docs/reference/commands.md"]
+    assert sorted(names(text.partition("\n## ")[0])) == sorted(COMMANDS)
+    assert all(section(text, f"## {name}") for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_has_its_row_and_is_in_its_synopsis(name: str) -> None:
+    parser = ArgumentParser(add_help=False)
+    module_of(name).add_arguments(parser)
+    options = {option for action in parser._actions for option in action.option_strings}
+    text = section(PAGES["docs/reference/commands.md"], f"## {name}")
+    synopsis = blocks(text, "text")[0]
+    assert {row for row in names(text) if row.startswith("-")} == options
+    assert set(re.findall(r"--[a-z-]+", synopsis)) == options
+    assert all(f"scrapy robots {name}" in line for line in synopsis.splitlines())
+
+
+def test_every_field_of_a_record_of_a_survey_is_named() -> None:
+    text = section(PAGES["docs/reference/commands.md"], "## survey").partition("| fields of a record |")[2]
+    cells = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text, re.MULTILINE)
+    fields = re.findall(r"`(\w+)`", " ".join(cells))
+    assert sorted(fields) == sorted(SiteRecord.__slots__)
+
+
+def test_every_contract_has_its_row() -> None:
+    assert names(PAGES["docs/reference/contracts.md"]) == [f"@{contract.name}" for contract in CONTRACTS]
+
+
+def test_the_lint_codes_are_the_headings_of_their_page() -> None:
+    assert re.findall(r"^### (.+)$", PAGES["docs/lint.md"], re.MULTILINE) == list(CODES)
+
+
+def test_the_number_of_kinds_of_findings_is_right() -> None:
+    assert f"{len(CODES)} kinds of findings" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_api_page_has_exactly_the_public_names() -> None:
+    identifiers = re.findall(r"^::: (\S+)$", PAGES["docs/reference/api.md"], re.MULTILINE)
+    assert identifiers == [f"scrapy_rep.{name}" for name in scrapy_rep.__all__]
+
+
+def test_the_protocol_page_has_exactly_the_public_names() -> None:
+    """A function that is called as its module is named by both, or the page would show the module."""
+    package = "scrapy_rep.protocol"
+    identifiers = re.findall(r"^::: (\S+)$", PAGES["docs/reference/protocol.md"], re.MULTILINE)
+    assert identifiers == [
+        f"{package}.{name}.{name}" if importlib.util.find_spec(f"{package}.{name}") else f"{package}.{name}"
+        for name in scrapy_rep.protocol.__all__
+    ]
+
+
+def test_the_methods_that_the_api_page_lists_exist() -> None:
+    listed = re.findall(
+        r"^::: (\S+)\n    options:\n(?:      .*\n)*?      members: \[(.+)\]",
+        PAGES["docs/reference/api.md"],
+        re.MULTILINE,
+    )
+    assert len(listed) >= 2
+    for path, members in listed:
+        assert all(hasattr(load_object(path), member) for member in members.split(", "))
+
+
+@pytest.mark.parametrize("page", ["docs/words.md", "docs/architecture.md"])
+def test_every_room_is_named(page: str) -> None:
+    heading = "## The rooms of the package" if page == "docs/words.md" else "## The rooms"
+    documented = set(
+        re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.+?) \|", section(PAGES[page], heading), re.MULTILINE)))
+    )
+    folders = {path.parent.name for path in (ROOT / "scrapy_rep").glob("*/__init__.py")}
+    assert folders <= documented <= set(ROOMS)
+
+
+def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:
+    found = re.findall(
+        r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt).* \|$",
+        section(PAGES["docs/benchmarks.md"], "## The rule engine"),
+        re.MULTILINE,
+    )
+    assert len(found) >= 7
+    assert set(found) <= set(PAGES["docs/engine.md"].splitlines())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_python_in_a_page_is_python(page: str) -> None:
+    for block in blocks(PAGES[page], "python"):
+        if not block.startswith(">>>"):
+            ast.parse(block)
+
+
+def test_the_queue_that_is_shown_is_that_of_the_example() -> None:
+    queue = (ROOT / "example_project" / "example" / "queue.py").read_text("utf-8")
+    assert queue in blocks(PAGES["docs/howto/fleet.md"], "python")
+
+
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if "\n>>> " in text])
+def test_the_examples_of_a_page_are_true(page: str) -> None:
+    assert doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8").failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_settings_in_the_examples_of_a_page_can_be_used(page: str) -> None:
+    text = PAGES[page]
+    found = [pair for block in blocks(text, "python") if ">>>" not in block for pair in assignments(block)]
+    found += [(name, ast.literal_eval(value)) for name, value in re.findall(r"`(REP_\w+) = ([^`]+)`", text)]
+    for name, value in found:
+        if name.startswith("REP_") and name != "REP_REQUEST_HOOK":  # the hook is in the reader's project
+            RepSettings.from_settings(Settings({name: value}))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_components_and_imports_in_the_examples_of_a_page_exist(page: str) -> None:
+    for block in blocks(PAGES[page], "python"):
+        for path in re.findall(r"\"(scrapy_rep\.[\w.]+)\"", block):
+            is_plugin = path.endswith(".plugin")  # of pytest: a module
+            assert importlib.util.find_spec(path) if is_plugin else load_object(path)
+        for module, imported in re.findall(r"^from (scrapy_rep\S*) import ([\w, ]+)$", block, re.MULTILINE):
+            assert all(hasattr(import_module(module), name) for name in imported.split(", "))
+
+
+def test_the_tables_of_dialects_are_those_of_the_code() -> None:
+    text = PAGES["docs/dialects.md"].partition("## The data")[2]
+    found: dict[str, list[str]] = {}
+    for table in re.findall(r"(?:^\| .*\n)(?:^\|.*\n)+", text, re.MULTILINE):
+        head, _, *lines = table.splitlines()
+        cells = [line.strip("| ").split(" | ") for line in lines]
+        assert [row[0].strip("`") for row in cells] == [*DIALECTS]
+        for column, field in enumerate(re.findall(r"`(\w+)` \|", head), start=1):
+            found[field] = [row[column] for row in cells]
+    fields = [each.name for each in dataclasses.fields(Dialect) if each.init and each.name != "name"]
+    assert found == {
+        field: [as_cell(getattr(dialect, field)) for dialect in DIALECTS.values()] for field in fields
+    }
+
+
+def as_cell(value: object) -> str:
+    """How the page writes the value of a field of a dialect."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Enum):
+        return value.name.lower().replace("_", " ")
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value))
+    return f"`{value}`" if value else "none"
+
+
+def test_every_dialect_has_its_row_with_its_source() -> None:
+    assert list(rows(PAGES["docs/dialects.md"].partition("## ")[0])) == [*DIALECTS]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["docs/reference/commands.md", "docs/howto/ci.md", "docs/howto/lint-in-a-project.md", "docs/dialects.md"],
+)
+def test_what_commands_are_shown_to_print_is_what_they_print(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for module in (exceptions_command, policy):
+        monkeypatch.setattr(module, "time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
+    ran = 0
+    for block in blocks(PAGES[page], "console"):
+        if not block.startswith("$ cat ") or (".toml" in block and sys.version_info < (3, 11)):
+            continue
+        for call, printed in commands(block):
+            if call[0] == "cat":
+                (tmp_path / call[1]).write_text(printed)
+            else:
+                assert run_robots(call[2], call[3:]) == (1, printed)
+                ran += 1
+    assert ran >= 2
+
+
+def test_the_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    for page in tmp_path.rglob("*.html"):
+        html = page.read_text("utf-8")
+        assert not re.findall(r"<(?:script|img|iframe)[^>]+src=[\"']?(?:https?:)?//", html)
+        assert not re.findall(r"<link[^>]+rel=[\"']?(?:stylesheet|preconnect)[^>]+href=[\"']?(?:https?:)?//", html)
+    assert len(list(tmp_path.rglob("index.html"))) == len(list(DOCS.rglob("*.md")))
+
+
+def test_every_code_with_a_fix_has_its_row() -> None:
+    text = section(PAGES["docs/howto/lint-in-a-project.md"], "## Fix what is safe to fix")
+    cells = re.findall(r"^\| ((?:`[a-z0-9-]+`(?:, )?)+) \|", text, re.MULTILINE)
+    assert sorted(re.findall(r"`([a-z0-9-]+)`", " ".join(cells))) == sorted(FIXABLE)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no TOML reader")
+def test_the_configuration_of_the_linter_that_is_shown_can_be_read(tmp_path: Path) -> None:
+    (block,) = blocks(PAGES["docs/howto/lint-in-a-project.md"], "toml")
+    (tmp_path / "robots-lint.toml").write_text(block)
+    config = read_config(tmp_path / "robots-lint.toml")
+    assert (config.select, config.include) == (Config().select, Config().include)

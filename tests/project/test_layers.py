@@ -1,0 +1,104 @@
+"""Imports go one way: rooms import rooms below them alone, and no modules import each other in a circle."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2] / "scrapy_rep"
+ROOMS = [
+    "protocol", "directives", "exceptions", "signals", "settings", "crawl", "policy", "stores", "politeness",
+    "gate", "output", "sitemaps", "pages", "contracts", "tools", "web", "testing", "addon",
+]  # fmt: skip
+"""From the lowest to the highest; whatever lies in a room has its rank."""
+
+LAZY = {"scrapy_rep", "scrapy_rep.protocol"}
+"""These load public names of higher rooms on first use."""
+
+PURE = ("scrapy_rep.protocol", "scrapy_rep.tools.lint")
+
+STANDARD_LIBRARY = sys.stdlib_module_names | {"tomllib"}  # the latter since Python 3.11
+
+MODULES = {".".join(file.relative_to(ROOT.parent).with_suffix("").parts): file for file in ROOT.rglob("*.py")}
+MODULES = {name.removesuffix(".__init__"): file for name, file in sorted(MODULES.items())}
+
+
+def imports(name: str) -> Iterator[str]:
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in nodes(ast.parse(MODULES[name].read_bytes()), for_types=name not in LAZY):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            home = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            members = (f"{home}.{alias.name}" for alias in node.names)
+            yield from (member if member in MODULES else home for member in members)
+
+
+def nodes(tree: ast.AST, *, for_types: bool) -> Iterator[ast.AST]:
+    """The nodes of *tree*, those below ``if TYPE_CHECKING`` only *for_types*."""
+    for node in ast.iter_child_nodes(tree):
+        if for_types or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from nodes(node, for_types=for_types)
+
+
+def ours(name: str) -> set[str]:
+    return {module for module in imports(name) if module.startswith("scrapy_rep")}
+
+
+def room(name: str) -> str:
+    return name.split(".")[1]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "scrapy_rep"])
+def test_ours_a_module_imports_its_own_room_and_lower_ones(name: str) -> None:
+    assert "scrapy_rep" not in ours(name), "nobody imports the package root"
+    upward = {module for module in ours(name) if ROOMS.index(room(module)) > ROOMS.index(room(name))}
+    assert not upward, f"an arrow from {name} to {upward} points up"
+
+
+def test_ours_no_modules_import_each_other_in_a_circle() -> None:
+    list(TopologicalSorter({name: ours(name) - {name} for name in MODULES}).static_order())
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MODULES if name.startswith(("scrapy_rep.protocol", "scrapy_rep.tools.lint"))]
+)
+def test_ours_protocol_and_linter_import_the_standard_library_and_themselves(name: str) -> None:
+    roots = {module.partition(".")[0] for module in imports(name)}
+    assert roots - STANDARD_LIBRARY <= {"scrapy_rep"}, f"{name} imports what it must not: {roots}"
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules of ours and of Scrapy's that *code* loads in a new process."""
+    code += "\nimport sys; print(*(name for name in sys.modules if name.startswith(('scrapy', 'twisted'))))"
+    return set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+
+
+def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
+    loaded = loaded_by("from scrapy_rep.protocol import parse")
+    assert {name for name in loaded if not name.startswith("scrapy_rep.protocol")} == {"scrapy_rep"}
+
+
+@pytest.mark.parametrize(
+    ("code", "room"),
+    [
+        ("from scrapy_rep.protocol import lint", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools.commands.lint import main", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools.audit import sentences, report", "scrapy_rep.tools.audit"),
+        ("from scrapy_rep.tools.survey import measure, report, comparison_report", "scrapy_rep.tools.survey"),
+        ("from scrapy_rep.tools.bulk import decide, lines, reading", "scrapy_rep.tools.bulk"),
+        ("from scrapy_rep.web import app", "scrapy_rep.web"),
+    ],
+)
+def test_ours_what_needs_no_crawl_imports_no_scrapy(code: str, room: str) -> None:
+    loaded = loaded_by(code)
+    assert room in loaded
+    assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()
