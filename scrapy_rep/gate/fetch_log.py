@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 from scrapy.utils.asyncio import call_later
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 from scrapy_rep.crawl.origin_log import OriginLog
 from scrapy_rep.crawl.scrapy_internals import Engine
@@ -48,7 +48,7 @@ class FetchLog:
     @contextmanager
     def awaiting(self, origin: Origin, seconds: float) -> Iterator[None]:
         """Inside the ``with`` block an answer of *origin* is awaited, for at most *seconds*."""
-        self._in_flight[origin] = monotonic() + seconds
+        self._in_flight[origin] = clock.monotonic() + seconds
         if not self._is_watching and not self._is_logged:
             self._is_watching = True
             call_later(CLOSING_CHECK, self._watch)
@@ -73,7 +73,7 @@ class FetchLog:
         if more := len(self._in_flight) - len(named):
             named.append(number_of(more, "more origin", "more origins"))
         *others, last = named
-        left = max(self._in_flight.values()) - monotonic()
+        left = max(self._in_flight.values()) - clock.monotonic()
         until = datetime.now().astimezone() + timedelta(seconds=max(left, 0.0))
         logger.info(
             "The crawl is closing; it still waits for the robots.txt of %s, until %s at the latest",
