@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from scrapy.utils import asyncio as scrapy_asyncio
@@ -14,6 +13,8 @@ from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 from twisted.python.threadable import isInIOThread
+
+from scrapy_rep.clock import clock
 
 from .scrapy_internals import Engine
 
@@ -35,9 +36,9 @@ async def sleep(seconds: float) -> None:
 
 async def pause(crawler: Crawler, seconds: float) -> bool:
     """Wait *seconds*; return False, and early, when the crawl starts to close."""
-    engine, until = Engine(crawler), monotonic() + seconds
+    engine, until = Engine(crawler), clock.monotonic() + seconds
     while not engine.is_closing:
-        left = until - monotonic()
+        left = until - clock.monotonic()
         if left <= 0:
             return True
         await sleep(min(left, CLOSING_CHECK))

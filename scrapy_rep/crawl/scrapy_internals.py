@@ -18,6 +18,8 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.httpobj import urlparse_cached
 
+from scrapy_rep.clock import clock
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -189,7 +191,7 @@ class Downloader:
         """
         slot = self._slots.get(key)
         since = -1.0 if slot is None else _now(slot) - slot.lastseen
-        return monotonic() - since if since >= 0 else -inf
+        return clock.monotonic() - since if since >= 0 else -inf
 
     def cancel_delay_timer(self, key: str) -> None:
         """Cancel the timer of a download slot whose delay has passed: it would start a request a little late."""
@@ -280,7 +282,7 @@ def _one_more_connection(connector: Any) -> Iterator[None]:
 
 
 def _now(slot: Any) -> float:
-    """The time on the clock of ``slot.lastseen``; which clock that is depends on the version of Scrapy."""
+    """The time on Scrapy's clock, by which ``slot.lastseen`` goes; which one that is depends on the version."""
     return min(time(), monotonic(), key=lambda now: abs(now - slot.lastseen))
 
 

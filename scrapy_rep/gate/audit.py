@@ -11,7 +11,6 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from json import dumps
 from pathlib import Path
-from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
@@ -19,6 +18,7 @@ from uuid import uuid4
 import scrapy
 from scrapy import signals
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import in_thread
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.product_tokens import tokens_of
@@ -69,7 +69,7 @@ class Audit:
         self._targets = Targets.for_crawler(crawler)
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
-        self._summed_at = monotonic()
+        self._summed_at = clock.monotonic()
         # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -86,7 +86,7 @@ class Audit:
         """Record that *robots* came into force."""
         entry = robots.entry
         self.log.add(
-            "robots", time=iso_time(time()), origin=str(entry.origin), asked=entry.origin.robots_url,
+            "robots", time=iso_time(clock.time()), origin=str(entry.origin), asked=entry.origin.robots_url,
             url=_without_password(entry.url), hops=[_without_password(hop) for hop in entry.hops],
             status=entry.status, access=robots.access.value,
             sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
@@ -110,7 +110,7 @@ class Audit:
         is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
         if not is_plain or self._settings.audit_all:
             self.log.add("decision", **self._decision(request, stamp))
-        if len(self._sums) >= _MAX_SUMS or monotonic() >= self._summed_at + _SUMS_EVERY:
+        if len(self._sums) >= _MAX_SUMS or clock.monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
 
     def event(self, name: str, request: Request, stamp: Mapping[str, Any], final: str = "") -> None:
@@ -126,7 +126,7 @@ class Audit:
         """Record what *response* says about itself, if it restricts what a crawler does with it."""
         if said.noindex or said.nofollow or self._settings.audit_all:
             self.log.add(
-                "page", time=iso_time(time()), url=_without_password(self._targets.url(request)),
+                "page", time=iso_time(clock.time()), url=_without_password(self._targets.url(request)),
                 status=response.status, directives=said.words,
                 said=[
                     {"text": _cut(one.text), "source": one.source.value, "agent": one.agent}
@@ -138,14 +138,14 @@ class Audit:
         """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
         if is_reserved or self._settings.audit_all:
             self.log.add(
-                "ai", time=iso_time(time()), url=_without_password(self._targets.url(request)),
+                "ai", time=iso_time(clock.time()), url=_without_password(self._targets.url(request)),
                 status=response.status, reserved=is_reserved, purposes=list(self._settings.purposes), **values,
             )  # fmt: skip
 
     def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
         return {
-            "time": iso_time(time()), "url": _without_password(self._targets.url(request)),
+            "time": iso_time(clock.time()), "url": _without_password(self._targets.url(request)),
             "via": self._targets.via(request), "method": request.method,
             **{name: stamp[name] for name in _OF_STAMP}, "rule": stamp["rule"] and _cut(stamp["rule"]),
             "referer": _without_password(self._targets.shown(referer)) or None,
@@ -157,9 +157,9 @@ class Audit:
                 {"origin": origin, "verdict": verdict, "rule": rule, "count": count}
                 for (origin, verdict, rule), count in sorted(self._sums.items())
             ]
-            self.log.add("sums", time=iso_time(time()), counts=counts)
+            self.log.add("sums", time=iso_time(clock.time()), counts=counts)
         self._sums.clear()
-        self._summed_at = monotonic()
+        self._summed_at = clock.monotonic()
 
     def _start(self) -> dict[str, Any]:
         crawler, settings = self._crawler, self._settings
@@ -168,9 +168,9 @@ class Audit:
             "exceptions": [exception.as_dict() for exception in self._policy.exceptions],
         }
         return {
-            "v": 1, "run": uuid4().hex, "time": iso_time(time()), "project": crawler.settings.get("BOT_NAME"),
-            "spider": crawler.spider.name if crawler.spider else None, "scrapy_rep": _version(),
-            "scrapy": scrapy.__version__, "mode": self._policy.default.value,
+            "v": 1, "run": uuid4().hex, "time": iso_time(clock.time()),
+            "project": crawler.settings.get("BOT_NAME"), "spider": crawler.spider.name if crawler.spider else None,
+            "scrapy_rep": _version(), "scrapy": scrapy.__version__, "mode": self._policy.default.value,
             "agents": list(tokens_of(crawler.settings)), "user_agent": crawler.settings.get("USER_AGENT"),
             **owners, "policy_sha256": sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             "dialect": settings.dialect.name,
@@ -182,7 +182,7 @@ class Audit:
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()
         unused = [exception.as_dict() for exception in self._exceptions.unused(self._policy.exceptions)]
-        self.log.add("end", time=iso_time(time()), reason=reason, counts=dict(self._totals), unused=unused)
+        self.log.add("end", time=iso_time(clock.time()), reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
 
     def __repr__(self) -> str:

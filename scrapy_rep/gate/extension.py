@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from time import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.product_tokens import ProductTokens
 from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.exception_report import ExceptionReport
@@ -188,7 +188,7 @@ class RepExtension(RobotsSource):
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
-        return max(robots.until - time(), 0.0)
+        return max(robots.until - clock.time(), 0.0)
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once.
@@ -214,7 +214,7 @@ class RepExtension(RobotsSource):
     def is_cached(self, origin: Origin) -> bool:
         """Whether the robots.txt of *origin* is cached and has not expired."""
         robots = self._cache.get(origin)
-        return robots is not None and time() < robots.until
+        return robots is not None and clock.time() < robots.until
 
     def forbids(self, request: Request) -> bool:
         """Whether the cached robots.txt forbids *request*; False if none is cached. Never raises."""

@@ -12,13 +12,13 @@ from functools import partial
 from http import HTTPStatus
 from itertools import count
 from math import inf
-from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin
 
 from scrapy.exceptions import IgnoreRequest
 from w3lib.url import safe_url_string
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.robots_request import robots_request
@@ -126,9 +126,9 @@ class Fetcher:
         whether a cached robots.txt forbids the URL of a redirect. Raises only what ends the process or cancels
         the fetch.
         """
-        task, began, until = _Task(origin, cause, known, forbids), monotonic(), inf
+        task, began, until = _Task(origin, cause, known, forbids), clock.monotonic(), inf
         for attempts in count(1):
-            attempt_began = monotonic()
+            attempt_began = clock.monotonic()
             result = await self._attempt(task, until)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
@@ -136,14 +136,14 @@ class Fetcher:
             if due >= until or Engine(self._crawler).is_closing:
                 break
             if attempts == 1:
-                self._log.failed(origin, describe(result.error), max(due - monotonic(), 0.0))
-            if not await pause(self._crawler, due - monotonic()) or monotonic() >= until:
+                self._log.failed(origin, describe(result.error), max(due - clock.monotonic(), 0.0))
+            if not await pause(self._crawler, due - clock.monotonic()) or clock.monotonic() >= until:
                 break
         return result if attempts == 1 else replace(result, attempts=attempts)
 
     def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
         """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
-        due, now = attempt_began + self._backoff.distance(attempts), monotonic()
+        due, now = attempt_began + self._backoff.distance(attempts), clock.monotonic()
         return max(due, now + (result.retry_after or 0.0))
 
     async def _attempt(self, task: _Task, until: float) -> FetchResult:
@@ -172,7 +172,7 @@ class Fetcher:
     async def _download(
         self, url: str, task: _Task, validators: dict[str, str], until: float
     ) -> tuple[Response, Received]:
-        timeout = round(min(self._settings.timeout, until - monotonic()), 2)
+        timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
@@ -206,7 +206,7 @@ class Fetcher:
             meaning,
             error=FetchError(f"HTTP status {status}"),
             final=status in settings.status_access,
-            retry_after=retry_after(response.headers.get(b"Retry-After") or b"", time()),
+            retry_after=retry_after(response.headers.get(b"Retry-After") or b"", clock.time()),
         )
 
 

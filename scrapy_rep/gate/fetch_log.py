@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 from scrapy.utils.asyncio import call_later
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 from scrapy_rep.crawl.origin_log import OriginLog
 from scrapy_rep.crawl.scrapy_internals import Engine
@@ -35,7 +35,8 @@ class FetchLog:
         self._waiting = waiting
         self._failed = OriginLog(logger, logging.INFO, "The first attempt at robots.txt of %d more origins failed")
         self._in_flight: dict[Origin, float] = {}  # when the answer times out, on the monotonic clock
-        self._is_watching = self._is_logged = False
+        self._timer: Any = None  # runs while answers are awaited
+        self._is_logged = False
         crawler.signals.connect(self._failed.close, signal=signals.spider_closed)
 
     def failed(self, origin: Origin, why: str, seconds: float) -> None:
@@ -48,32 +49,29 @@ class FetchLog:
     @contextmanager
     def awaiting(self, origin: Origin, seconds: float) -> Iterator[None]:
         """Inside the ``with`` block an answer of *origin* is awaited, for at most *seconds*."""
-        self._in_flight[origin] = monotonic() + seconds
-        if not self._is_watching and not self._is_logged:
-            self._is_watching = True
-            call_later(CLOSING_CHECK, self._watch)
+        self._in_flight[origin] = clock.monotonic() + seconds
+        if self._timer is None and not self._is_logged:
+            self._timer = call_later(CLOSING_CHECK, self._watch)
         try:
             yield
         finally:
             del self._in_flight[origin]
+            if self._timer is not None and not self._in_flight:
+                self._timer.cancel()
+                self._timer = None
 
     def _watch(self) -> None:
         """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
-        is_closing = Engine(self._crawler).is_closing
-        self._is_watching = bool(self._in_flight) and not is_closing
-        if self._in_flight:
-            self._is_logged = is_closing
-            # Fetches without waiters are cancelled in the meantime, so look once more before logging.
-            call_later(CLOSING_CHECK, self._log_closing if is_closing else self._watch)
+        self._is_logged = is_closing = Engine(self._crawler).is_closing
+        # Fetches without waiters are cancelled in the meantime, so look once more before logging.
+        self._timer = call_later(CLOSING_CHECK, self._log_closing if is_closing else self._watch)
 
     def _log_closing(self) -> None:
-        if not self._in_flight:
-            return
         named = [str(origin) for origin in list(self._in_flight)[:_NAMED]]
         if more := len(self._in_flight) - len(named):
             named.append(number_of(more, "more origin", "more origins"))
         *others, last = named
-        left = max(self._in_flight.values()) - monotonic()
+        left = max(self._in_flight.values()) - clock.monotonic()
         until = datetime.now().astimezone() + timedelta(seconds=max(left, 0.0))
         logger.info(
             "The crawl is closing; it still waits for the robots.txt of %s, until %s at the latest",

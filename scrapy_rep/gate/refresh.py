@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import time
 from typing import TYPE_CHECKING, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import pause
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
@@ -69,7 +69,7 @@ class Refresher:
 
         *retries* is whether requests wait for further attempts while the origin is unreachable.
         """
-        store, began = self._store_of(origin), time()
+        store, began = self._store_of(origin), clock.time()
         stored, is_ours = await self._await_lease(store, origin, known, began)
         if stored is not None and not is_ours:
             return Refreshed(stored)
@@ -80,7 +80,7 @@ class Refresher:
 
     async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
         """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
-        began = time()
+        began = clock.time()
         return self._is_current(await self._latest(self._store_of(origin), origin, known), began)
 
     async def save(self, refreshed: Refreshed) -> None:
@@ -114,7 +114,7 @@ class Refresher:
 
     async def _latest(self, store: Store, origin: Origin, known: Entry | None) -> Entry | None:
         stored = await store.get(origin)
-        if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(time()))):
+        if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(clock.time()))):
             return known
         return stored
 
@@ -124,7 +124,7 @@ class Refresher:
         An origin that an earlier crawl found unreachable is tried again at once, and so is one whose HTTP status
         means something else under the settings of this crawl.
         """
-        now = time()
+        now = clock.time()
         if entry is None or self.freshness.usable_until(entry, now) <= now:
             return False
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
@@ -139,11 +139,11 @@ class Refresher:
             return False
         if stored is None:
             return True
-        now = time()
+        now = clock.time()
         return self.freshness.access(self.freshness.failed(stored, now, 1, None), now) is Access.UNREACHABLE
 
     def _entry(self, origin: Origin, result: FetchResult, known: Entry | None) -> Entry:
-        now = time()
+        now = clock.time()
         entry = Entry(
             origin, result.access, result.url, result.status, result.body, result.hops, now, now,
             result.etag, result.last_modified,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from time import time
 from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.origin_log import OriginLog, describe
 from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.modes import SENT_ANYWAY
@@ -166,7 +166,7 @@ class Report:
         elif result is None:
             self._fetched.add(
                 "robots.txt of %s: %s, from the store (%.0f s old)",
-                entry.origin, _MEANING[robots.access], time() - entry.fetched_at,
+                entry.origin, _MEANING[robots.access], clock.time() - entry.fetched_at,
             )  # fmt: skip
         elif result.access is not Access.UNREACHABLE:
             self._fetched.add(
@@ -181,7 +181,7 @@ class Report:
         # A component of the project that ignored the request has logged why: no reason to warn.
         log = self._fetched if isinstance(result.error, IgnoreRequest) else self._unreachable
         consequence = (
-            f"the copy of {time() - robots.entry.fetched_at:.0f} s ago is used"
+            f"the copy of {clock.time() - robots.entry.fetched_at:.0f} s ago is used"
             if robots.is_stale
             else f"its pages are {self._unreachable_pages(robots.entry.origin)}"
         )

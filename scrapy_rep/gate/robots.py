@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from time import time
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.tdm import ReservationFile
@@ -178,7 +178,7 @@ class RobotsCache:
     def current(self, origin: Origin) -> Robots | None:
         """As `get`, but None if it does not apply any more."""
         robots = self.get(origin)
-        return robots if robots and robots.is_current(time()) else None
+        return robots if robots and robots.is_current(clock.time()) else None
 
     def put(self, robots: Robots, octets: int) -> None:
         """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""

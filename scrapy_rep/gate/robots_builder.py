@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import TYPE_CHECKING
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
@@ -36,7 +36,7 @@ class RobotsBuilder:
 
     def build(self, refreshed: Refreshed, known: Robots | None) -> Robots:
         """The entry with its parser; the parser of *known* is reused if nothing changed."""
-        entry, source, now = refreshed.entry, refreshed.source, time()
+        entry, source, now = refreshed.entry, refreshed.source, clock.time()
         access, until = self._freshness.access(entry, now), self._freshness.usable_until(entry, now)
         error = _kept(_why_unreachable(refreshed)) if access is Access.UNREACHABLE else None
         if known and (known.access, known.entry.body) == (access, entry.body):
@@ -75,5 +75,5 @@ def _why_unreachable(refreshed: Refreshed) -> Exception:
     """The failure of the fetch, or when another process saw one."""
     if refreshed.result and refreshed.result.error:
         return refreshed.result.error
-    seconds_ago = time() - refreshed.entry.tried_at
+    seconds_ago = clock.time() - refreshed.entry.tried_at
     return FetchError(f"unreachable {seconds_ago:.0f} s ago, after {refreshed.entry.failures} attempts")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 from scrapy_rep.crawl.scrapy_internals import Engine
 
@@ -55,7 +55,7 @@ class HeldLinks:
         self._waiting[origin] = [link]
         timeout = self._look_up(origin, link, partial(self._release, origin), partial(self._count, origin))
         if timeout is not None and origin in self._waiting:
-            self._until[origin] = monotonic() + timeout
+            self._until[origin] = clock.monotonic() + timeout
 
     def released(self) -> list[Request]:
         """The links that wait no longer, each once, in the order in which their look-ups ended."""
@@ -87,7 +87,7 @@ class HeldLinks:
 
     def _release_late(self) -> None:
         """Release the links that have waited for too long, and all of them if the crawl is closing."""
-        is_closing, now = self._engine.is_closing, monotonic()
+        is_closing, now = self._engine.is_closing, clock.monotonic()
         for origin in [origin for origin in self._waiting if is_closing or self._until.get(origin, inf) <= now]:
             self._release(origin)
         if is_closing:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import start
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.scrapy_internals import has_errback
@@ -177,10 +177,10 @@ class LinkFilter:
     def _note_missing(self, origin: Origin) -> None:
         if len(self._missing) >= _MAX_MISSING:
             self._missing.clear()
-        self._missing[origin] = monotonic()
+        self._missing[origin] = clock.monotonic()
 
     def _is_missing(self, origin: Origin) -> bool:
-        return monotonic() < self._missing.get(origin, float("-inf")) + _NOT_ASKED_AGAIN
+        return clock.monotonic() < self._missing.get(origin, float("-inf")) + _NOT_ASKED_AGAIN
 
     def _log_failure(self, link: Request, error: Exception) -> None:
         if not self._has_failed:

@@ -11,12 +11,12 @@ from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from itertools import islice
-from time import time
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse, TextResponse
 
+from scrapy_rep.clock import clock
 from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
@@ -135,7 +135,7 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
     if said is None:
         found = directives_of(response, names, head_only=settings.meta_robots == "head")
         permissive = settings.dialect.permissive_pages
-        said = _said[response] = combine(found, names, time(), permissive=permissive) if found else NOTHING
+        said = _said[response] = combine(found, names, clock.time(), permissive=permissive) if found else NOTHING
     return said
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from time import time
 from typing import TYPE_CHECKING, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.origin_log import OriginLog
 from scrapy_rep.protocol.display import number_of, shown
 
@@ -37,7 +37,7 @@ class ExceptionReport:
 
     def opened(self, exceptions: ExceptionIndex) -> None:
         """Say which *exceptions* have expired or will soon."""
-        now = time()
+        now = clock.time()
         exceptions.refresh(now)
         for exception in exceptions:
             days = exception.days_left(now)

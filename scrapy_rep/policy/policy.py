@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from time import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
@@ -192,7 +192,7 @@ class Policy:
         """The exception that lets *url* pass although *verdict* forbids it, or None."""
         if not self.has_exceptions:
             return None
-        rule, now = str(verdict.rule) if verdict.rule else None, time()
+        rule, now = str(verdict.rule) if verdict.rule else None, clock.time()
         exception = self.exceptions.find(url, verdict.reason, rule, now)
         if exception is None and verdict.reason is Reason.RULE:
             lapsed = self.exceptions.find_lapsed(url, Reason.RULE, now)
@@ -213,7 +213,7 @@ class Policy:
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:
     """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
-    max_days, now = settings.exception_max_days, time()
+    max_days, now = settings.exception_max_days, clock.time()
     with _naming("REP_EXCEPTIONS"):
         found = read_exceptions(settings.exceptions, max_days=max_days, now=now)
     if settings.exceptions_file:

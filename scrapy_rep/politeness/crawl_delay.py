@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from time import time
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -17,6 +16,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.product_tokens import ProductTokens, from_setting
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 from scrapy_rep.crawl.target import Targets
@@ -98,7 +98,7 @@ class CrawlDelay:
             self._apply(request, requested)
         if requested is NO_DELAYS:
             return None
-        now = time()
+        now = clock.time()
         delay, visit = requested.delay(now), requested.next_visit_time(now)
         if delay and keeps_delay and self._is_skipped(self._downloader.slot_key(request), delay):
             self.report.skipped(Origin.from_url(self._targets.of(request)), delay)
@@ -109,7 +109,7 @@ class CrawlDelay:
 
     def lifted(self, request: Request, parser: RobotParser, excepted: Collection[Reason]) -> Reason | None:
         """Which of the *excepted* reasons *parser* would delay *request* for now, or None."""
-        requested, now = self._delays_for(request, parser), time()
+        requested, now = self._delays_for(request, parser), clock.time()
         if Reason.CRAWL_DELAY in excepted and requested.delay(now):
             return Reason.CRAWL_DELAY
         return Reason.VISIT_TIME if Reason.VISIT_TIME in excepted and requested.next_visit_time(now) else None
@@ -117,7 +117,7 @@ class CrawlDelay:
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
         if requested is NO_DELAYS and not self.has_delays and not self.visit_times:
             return
-        key, delay = self._downloader.slot_key(request), requested.delay(time())
+        key, delay = self._downloader.slot_key(request), requested.delay(clock.time())
         if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
             return
         origin = Origin.from_url(self._targets.of(request))
@@ -184,7 +184,7 @@ class CrawlDelay:
 
     def seconds_to_visit_time(self, origin: Origin) -> float:
         """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
-        requested, now = self.visit_times.get(origin), time()
+        requested, now = self.visit_times.get(origin), clock.time()
         visit = requested.next_visit_time(now) if requested else None
         seconds = visit.window.opens_in(now) if visit else 0.0
         return seconds if seconds <= self._settings.crawl_delay_max else 0.0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol.display import duration, number_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class CrawlForecast:
 
     def watch(self, timer: Timer, waiting: Callable[[str], int]) -> None:
         """Use the *timer* of the queue; *waiting* returns the number of requests that wait for a download slot."""
-        self._timer, self._waiting, self._began = timer, waiting, timer.now()
+        self._timer, self._waiting, self._began = timer, waiting, clock.monotonic()
         self.start()
 
     def start(self) -> None:
@@ -114,8 +115,7 @@ class CrawlForecast:
 
     def _cut_short(self, slots: list[_Waiting], requests: int, seconds: float) -> str:
         """How much fits in the time that ``CLOSESPIDER_TIMEOUT`` leaves, if that is not everything."""
-        assert self._timer is not None  # noqa: S101  # nothing is counted before `watch`
-        left = max(self._began + self._timeout - self._timer.now(), 0.0)
+        left = max(self._began + self._timeout - clock.monotonic(), 0.0)
         if not self._timeout or left >= seconds:
             return ""
         percent = 100 * sum(slot.fitting(left) for slot in slots) / requests

@@ -11,7 +11,6 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import IgnoreRequest
@@ -19,6 +18,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK, sleep, start
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 
@@ -98,20 +98,20 @@ class SlotPermits:
         if self._held is None:
             self._queue_waits = True
             self._acquire_in_background()  # may end before it returns, where a coroutine runs at once
-        return None if self._held is None else max(self._held.starts_at - monotonic(), 0.0)
+        return None if self._held is None else max(self._held.starts_at - clock.monotonic(), 0.0)
 
     def use(self) -> bool:
         """Use the held permit for a request that starts now; False when there is none that may be used now."""
         self._drop_expired()
         held = self._held
-        if held is None or held.starts_at > monotonic():
+        if held is None or held.starts_at > clock.monotonic():
             return False
         self._held = None
         self._start(held)
         return True
 
     def _start(self, held: _HeldPermit) -> None:
-        self.last_start = monotonic()
+        self.last_start = clock.monotonic()
         self._setup.downloader.cancel_delay_timer(self._key)
         if held.number is None:
             self._setup.stats.inc_value("rep/rate_limiter/local_permit_count")
@@ -144,13 +144,13 @@ class SlotPermits:
 
     async def restart_delay(self) -> None:
         """Count the delay from now: the site has just answered a request for its robots.txt."""
-        self.last_start = monotonic()
+        self.last_start = clock.monotonic()
         with suppress(RateLimiterAwayError, IgnoreRequest):
             await self._setup.limiter.restart_delay(self._key, self._setup.longest + _SPARE)
 
     def _drop_expired(self) -> None:
         # The limiter lets others start once a permit has expired: a start after that could break their delay.
-        if self._held is not None and self._held.expires_at <= monotonic():
+        if self._held is not None and self._held.expires_at <= clock.monotonic():
             self._missed, self._held, self._ask_at = self._held.number, None, 0.0
             self._setup.stats.inc_value("rep/rate_limiter/expired_count")
 
@@ -173,7 +173,7 @@ class SlotPermits:
         except _ClosingError:
             self._dismiss_waiters()
         except Exception as failure:  # noqa: BLE001  # the waiters handle it
-            error, self._ask_at = failure, monotonic() + _AWAY_CHECK
+            error, self._ask_at = failure, clock.monotonic() + _AWAY_CHECK
         finally:  # also when a forced stop of the process cancels this
             self._acquiring, self._queue_waits = None, False
             waiters, self._waiters = self._waiters, deque()
@@ -204,7 +204,7 @@ class SlotPermits:
             except RateLimiterAwayError:
                 self._grant_locally(delay_alone)
                 continue
-            now = monotonic()
+            now = clock.monotonic()
             self._ask_at = now + permit.retry_in
             if permit.starts_in is not None:
                 self._missed = None
@@ -213,23 +213,23 @@ class SlotPermits:
     def _grant_locally(self, delay: float) -> None:
         """Hold a permit by this crawl's own clock, if *delay* has passed; otherwise ask the limiter again soon."""
         self._missed = None
-        due = monotonic() if self.last_start is None else self.last_start + delay
-        if due <= monotonic():
+        due = clock.monotonic() if self.last_start is None else self.last_start + delay
+        if due <= clock.monotonic():
             self._held = _HeldPermit(None, due, float("inf"))
         else:
-            self._ask_at = min(due, monotonic() + _AWAY_CHECK)
+            self._ask_at = min(due, clock.monotonic() + _AWAY_CHECK)
 
     async def _until_slot_could_start(self) -> None:
         """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
         while (seconds := self._setup.downloader.seconds_to_start(self._key, ())) != 0:
-            await self._sleep_until(monotonic() + (seconds or _FULL_CHECK))
+            await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
 
     async def _sleep_until(self, due: float) -> None:
         """Raises `_ClosingError` when the crawl is closing."""
         while True:
             if self._setup.engine.is_closing:
                 raise _ClosingError
-            left = due - monotonic()
+            left = due - clock.monotonic()
             if left <= 0:
                 return
             await sleep(min(left, CLOSING_CHECK))
@@ -240,7 +240,7 @@ class SlotPermits:
         while self._waiters and self._held is not None:
             waiter = self._waiters.popleft()
             if not waiter.called:  # else it was cancelled
-                held, self._held, self.last_start = self._held, None, monotonic()
+                held, self._held, self.last_start = self._held, None, clock.monotonic()
                 waiter.callback(held)
 
     def _dismiss_waiters(self) -> None:
@@ -263,7 +263,7 @@ class SlotPermits:
         if self.last_start is None:
             return None
         self.last_start = max(self.last_start, self._setup.downloader.last_start(self._key))
-        return monotonic() - self.last_start
+        return clock.monotonic() - self.last_start
 
     async def _release(self, number: int) -> None:
         with suppress(RateLimiterAwayError, IgnoreRequest):

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import CLOSING_CHECK
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Prefetcher:
             self._is_starting = False
 
     def _may_start(self) -> bool:
-        now = self._timer.now()
+        now = clock.monotonic()
         while self._recent and next(iter(self._recent.values())) <= now:
             self._recent.popitem(last=False)
         return (
@@ -110,7 +111,7 @@ class Prefetcher:
         if cause is None:
             return
         self._fetching[origin] = waiting
-        self._recent[origin] = self._timer.now() + SLOW_AFTER
+        self._recent[origin] = clock.monotonic() + SLOW_AFTER
         self._check_later()
         self._robots.prefetch(cause, lambda: self._ended(origin), lambda: sum(map(len, waiting)))
 

@@ -10,8 +10,9 @@ costs the others one expired permit at most.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import monotonic
 from typing import Final, NamedTuple, Protocol
+
+from scrapy_rep.clock import clock
 
 MICROSECONDS: Final = 1_000_000
 """Microseconds per second: limiters count in whole microseconds."""
@@ -116,7 +117,7 @@ class RoundTrips:
         The start counts from now and the expiry from *asked_at*: so neither is too early or too late, whatever
         share of the round trip the way back took. Asking again too early is harmless.
         """
-        took = monotonic() - asked_at
+        took = clock.monotonic() - asked_at
         self._longest = max(took, self._longest * _DECAY)
         return Permit(
             answer.starts_in / MICROSECONDS if answer.granted else None,

@@ -6,12 +6,12 @@ request starts. For a request of the queue of hosts a permit is held already; on
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots_request import is_robots_txt
 
 from .crawl_delay import CrawlDelay
@@ -45,9 +45,9 @@ class RateLimiterMiddleware:
         key = self._crawl_delay.shared_slot(request)
         if key is None or self._permits.slot(key).use():
             return None
-        is_first, began = is_robots_txt(request), monotonic()
+        is_first, began = is_robots_txt(request), clock.monotonic()
         has_permit = await self._permits.slot(key).wait(first=is_first)
-        self._crawl_delay.report.waited_seconds += monotonic() - began
+        self._crawl_delay.report.waited_seconds += clock.monotonic() - began
         return None if has_permit else self._reschedule(request, is_first=is_first)
 
     def _reschedule(self, request: Request, *, is_first: bool) -> Request:

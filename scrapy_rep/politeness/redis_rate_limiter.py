@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.stores.redis_connection import RedisAwayError
 
 from .rate_limiter import (
@@ -170,7 +170,7 @@ class RedisRateLimiter:
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
     ) -> Permit:
         """As `RateLimiter.acquire`."""
-        asked_at = monotonic()
+        asked_at = clock.monotonic()
         answer = await self._run(
             self._acquire,
             [_hash(key), f"queue:{key}"],

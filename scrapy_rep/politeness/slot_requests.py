@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Origin
 
 from .stored_queue import Rank, StoredQueue, UnreadableError
@@ -108,7 +109,7 @@ class OriginRequests:
 
     def admit(self) -> None:
         """Stop waiting: robots.txt has been fetched, or the Visit-time has begun."""
-        self._admitted_at, self._is_admitted = self._slot.tracker.timer.now(), True
+        self._admitted_at, self._is_admitted = clock.monotonic(), True
         self.update()
 
     def update(self, request: Request | None = None) -> None:
@@ -135,7 +136,7 @@ class OriginRequests:
         if self.origin is None or tracker.robots is None:
             return 0.0
         has_robots = self._is_admitted or tracker.robots.is_cached(self.origin)
-        if has_robots or tracker.timer.now() < self._admitted_at + _GRACE:
+        if has_robots or clock.monotonic() < self._admitted_at + _GRACE:
             return self._seconds_to_visit_time(self.origin)
         return None
 

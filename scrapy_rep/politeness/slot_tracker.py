@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 from scrapy_rep.settings import RepSettings
 
@@ -217,14 +218,14 @@ class SlotTracker:
 
     def _count_wait(self, state: SlotState, *, is_waiting: bool) -> None:
         if is_waiting:
-            state.waiting_since = self.timer.now()
+            state.waiting_since = clock.monotonic()
         elif state.waiting_since is not None:
             if self.crawl_delay is not None and self._has_delay(state.key):
-                self.crawl_delay.report.waited_seconds += self.timer.now() - state.waiting_since
+                self.crawl_delay.report.waited_seconds += clock.monotonic() - state.waiting_since
             state.waiting_since = None
 
     def _update_after(self, state: SlotState, seconds: float) -> None:
-        now = self.timer.now()
+        now = clock.monotonic()
         if state.update_at is not None and now < state.update_at <= now + seconds:
             return
         due = state.update_at = now + seconds

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from scrapy_rep.clock import clock
 from scrapy_rep.stores.circuit_breaker import LONGEST_PAUSE
 from scrapy_rep.stores.sqlite_connection import StoreAwayError
 
@@ -111,7 +111,7 @@ class SqliteRateLimiter:
         self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
     ) -> Permit:
         """As `RateLimiter.acquire`."""
-        asked_at = monotonic()
+        asked_at = clock.monotonic()
         ago = None if since is None else microseconds(since)
         question = _Question(key, self._worker, microseconds(delay), ago, missed, more, self._round_trips.hold)
         answer = await self._write(lambda connection: self._answer(connection, question))
@@ -245,4 +245,4 @@ class _Queue:
 
 
 def _now() -> int:
-    return round(monotonic() * MICROSECONDS)
+    return round(clock.monotonic() * MICROSECONDS)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
-from time import monotonic
 from typing import Any
 
 from scrapy.utils.asyncio import call_later
+
+from scrapy_rep.clock import clock
 
 
 class Timer:
@@ -17,10 +18,7 @@ class Timer:
     A call cannot be cancelled: the function itself checks whether it still applies.
     """
 
-    def __init__(self, now: Callable[[], float] = monotonic, call_later: Callable[..., Any] = call_later) -> None:
-        """*now* is the clock, in seconds; *call_later* starts a timer of the event loop."""
-        self.now = now
-        self._call_later = call_later
+    def __init__(self) -> None:
         self._calls: list[tuple[float, int, Callable[[], None]]] = []  # a heap
         self._numbers = count()
         self._loop_timer: Any = None
@@ -28,7 +26,7 @@ class Timer:
 
     def call_after(self, seconds: float, function: Callable[[], None]) -> None:
         """Call *function* in *seconds*."""
-        due = self.now() + seconds
+        due = clock.monotonic() + seconds
         heappush(self._calls, (due, next(self._numbers), function))
         if self._loop_timer is None or due < self._fires_at:
             self._restart()
@@ -37,12 +35,12 @@ class Timer:
         self._cancel()
         if self._calls:
             self._fires_at = self._calls[0][0]
-            self._loop_timer = self._call_later(max(self._fires_at - self.now(), 0.0), self._fire)
+            self._loop_timer = call_later(max(self._fires_at - clock.monotonic(), 0.0), self._fire)
 
     def _fire(self) -> None:
         self._loop_timer = None
         try:
-            while self._calls and self._calls[0][0] <= self.now():
+            while self._calls and self._calls[0][0] <= clock.monotonic():
                 heappop(self._calls)[2]()
         finally:  # a function that raises must not stop the calls after it
             if self._loop_timer is None:

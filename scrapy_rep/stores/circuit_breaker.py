@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol.freshness import Backoff
 
 LONGEST_PAUSE: Final = 30.0
@@ -28,22 +28,22 @@ class CircuitBreaker:
     def allows(self) -> bool:
         """Whether to make a call now. While open, True once after each pause."""
         if self._failures:
-            if monotonic() < self._retry_at:
+            if clock.monotonic() < self._retry_at:
                 return False
-            self._retry_at = monotonic() + _PAUSES.distance(self._failures)
+            self._retry_at = clock.monotonic() + _PAUSES.distance(self._failures)
         return True
 
     def fail(self) -> None:
         """Record a failed call: open, and lengthen the pause."""
         if not self._failures:
-            self._opened_at = monotonic()
+            self._opened_at = clock.monotonic()
         self._failures += 1
-        self._retry_at = monotonic() + _PAUSES.distance(self._failures)
+        self._retry_at = clock.monotonic() + _PAUSES.distance(self._failures)
 
     def succeed(self) -> float:
         """Record a successful call: close. Returns the seconds since the breaker opened."""
         self._failures = 0
-        return monotonic() - self._opened_at
+        return clock.monotonic() - self._opened_at
 
     def __repr__(self) -> str:
         return f"<CircuitBreaker {'open' if self._failures else 'closed'}>"

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
+from scrapy_rep.clock import clock
 from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Origin
@@ -100,7 +100,7 @@ class RedisStore:
         sha256 = entry.sha256
         keys = [f"entry:{entry.origin}", f"body:{sha256}", f"lease:{entry.origin}"]
         values = [sha256 + encode_json(entry), encode_body(entry), self._milliseconds_to_live(entry)]
-        arguments = [*values, str(self._holder), entry.fetched_at, time() + CLOCK_SKEW]
+        arguments = [*values, str(self._holder), entry.fetched_at, clock.time() + CLOCK_SKEW]
         try:
             await self._connection.run(self._put, keys, arguments)
         except RedisAwayError:
@@ -113,7 +113,7 @@ class RedisStore:
         except RedisAwayError:
             return await self._local.acquire_lease(origin, seconds)
         if granted and seconds > _LEASE_LIFE:
-            self._leased[origin] = monotonic() + seconds
+            self._leased[origin] = clock.monotonic() + seconds
             self._renewal = self._renewal or call_later(_LEASE_LIFE / 3, self._renew_leases)
         return granted
 
@@ -149,7 +149,7 @@ class RedisStore:
     def _renew_leases(self) -> None:
         self._renewal = call_later(_LEASE_LIFE / 3, self._renew_leases)
         for origin, until in list(self._leased.items()):
-            if monotonic() < until:
+            if clock.monotonic() < until:
                 deferred_from_coro(self._renew_lease(origin))
             else:
                 self._forget_lease(origin)
@@ -161,7 +161,7 @@ class RedisStore:
                 await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
 
     def _milliseconds_to_live(self, entry: Entry) -> int:
-        return int(1_000 * (entry.of_use_until(self._stale_max) - time())) or 1
+        return int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1
 
     def __repr__(self) -> str:
         return f"<RedisStore {self._connection!r} {self._local!r}>"

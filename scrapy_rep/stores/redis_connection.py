@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy import signals
 from scrapy.utils.defer import deferred_from_coro
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import in_thread
 from scrapy_rep.crawl.origin_log import OriginLog, describe
 from scrapy_rep.crawl.scrapy_internals import Engine
@@ -115,7 +115,7 @@ class RedisConnection:
     @property
     def is_settling(self) -> bool:
         """Whether Redis is back so recently that other workers of the fleet may not have noticed."""
-        return monotonic() < self._settled_at
+        return clock.monotonic() < self._settled_at
 
     def script(self, lua: str) -> Script:
         """Return *lua* as a script for `run`; it is sent to Redis when it first runs."""
@@ -159,8 +159,8 @@ class RedisConnection:
         if self._failures:
             return
         self._failures = 1
-        self._away_since = monotonic()
-        self._next_probe = monotonic() + _PROBES.distance(1)
+        self._away_since = clock.monotonic()
+        self._next_probe = clock.monotonic() + _PROBES.distance(1)
         self._crawler.stats.inc_value("rep/redis/away_count")
         why = error_text(self._client, error)
         self._lost.add("Redis at %s does not answer (%s): %s", self, why, self._consequence())
@@ -176,7 +176,7 @@ class RedisConnection:
         )
 
     def _probe_when_due(self) -> None:
-        if not self._is_probing and monotonic() >= self._next_probe:
+        if not self._is_probing and clock.monotonic() >= self._next_probe:
             self._is_probing = True
             deferred_from_coro(self._probe())
 
@@ -186,11 +186,11 @@ class RedisConnection:
             await in_thread(self._write_probe)
         except self._errors:
             self._failures += 1
-            self._next_probe = monotonic() + _PROBES.distance(self._failures)
+            self._next_probe = clock.monotonic() + _PROBES.distance(self._failures)
         else:
             self._failures = 0
-            self._settled_at = monotonic() + _PROBES.most + self._settings.redis_timeout
-            away = monotonic() - self._away_since
+            self._settled_at = clock.monotonic() + _PROBES.most + self._settings.redis_timeout
+            away = clock.monotonic() - self._away_since
             self._away_seconds += away
             self._back.add("Redis at %s answers again after %.1f s.", self, away)
         finally:
@@ -208,7 +208,7 @@ class RedisConnection:
         self._lost.close()
         self._back.close()
         if self._failures:
-            self._away_seconds += monotonic() - self._away_since
+            self._away_seconds += clock.monotonic() - self._away_since
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
         self._is_closed = True
         self._client.close()

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import project_data_dir
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.settings import RepSettings
 
@@ -89,7 +89,7 @@ class SqliteStore:
         """As `Store.put`."""
         with suppress(StoreAwayError):
             if self._connection:
-                await self._connection.write(lambda file: file.put(entry, str(self._holder), time()))
+                await self._connection.write(lambda file: file.put(entry, str(self._holder), clock.time()))
                 if not self._has_swept:
                     await self._connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
 
@@ -117,16 +117,16 @@ class SqliteStore:
     def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
         """Make the next step of the one sweep of this crawl."""
         if self._sweep is None:
-            self._sweep = file.sweep(start, time(), self._stale_max)
+            self._sweep = file.sweep(start, clock.time(), self._stale_max)
         self._has_swept = next(self._sweep, None) is None
 
     def _lease(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
         self._has_leased = True
         holder = str(self._holder)
-        other = file.lease(origin, holder, time(), seconds)
+        other = file.lease(origin, holder, clock.time(), seconds)
         if other and has_died(other):
             file.release_lease(origin, other)
-            other = file.lease(origin, holder, time(), seconds)
+            other = file.lease(origin, holder, clock.time(), seconds)
         return other is None
 
     def _release_all(self, file: SqliteFile) -> None:

@@ -16,9 +16,9 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Event, Lock
-from time import monotonic
 from typing import Final, TypeVar
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import in_thread
 
 from .circuit_breaker import CircuitBreaker
@@ -60,7 +60,7 @@ class SqliteConnection:
     @property
     def seconds_since_recovery(self) -> float:
         """Seconds since the file recovered; infinite if it never failed."""
-        return monotonic() - self._recovered_at
+        return clock.monotonic() - self._recovered_at
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called on the event loop."""
@@ -203,7 +203,7 @@ class SqliteConnection:
     def _record_success(self, breaker: CircuitBreaker) -> None:
         if breaker.is_open:
             away = breaker.succeed()
-            self._recovered_at = monotonic()
+            self._recovered_at = clock.monotonic()
             if not (self._reads.is_open or self._writes.is_open):
                 logger.info("The store %s can be used again, after %.1f s.", self.path, away)
 

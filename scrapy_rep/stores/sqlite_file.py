@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock
-from time import monotonic
 from typing import Any, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
@@ -144,14 +144,14 @@ class SqliteFile:
 
     def _execute_when_free(self, statement: str) -> sqlite3.Cursor:
         """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
-        until = monotonic() + _WRITE_TIMEOUT
+        until = clock.monotonic() + _WRITE_TIMEOUT
         while True:
             try:
                 return self._writes.execute(statement)
             except sqlite3.OperationalError as error:  # noqa: PERF203
                 if "locked" not in str(error):
                     raise
-                if not self.waits or monotonic() >= until or self._stop.wait(_PAUSE):
+                if not self.waits or clock.monotonic() >= until or self._stop.wait(_PAUSE):
                     raise BusyError(*error.args) from None
 
     @contextmanager

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import product
-from time import monotonic
 from typing import Any, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol import DIALECTS, Dialect, parse
 
 from .question import Question
@@ -52,7 +52,7 @@ class Comparison:
 
 def compare(question: Question, seconds: float) -> Comparison:
     """Compare the verdicts of every dialect; start none once *seconds* have passed."""
-    until = monotonic() + seconds
+    until = clock.monotonic() + seconds
     asked = _verdicts(question, question.flavour)
     by_verdicts: dict[tuple[bool, ...], list[str]] = {_allowed(asked): [question.dialect]}
     found = {_allowed(asked): asked}
@@ -60,7 +60,7 @@ def compare(question: Question, seconds: float) -> Comparison:
     for name, dialect in DIALECTS.items():
         if name == question.dialect:
             continue
-        if monotonic() >= until:
+        if clock.monotonic() >= until:
             left_out.append(name)
             continue
         verdicts = _verdicts(question, dialect)

@@ -9,8 +9,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address
-from time import monotonic
 from typing import Final
+
+from scrapy_rep.clock import clock
 
 from .limits import Limits
 
@@ -58,7 +59,7 @@ class Hosts:
 
     def visit(self, host: str) -> None:
         """Note that *host* is fetched from now. Raises `TooManyError` if it was a moment ago."""
-        now = monotonic()
+        now = clock.monotonic()
         wait = self._fetched.get(host, -self._interval) + self._interval - now
         if self._interval and wait > 0:
             raise TooManyError(f"{host} was asked a moment ago: try again in {wait:.0f} s.", wait)

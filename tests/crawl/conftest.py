@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import time
+from time import monotonic, time
 
 import pytest
 
-from scrapy_rep.politeness import crawl_delay
-
-from .spiders import CLOCKS
+from scrapy_rep.clock import clock
 
 
 @pytest.fixture(autouse=True)
 def _real_clock() -> Iterator[None]:
-    """Undo what a spider that moves the clock of this process leaves behind when its crawl is cut off."""
+    """Undo what a spider does that moves the clock of this process."""
     yield
-    for module in (crawl_delay, *CLOCKS):
-        vars(module)["time"] = time
+    clock.time, clock.monotonic = time, monotonic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from scrapy import Request, signals
@@ -13,11 +13,19 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
-from scrapy_rep.gate import extension, refresh, report, robots, robots_builder
-from scrapy_rep.policy import policy
-from scrapy_rep.politeness import crawl_delay
-from scrapy_rep.stores import sqlite
+from scrapy_rep.clock import clock
 from tests.support.run_crawl import Recorder
+
+
+def move_the_clock(seconds: float) -> None:
+    """Let so many *seconds* pass at once by the clock of scrapy_rep, until the end of the test."""
+    clock.time = lambda now=clock.time: now() + seconds  # type: ignore[misc]
+    clock.monotonic = lambda now=clock.monotonic: now() + seconds  # type: ignore[misc]
+
+
+def move_to(second: float) -> None:
+    """Make it so many seconds after midnight UTC by the clock of scrapy_rep."""
+    move_the_clock((second - clock.time()) % 86_400)
 
 
 class OneAfterAnother(Recorder):
@@ -122,9 +130,6 @@ class SlowListener(Recorder):
         self.crawler.stats.inc_value("listener/done_before_pages", int(self.done))
 
 
-CLOCKS: list[Any] = [policy, extension, refresh, report, robots, robots_builder, sqlite]
-
-
 class TimeTraveller(OneAfterAnother):
     """Lets ``jump`` seconds of wall-clock time pass before each next request."""
 
@@ -132,14 +137,8 @@ class TimeTraveller(OneAfterAnother):
     jump = 0.0
 
     def next(self) -> Any:
-        for module in CLOCKS:
-            now = module.time
-            module.time = lambda now=now: now() + self.jump
+        move_the_clock(self.jump)
         return super().next()
-
-    def closed(self) -> None:
-        for module in CLOCKS:
-            module.time = time
 
 
 class Burst(Recorder):
@@ -243,18 +242,13 @@ class AtTime(OneAfterAnother):
     jump = 0.0
 
     async def start(self) -> Any:
-        began = monotonic()
-        self.passed = 0.0
-        vars(crawl_delay)["time"] = lambda: self.clock + self.passed + monotonic() - began
+        move_to(self.clock)
         async for request in super().start():
             yield request
 
     def next(self) -> Any:
-        self.passed += self.jump
+        move_the_clock(self.jump)
         return super().next()
-
-    def closed(self) -> None:
-        vars(crawl_delay)["time"] = time
 
 
 class CountsModules(Recorder):
@@ -321,18 +315,15 @@ class AwaitsAVisitTime(Recorder):
 
     async def start(self) -> Any:
         self.began = monotonic()
-        crawl_delay.time = lambda: 86_395 + monotonic() - self.began  # type: ignore[attr-defined]
+        move_to(86_395)
         yield Request("data:,x", callback=self.download)
 
     async def download(self, response: Any) -> None:
         arguments = self.requests[0]
-        call_later(1.5, self.expire)
+        call_later(0.5, move_the_clock, 60 * 86_400)
         engine: Any = self.crawler.engine
         try:
             download = engine.download_async(Request(**arguments)) if hasattr(engine, "download_async") else None
             self.page(await (download or maybe_deferred_to_future(engine.download(Request(**arguments)))))
         except ForbiddenByRobots as error:
             self.crawler.stats.set_value("download/error", str(error))
-
-    def expire(self) -> None:
-        policy.time = lambda: time() + 60 * 86_400  # type: ignore[attr-defined]

@@ -23,11 +23,9 @@ import scrapy_rep
 import scrapy_rep.protocol
 from scrapy_rep import ForbiddenByRobots, exceptions, signals
 from scrapy_rep.contracts import CONTRACTS
-from scrapy_rep.policy import policy
 from scrapy_rep.protocol import CODES, DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command, module_of
-from scrapy_rep.tools.commands import exceptions as exceptions_command
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
 from scrapy_rep.tools.survey.records import SiteRecord
@@ -279,8 +277,7 @@ def test_what_commands_are_shown_to_print_is_what_they_print(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for module in (exceptions_command, policy):
-        monkeypatch.setattr(module, "time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
+    monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
     ran = 0
     for block in blocks(PAGES[page], "console"):
         if not block.startswith("$ cat ") or (".toml" in block and sys.version_info < (3, 11)):

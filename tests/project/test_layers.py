@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
-    "protocol", "directives", "exceptions", "signals", "settings", "crawl", "policy", "stores", "politeness",
-    "gate", "output", "sitemaps", "pages", "contracts", "tools", "web", "testing", "addon",
+    "protocol", "directives", "clock", "exceptions", "signals", "settings", "crawl", "policy", "stores",
+    "politeness", "gate", "output", "sitemaps", "pages", "contracts", "tools", "web", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 

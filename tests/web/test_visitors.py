@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from scrapy_rep.web import visitors
 from scrapy_rep.web.limits import LOCAL
 from scrapy_rep.web.visitors import Hosts, TooManyError, Visitors
 
@@ -55,7 +54,7 @@ def test_all_clients_together_have_a_bound_too() -> None:
 
 def test_a_host_is_asked_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(visitors, "monotonic", lambda: now)
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: now)
     hosts = Hosts(LIMITS)
     hosts.visit("a.test")
     hosts.visit("b.test")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from math import inf
 from pathlib import Path
-from time import time
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.stores.sqlite_file import SqliteFile
@@ -38,7 +38,7 @@ class StoreSource:
         return Known(access, entry.body if access is Access.SUCCESSFUL else b"")
 
     def _access(self, entry: Entry) -> Access:
-        meaning = self._freshness.access(entry, time())
+        meaning = self._freshness.access(entry, clock.time())
         is_answer = meaning is entry.access and entry.status is not None
         return self._status_access.get(entry.status or 0, meaning) if is_answer else meaning
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from io import StringIO
-from time import time
 from typing import IO, TYPE_CHECKING, Any
 
+from scrapy_rep.clock import clock
 from scrapy_rep.directives.site_file import PATHS, SiteFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
@@ -119,7 +119,7 @@ _ACTIONS = {"list": _list, "show": _show, "purge": _purge}
 
 
 def _line(entry: Entry) -> str:
-    left = entry.fresh_until - time()
+    left = entry.fresh_until - clock.time()
     state = f"fresh for {left:,.0f} s" if left > 0 else f"expired {-left:,.0f} s ago"
     if entry.failures:
         state += f", {number_of(entry.failures, 'failed attempt', 'failed attempts')}"

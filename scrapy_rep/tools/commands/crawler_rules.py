@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from functools import cached_property
 from itertools import chain
-from time import time
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.protocol import (
     GOOGLE,
@@ -175,7 +175,7 @@ def _sections(
 def _source(fetched: Fetched) -> list[str]:
     """Where the robots.txt comes from, and how long it is valid."""
     entry, robots = fetched.entry, fetched.robots
-    age = _duration(time() - entry.fetched_at)
+    age = _duration(clock.time() - entry.fetched_at)
     lines = [shown(entry.url), *(f"redirected to {shown(hop)}" for hop in entry.hops)]
     if fetched.problem:
         return [*lines, f"unreachable: {shown(fetched.problem)}", f"next attempt after {_date(robots.until)}"]

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from time import time
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.spiderloader import get_spider_loader
 
+from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.policy.policy import exceptions_of
 from scrapy_rep.protocol.display import number_of, shown
@@ -43,7 +43,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         found = exceptions_of(RepSettings.from_settings(_with_spider(settings, arguments.spider)))
     except (InputError, InvalidSettingError) as error:
         return print_error("exceptions", error)
-    now = time()
+    now = clock.time()
     found.sort(key=lambda exception: exception.ends_at)
     expired = sum(exception.ends_at <= now for exception in found)
     for exception in found:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from time import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -21,6 +20,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.sitemap import Sitemap
 from twisted.internet.defer import DeferredList, FirstError
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.crawl.scrapy_internals import Engine
@@ -100,7 +100,7 @@ class Fetcher:
             )
         self._crawler = crawler
         self._extension = extension
-        self._began = time()
+        self._began = clock.time()
 
     @property
     def policy(self) -> Policy:

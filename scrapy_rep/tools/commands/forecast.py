@@ -16,9 +16,9 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from time import time
 from typing import IO, TYPE_CHECKING, Any
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
@@ -186,7 +186,7 @@ def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Ite
     if seconds is None:
         yield _row("duration", "unknown")
         return
-    end = iso_time(time() + seconds)
+    end = iso_time(clock.time() + seconds)
     yield _row("duration", f"{duration(seconds)}, until {end[:10]} {end[11:16]} UTC if it starts now")
     if within is not None:
         fitting, pages = forecast.fitting(within), forecast.pages
@@ -224,7 +224,7 @@ def _facts(forecast: Forecast | OriginForecast, within: float | None) -> dict[st
     return {
         "pages": forecast.pages,
         "seconds": None if seconds is None else round(seconds, 3),
-        "ends_at": None if seconds is None else iso_time(time() + seconds),
+        "ends_at": None if seconds is None else iso_time(clock.time() + seconds),
         "within": within,
         "fitting": fitting,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
-from time import monotonic
 from typing import IO, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol.display import duration, shown
 
 from . import FAILED
@@ -41,12 +41,12 @@ class Progress:
         self._err = err
         self._is_terminal = err.isatty()
         self._interval = _TERMINAL_INTERVAL if self._is_terminal else _LOG_INTERVAL
-        self._next = monotonic() + self._interval
+        self._next = clock.monotonic() + self._interval
         self._width = 0
 
     def show(self, text: str, *, at_once: bool = False) -> None:
         """Show *text* if the interval has passed; *at_once* on a terminal without waiting for it."""
-        now = monotonic()
+        now = clock.monotonic()
         if now < self._next and not (at_once and self._is_terminal):
             return
         self._next = now + self._interval
@@ -66,10 +66,10 @@ class Pace:
     """How fast a command gets on since now, and how long it still takes at that pace."""
 
     def __init__(self) -> None:
-        self._began = monotonic()
+        self._began = clock.monotonic()
 
     def text(self, done: int, share: float | None) -> str:
         """The pace after *done* things; *share* is the part of the work that is done, None if that is unknown."""
-        seconds = max(monotonic() - self._began, 0.001)
+        seconds = max(clock.monotonic() - self._began, 0.001)
         rate = f"{done / seconds:,.0f} per second"
         return f"{rate}, {duration(seconds / share - seconds)} left" if share and share < 1 else rate

@@ -1,4 +1,4 @@
-"""A clock that a test moves, for the alarm of the queue and for Scrapy's download slots."""
+"""A clock that a test moves, for the timer of the queue and for Scrapy's download slots."""
 
 from __future__ import annotations
 

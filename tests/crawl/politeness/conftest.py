@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scrapy.core.downloader
 from redis import Redis
 
 from scrapy_rep.politeness.rate_limiter import Permit, RateLimiter
@@ -15,6 +16,8 @@ from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
 from scrapy_rep.stores.sqlite_connection import SqliteConnection
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.simulation import Simulation
+
+from .clock import Clock
 
 KEY = "example.com"
 DELAY = 1.0
@@ -91,10 +94,21 @@ class Worker:
 
 
 @pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """In the place of those of scrapy_rep and of Scrapy's downloader, which goes by one or the other."""
+    clock = Clock()
+    for name in ("time", "monotonic"):
+        for place in ("scrapy.core.downloader", "scrapy_rep.crawl.scrapy_internals", "scrapy_rep.clock.clock"):
+            monkeypatch.setattr(f"{place}.{name}", clock.monotonic, raising=False)
+    monkeypatch.setattr(scrapy.core.downloader, "call_later", clock.call_later)
+    monkeypatch.setattr("scrapy_rep.politeness.timer.call_later", clock.call_later)
+    return clock
+
+
+@pytest.fixture
 def simulation(monkeypatch: pytest.MonkeyPatch) -> Simulation:
     simulation = Simulation()
-    for name in ("rate_limiter", "redis_rate_limiter", "sqlite_rate_limiter"):
-        monkeypatch.setattr(f"scrapy_rep.politeness.{name}.monotonic", simulation.monotonic)
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", simulation.monotonic)
     return simulation
 
 

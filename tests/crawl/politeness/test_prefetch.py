@@ -59,16 +59,15 @@ class Waiting:
 
 
 class Bench:
-    def __init__(self) -> None:
-        self.clock = Clock()
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.robots = Robots()
         self.engine = SimpleNamespace(is_running=True, is_closing=False, wake=lambda: None)
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
-        timer = Timer(self.clock.monotonic, self.clock.call_later)
         robots: Any = self.robots
         engine: Any = self.engine
-        self.prefetcher = Prefetcher(robots, engine, timer, lambda: self.is_enough, self.stats)
+        self.prefetcher = Prefetcher(robots, engine, Timer(), lambda: self.is_enough, self.stats)
 
     def add(self, number: int, **kwargs: Any) -> Waiting:
         waiting = Waiting(number, **kwargs)
@@ -77,8 +76,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def bench(clock: Clock) -> Bench:
+    return Bench(clock)
 
 
 def test_so_many_are_fetched_at_once_and_the_others_when_one_has_come(bench: Bench) -> None:

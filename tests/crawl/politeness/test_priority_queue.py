@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scrapy.core.downloader
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.pqueues import DownloaderAwarePriorityQueue
@@ -18,10 +17,8 @@ from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue
 from scrapy_rep import CrawlDelay, RepExtension
 from scrapy_rep.crawl import scrapy_internals
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.politeness import slot_tracker
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
 from scrapy_rep.politeness.rate_limiter import Permit
-from scrapy_rep.politeness.timer import Timer
 from tests.support.in_process import crawler_at_rest, in_the_loop
 
 from .clock import Clock
@@ -32,18 +29,6 @@ NO_JITTER: dict[str, Any] = (
     if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
     else {"RANDOMIZE_DOWNLOAD_DELAY": False}
 )
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    for name in ("time", "monotonic"):  # which one Scrapy goes by depends on its version
-        if hasattr(scrapy.core.downloader, name):
-            monkeypatch.setattr(scrapy.core.downloader, name, clock.monotonic)
-        monkeypatch.setattr(scrapy_internals, name, clock.monotonic)
-    monkeypatch.setattr(scrapy.core.downloader, "call_later", clock.call_later)
-    monkeypatch.setattr(slot_tracker, "Timer", lambda: Timer(clock.monotonic, clock.call_later))
-    return clock
 
 
 class Bench:
@@ -453,9 +438,9 @@ class Limiter:
 
 
 @pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, Limiter]:
+def shared(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, Limiter]:
     """A crawl with two requests at once that shares the delays of the hosts ``a``, ``b`` and ``c``."""
-    bench = Bench(Clock(), {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
+    bench = Bench(clock, {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
     extension: Any = bench.crawler.get_extension(RepExtension)
     extension.limiter = limiter = Limiter()

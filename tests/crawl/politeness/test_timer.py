@@ -10,13 +10,8 @@ from .clock import Clock
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def timer(clock: Clock) -> Timer:
-    return Timer(clock.monotonic, clock.call_later)
+    return Timer()
 
 
 def test_calls_come_in_the_order_of_their_times(timer: Timer, clock: Clock) -> None:

@@ -11,7 +11,7 @@ from tests.support.simulation import Simulation
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
     clock = Simulation()
-    monkeypatch.setattr("scrapy_rep.stores.circuit_breaker.monotonic", clock.monotonic)
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", clock.monotonic)
     return clock
 
 

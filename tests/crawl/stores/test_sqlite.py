@@ -33,7 +33,7 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
     async def here(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
-    monkeypatch.setattr("scrapy_rep.stores.sqlite.time", lambda: NOW)
+    monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: NOW)
     monkeypatch.setattr("scrapy_rep.stores.sqlite_connection.in_thread", here)
 
 

@@ -38,8 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
         return clock.now
 
     monkeypatch.setattr("scrapy_rep.stores.sqlite_file._PAUSE", 0.0)
-    for module in ("circuit_breaker", "sqlite_file"):
-        monkeypatch.setattr(f"scrapy_rep.stores.{module}.monotonic", monotonic)
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", monotonic)
     return clock
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.policy import policy
 from scrapy_rep.tools.commands import exceptions
 from tests.support.command import scrapy_command
 
@@ -38,8 +37,7 @@ def listed(*arguments: str, found: Any = (), **settings: Any) -> tuple[int, str]
 
 @pytest.fixture(autouse=True)
 def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (exceptions, policy):
-        monkeypatch.setattr(module, "time", lambda: NOW)
+    monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: NOW)
 
 
 def test_ours_those_that_end_first_come_first_with_days_url_rule_and_reason() -> None:

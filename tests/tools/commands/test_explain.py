@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.policy import policy
 from scrapy_rep.protocol import parse
 from scrapy_rep.tools.commands import explain
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
@@ -200,7 +199,7 @@ EXCEPTION = {"url": "https://shop.example/api/*", "reason": "ticket 47", "until"
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(policy, "time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
+    monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
     (tmp_path / "shop.txt").write_bytes(SHOP)
     return str(tmp_path / "shop.txt")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.tools.commands import FAILED, Command, terminal
+from scrapy_rep.tools.commands import FAILED, Command
 from scrapy_rep.tools.commands.inputs import InputError, origin_of
 from scrapy_rep.tools.commands.terminal import Pace, Progress, paint
 from tests.support.command import robots_command
@@ -48,7 +48,7 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: now[0])
     screen, file = Terminal(), io.StringIO()
     progress = [Progress(screen), Progress(file)]
     for second in range(12):
@@ -81,7 +81,7 @@ def test_a_stream_that_the_shell_has_closed_ends_a_command_with_2(
 
 def test_the_pace_says_how_long_it_still_takes_where_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: now[0])
     pace = Pace()
     now[0] = 130.0
     assert pace.text(30_000, 0.25) == "1,000 per second, 1 min 30 s left"
