@@ -71,8 +71,9 @@ FILES = {
 }
 
 
-def robots(*lines: str, dialect: Dialect = GOOGLE) -> RobotsTxt:
-    return parse("\n".join(lines).encode(), dialect)
+def robots(lines: str, dialect: Dialect = GOOGLE) -> RobotsTxt:
+    """A file with these *lines*, between semicolons."""
+    return parse("\n".join(lines.split("; ")).encode(), dialect)
 
 
 def test_ours_a_delay_is_a_decimal_number_of_seconds_or_none() -> None:
@@ -91,19 +92,18 @@ def test_ours_a_request_rate_is_requests_in_a_time_or_none() -> None:
 def test_ours_a_crawl_delay_is_for_the_user_agents_above_it(
     lines: str, expected: tuple[float | None, ...]
 ) -> None:
-    file = robots(*lines.split("; "))
-    assert tuple(map(file.crawl_delay, "abc")) == expected
+    assert tuple(map(robots(lines).crawl_delay, "abc")) == expected
 
 
 def test_ours_a_crawl_delay_does_not_close_a_group_of_rules() -> None:
-    file = robots("User-agent: a", "Crawl-delay: 1", "User-agent: b", "Crawl-delay: 2", "Disallow: /x")
+    file = robots("User-agent: a; Crawl-delay: 1; User-agent: b; Crawl-delay: 2; Disallow: /x")
 
     assert [file.crawl_delay(token) for token in "abc"] == [1.0, 2.0, None]
     assert [file.verdict(token, "/x").allowed for token in "abc"] == [False, False, True]
 
 
 def test_ours_a_record_before_any_user_agent_is_nobodys_and_one_that_is_unreadable_still_its_agents() -> None:
-    file = robots("Crawl-delay: 3", "User-agent: a", "Crawl-delay: soon")
+    file = robots("Crawl-delay: 3; User-agent: a; Crawl-delay: soon")
 
     assert [([agent.value for agent in each.agents], each.record.value) for each in file.extensions] == [
         ([], b"3"), ([b"a"], b"soon"),
@@ -113,9 +113,9 @@ def test_ours_a_record_before_any_user_agent_is_nobodys_and_one_that_is_unreadab
 
 def test_ours_the_last_readable_request_rate_of_its_own_group_counts() -> None:
     file = robots(
-        "User-agent: *", "Request-rate: 1/9", "User-agent: a", "Request-rate: 1/5", "Request-rate: 2/1m",
-        "Request-rate: often", "User-agent: b", "Disallow: /x",
-    )  # fmt: skip
+        "User-agent: *; Request-rate: 1/9; User-agent: b; Disallow: /x; "
+        "User-agent: a; Request-rate: 1/5; Request-rate: 2/1m; Request-rate: often"
+    )
 
     assert [file.request_rate(token) for token in "abc"] == [
         RequestRate(2, 60.0, ""), None, RequestRate(1, 9.0, ""),
@@ -125,26 +125,24 @@ def test_ours_the_last_readable_request_rate_of_its_own_group_counts() -> None:
 
 def test_ours_every_extension_is_kept_with_its_line_and_its_agents() -> None:
     for line, kind in KINDS.items():
-        (extension,) = robots("", "User-agent: a", "User-agent: b", line).extensions
+        (extension,) = robots(f"; User-agent: a; User-agent: b; {line}").extensions
         assert (extension.record.kind, extension.record.line) == (kind, 4)
         assert [agent.value for agent in extension.agents] == [b"a", b"b"]
 
 
 def test_ours_records_of_the_protocol_and_unknown_ones_are_no_extensions() -> None:
-    assert robots("User-agent: a", "Allow: /", "Disallow: /x", "Sitemap: /s", "Foo: bar").extensions == ()
+    assert robots("User-agent: a; Allow: /; Disallow: /x; Sitemap: /s; Foo: bar").extensions == ()
 
 
 def test_ours_the_extensions_of_all_groups_of_a_token_come_in_order() -> None:
-    file = robots(
-        "User-agent: a", "Host: 1", "Disallow: /", "User-agent: b", "Host: 2", "User-agent: A", "Noindex: 3"
-    )
+    file = robots("User-agent: a; Host: 1; Disallow: /; User-agent: b; Host: 2; User-agent: A; Noindex: 3")
 
     assert [record.value for record in file.extensions_for("a")] == [b"1", b"3"]
 
 
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
 def test_google_no_record_beside_the_protocol_closes_a_group_of_rules(dialect: Dialect) -> None:
-    file = robots("User-agent: a", *KINDS, "User-agent: b", "Disallow: /x", dialect=dialect)
+    file = robots("; ".join(["User-agent: a", *KINDS, "User-agent: b", "Disallow: /x"]), dialect)
 
     assert [file.verdict(token, "/x").allowed for token in "abc"] == [False, False, True]
     assert [record.line for record in file.extensions_for("a")] == [*range(2, 2 + len(KINDS))]
@@ -152,16 +150,21 @@ def test_google_no_record_beside_the_protocol_closes_a_group_of_rules(dialect: D
 
 
 def test_ours_a_name_beyond_rfc_characters_has_a_delay_of_its_own() -> None:
-    lines = ("User-agent: MJ12bot", "Crawl-delay: 3", "User-agent: *", "Crawl-delay: 5")
-
-    assert robots(*lines).crawl_delay("MJ12bot") == 3.0
-    assert [robots(*lines, dialect=GOOGLE_EXACT).crawl_delay(token) for token in ("MJ12bot", "MJ")] == [5.0, 3.0]
+    google, exact = (
+        robots("User-agent: MJ12bot; Crawl-delay: 3; User-agent: *; Crawl-delay: 5", dialect)
+        for dialect in (GOOGLE, GOOGLE_EXACT)
+    )
+    assert [google.crawl_delay("MJ12bot"), exact.crawl_delay("MJ12bot"), exact.crawl_delay("MJ")] == [
+        3.0,
+        5.0,
+        3.0,
+    ]
 
 
 def test_ours_hostile_figures_take_no_time() -> None:
     blanks = " " * 16_600
-    delays = robots("User-agent: a", *[f"Crawl-delay: {'1' * 16_600}x", f"Crawl-delay: {blanks}x"] * 15)
-    rates = robots("User-agent: a", *[f"Request-rate: 1{blanks}x", f"Request-rate: 1/1{blanks}/"] * 15)
+    delays = robots("User-agent: a" + f"; Crawl-delay: {'1' * 16_600}x; Crawl-delay: {blanks}x" * 15)
+    rates = robots("User-agent: a" + f"; Request-rate: 1{blanks}x; Request-rate: 1/1{blanks}/" * 15)
     start = time.process_time()
 
     assert delays.crawl_delay("a") is None

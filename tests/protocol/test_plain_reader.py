@@ -132,7 +132,8 @@ def test_rfc_2_5_at_least_500_kibibytes_are_read() -> None:
 def test_ours_a_line_that_the_limit_cuts_is_dropped() -> None:
     body = b"a: 1\nb: 22\nc: 333"
     kept = {100: 3, 17: 3, 16: 2, 12: 2, 11: 2, 10: 2, 9: 1, 6: 1, 5: 1, 4: 1, 3: 0, 0: 0}
-    assert {limit: len(values(body, limit)) for limit in kept} == kept
+    for limit, count in kept.items():
+        assert values(body, limit) == [b"1", b"22", b"333"][:count], limit
     assert values(body, None) == [b"1", b"22", b"333"]
     assert cut(b"Disallow: /secret", 12) == b""
 

@@ -97,19 +97,6 @@ def test_ours_no_body_makes_an_answer_of_any_dialect_fail(body: bytes) -> None:
             file.crawl_delay(token), file.request_rate(token), file.extensions_for(token)
 
 
-def test_ours_only_google_reads_misspelt_keys() -> None:
-    for line in ("Disalow: /", "Disallowed: /", "Disallow /"):
-        lines = "User-agent: *", line
-        assert not robots(GOOGLE, *lines).verdict("a", "/x").allowed, line
-        assert all(robots(dialect, *lines).verdict("a", "/x").allowed for dialect in OTHERS), line
-
-
-def test_ours_no_dialect_but_googles_reads_an_index_page_as_its_folder() -> None:
-    lines = "User-agent: *", "Allow: /d/index.html", "Disallow: /d/"
-    assert robots(GOOGLE, *lines).verdict("a", "/d/").allowed
-    assert not any(robots(dialect, *lines).verdict("a", "/d/").allowed for dialect in OTHERS)
-
-
 def test_ours_all_groups_with_the_longest_name_count_at_yandex() -> None:
     lines = (
         "User-agent: Yandex",
@@ -128,19 +115,6 @@ def test_ours_an_empty_name_is_part_of_no_name() -> None:
         file = robots(dialect, "User-agent:", "Disallow: /")
         assert file.verdict("a", "/x").allowed
         assert file.verdict("", "/x").allowed
-
-
-def test_ours_robots_txt_in_any_case_is_allowed_at_geoportal() -> None:
-    lines = "User-agent: *", "Disallow: /"
-    assert robots(GEOPORTAL_FIRST, *lines).verdict("a", "/ROBOTS.TXT").reason is Reason.ROBOTS_TXT
-    assert not robots(BING, *lines).verdict("a", "/ROBOTS.TXT").allowed
-    assert not robots(STANDARD_1994, *lines).verdict("a", "/robots.txt").allowed
-
-
-def test_ours_a_plus_is_a_space_at_geoportal_alone() -> None:
-    lines = "User-agent: *", "Disallow: /a+b"
-    assert not robots(GEOPORTAL_LONGEST, *lines).verdict("a", "/a%20b").allowed
-    assert robots(DRAFT_1996, *lines).verdict("a", "/a%20b").allowed
 
 
 def test_ours_groups_of_star_count_at_geoportal_for_a_crawler_that_is_named() -> None:
