@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,47 +11,30 @@ from scrapy_rep.directives.robots_tag import read_header, read_meta
 from tests.directives.cases import said
 
 WORDS = [
-    "noai",
-    "noimageai",
-    "noarchive",
-    "nosnippet",
-    "max-snippet:0",
-    "max-snippet:5",
-    "archive",
-    "all",
-    "noindex",
-]
+    "noai", "noimageai", "noarchive", "nosnippet", "max-snippet:0", "max-snippet:5", "archive", "all", "noindex",
+]  # fmt: skip
+UNKNOWN = "unknown throughout"
 
 
 def page(*fields: str) -> PageDirectives:
     return combine([one for field in fields for one in read_header(field)], ["mybot"], 0)
 
 
-@pytest.mark.parametrize(
-    ("field", "media_type", "expected"),
-    [
+def test_deviantart_noai_reserves_training() -> None:
+    for field, media_type, expected in [
         ("noai", "", "ai-train: no"),
         ("noai", "image/png", "ai-train: no"),
-        ("noimageai", "text/html", "unknown throughout"),
+        ("noimageai", "text/html", UNKNOWN),
         ("noimageai", "Image/PNG; q=1", "ai-train: no"),
-        ("otherbot: noai", "", "unknown throughout"),
-    ],
-)
-def test_deviantart_noai_reserves_training(field: str, media_type: str, expected: str) -> None:
-    assert said(noai(page(field), media_type)) == expected
+        ("otherbot: noai", "", UNKNOWN),
+    ]:
+        assert said(noai(page(field), media_type)) == expected, field
 
 
-@pytest.mark.parametrize(
-    ("field", "expected"),
-    [
-        ("noarchive", "ai-input: no, ai-train: no"),
-        ("nocache", "unknown throughout"),
-        ("noarchive, nocache", "unknown throughout"),
-        ("otherbot: noarchive", "unknown throughout"),
-    ],
-)
-def test_bing_noarchive_reserves_answers_and_training(field: str, expected: str) -> None:
-    assert said(bing(page(field))) == expected
+def test_bing_noarchive_reserves_answers_and_training() -> None:
+    assert said(bing(page("noarchive"))) == "ai-input: no, ai-train: no"
+    for field in ("nocache", "noarchive, nocache", "otherbot: noarchive"):
+        assert said(bing(page(field))) == UNKNOWN, field
 
 
 def test_bing_nocache_is_recorded_without_a_category() -> None:
@@ -61,18 +43,10 @@ def test_bing_nocache_is_recorded_without_a_category() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("field", "expected"),
-    [
-        ("nosnippet", "ai-input: no"),
-        ("max-snippet:0", "ai-input: no"),
-        ("max-snippet:1", "unknown throughout"),
-        ("max-snippet:-1", "unknown throughout"),
-        ("max-snippet:none", "unknown throughout"),
-    ],
-)
-def test_google_a_page_without_a_snippet_is_no_input(field: str, expected: str) -> None:
-    assert said(google(page(field))) == expected
+def test_google_a_page_without_a_snippet_is_no_input() -> None:
+    assert said(google(page("nosnippet"))) == said(google(page("max-snippet:0"))) == "ai-input: no"
+    for length in ("1", "-1", "none"):
+        assert said(google(page(f"max-snippet:{length}"))) == UNKNOWN, length
 
 
 def test_ours_a_statement_keeps_source_and_text_of_its_directive() -> None:

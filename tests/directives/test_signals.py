@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,8 +19,13 @@ SIGNALS = [case for case in CASES if FIRST_SIGNAL <= case.number < FIRST_FILE]
 FILES = [case for case in CASES if FIRST_FILE <= case.number < FIRST_LICENSE]
 
 
-@pytest.mark.parametrize("case", SIGNALS, ids=lambda case: case.number)
-def test_the_given_signal_means_what_is_expected(case: Case) -> None:
+def test_the_given_signal_means_what_is_expected() -> None:
+    assert (len(SIGNALS), len(FILES)) == (25, 8)
+    for case in SIGNALS:
+        assert answered(case) == case.expected, case
+
+
+def answered(case: Case) -> str:
     token = "ExampleBot" if case.number == 67 else "mybot"
     statements: list[Statement] = []
     for text in case.after("robots.txt"):
@@ -29,25 +33,23 @@ def test_the_given_signal_means_what_is_expected(case: Case) -> None:
         robotstxt = parse(f"{own}{text}".encode())
         url = f"https://e.org{''.join(case.after('path')) or '/'}"
         if not robotstxt.verdict(token, url).allowed:
-            assert case.expected == "n/a: may not be crawled"
-            return
+            return "n/a: may not be crawled"
         statements += content_usage.read_robots_txt(robotstxt, token, url)
         statements += content_signal.read_robots_txt(robotstxt, token)
     fields = re.findall(r"`Content-Usage: ([^`]*)`", case.given) if "header" in case.given else []
-    assert said(statements + content_usage.read_header(fields)) == case.expected
+    return said(statements + content_usage.read_header(fields))
 
 
-@pytest.mark.parametrize("case", FILES, ids=lambda case: case.number)
-def test_the_given_reservation_means_what_is_expected(case: Case) -> None:
-    url = f"https://e.org{''.join(case.after('path')) or '/'}"
-    found = tdm.Reservation()
-    for body in case.after("tdmrep.json"):
-        found = tdm.ReservationFile.of(body.encode()).about(url)
-    found = tdm.read_header(case.after("header")).over(found)
-    found = tdm.read_meta(case.after("meta")).over(found)
-    assert {True: "reserved", False: "not reserved", None: "unset"}[found.reserved] == case.expected.partition(
-        ":"
-    )[0]
+def test_the_given_reservation_means_what_is_expected() -> None:
+    means = {True: "reserved", False: "not reserved", None: "unset"}
+    for case in FILES:
+        url = f"https://e.org{''.join(case.after('path')) or '/'}"
+        found = tdm.Reservation()
+        for body in case.after("tdmrep.json"):
+            found = tdm.ReservationFile.of(body.encode()).about(url)
+        found = tdm.read_header(case.after("header")).over(found)
+        found = tdm.read_meta(case.after("meta")).over(found)
+        assert means[found.reserved] == case.expected.partition(":")[0], case
 
 
 def test_aipref_a_reservation_covers_training_and_input() -> None:
@@ -70,15 +72,12 @@ def test_aipref_of_rules_with_identical_paths_all_apply() -> None:
     assert said(content_usage.read_robots_txt(robotstxt, "mybot", "https://e.org/A")) == "ai-train: no"
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("/a*c", "/ab*"), ("/a*c", "/abc"), ("/*bc", "/a*c"), ("/abc", "/ab*")],
-)
-def test_ours_patterns_of_one_length_that_both_match_both_apply(first: str, second: str) -> None:
-    body = f"User-agent: *\nContent-Usage: {first} train-ai=y\nContent-Usage: {second} train-ai=n, search=y"
-    for text in (body, body.replace("=y\n", "=n\n").replace("train-ai=n,", "train-ai=y,")):
-        found = content_usage.read_robots_txt(parse(text.encode()), "mybot", "https://e.org/abc")
-        assert said(found) == "ai-train: no, search: yes"
+def test_ours_patterns_of_one_length_that_both_match_both_apply() -> None:
+    for first, second in [("/a*c", "/ab*"), ("/a*c", "/abc"), ("/*bc", "/a*c"), ("/abc", "/ab*")]:
+        body = f"User-agent: *\nContent-Usage: {first} train-ai=y\nContent-Usage: {second} train-ai=n, search=y"
+        for text in (body, body.replace("=y\n", "=n\n").replace("train-ai=n,", "train-ai=y,")):
+            found = content_usage.read_robots_txt(parse(text.encode()), "mybot", "https://e.org/abc")
+            assert said(found) == "ai-train: no, search: yes", (first, second)
 
 
 def test_aipref_a_pattern_may_be_longer_than_the_path_that_it_matches() -> None:
@@ -106,18 +105,15 @@ def test_cloudflare_the_plural_of_content_signal_is_read() -> None:
     assert said(content_signal.read_robots_txt(robotstxt, "mybot")) == "ai-train: no"
 
 
-@pytest.mark.parametrize(
-    ("line", "level"),
-    [
-        ("search=yes,ai-train=no,use=reference", ContentUse.REFERENCE),
-        ("use=full, USE = Immediate, use=reference", ContentUse.IMMEDIATE),
-        ("use=full", ContentUse.FULL),
-        ("use=everything", None),
-        ("search=yes", None),
-    ],
-)
-def test_cloudflare_the_most_restrictive_level_of_use_counts(line: str, level: ContentUse | None) -> None:
-    assert content_use(content_signal.read_header([line])) is level
+def test_cloudflare_the_most_restrictive_level_of_use_counts() -> None:
+    levels = {
+        "search=yes,ai-train=no,use=reference": ContentUse.REFERENCE,
+        "use=full, USE = Immediate, use=reference": ContentUse.IMMEDIATE,
+        "use=full": ContentUse.FULL,
+        "use=everything": None,
+        "search=yes": None,
+    }
+    assert {line: content_use(content_signal.read_header([line])) for line in levels} == levels
 
 
 def test_cloudflare_the_levels_of_use_have_an_order() -> None:
@@ -147,10 +143,9 @@ def test_ours_a_policy_that_no_output_can_encode_is_dropped() -> None:
 AI_TXT = b"User-Agent: *\nDisallow: *.jpg\nAllow: *.html\nDisallow: /\n"
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.number == 122], ids=lambda case: case.number)
-def test_the_given_ai_txt_means_what_is_expected(case: Case) -> None:
-    (body,) = case.after("with")
-    (path,) = case.after("path")
+def test_the_given_ai_txt_means_what_is_expected() -> None:
+    (case,) = (case for case in CASES if case.number == 122)
+    (body,), (path,) = case.after("with"), case.after("path")
     assert case.expected.startswith(said(ai_txt.read_file(body.encode(), "mybot", f"https://e.org{path}")))
 
 

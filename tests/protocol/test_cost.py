@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pytest
 
@@ -49,6 +49,7 @@ URL: Final = "https://h.example/" + "a" * 400
 ORIGIN: Final = Origin.from_url(URL)
 
 Question = Callable[[bytes], object]
+Test = TypeVar("Test", bound=Callable[..., None])
 
 
 def for_tokens(ask: Callable[[Any, str], object]) -> Question:
@@ -150,6 +151,11 @@ def _bounds_of_the_linter_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("scrapy_rep.tools.lint.line_checks"), "_MOST_GUESSED", 5)
 
 
+def timed(test: Test) -> Test:
+    """Steps are counted in each run, time is taken in the full one: decorator."""
+    return pytest.mark.full(pytest.mark.usefixtures("_no_collection")(test))
+
+
 ASKED = pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 
 
@@ -159,32 +165,30 @@ def test_ours_a_question_takes_steps_linear_in_the_body(ask: Question) -> None:
 
 
 @ASKED
-@pytest.mark.usefixtures("_no_collection")
+@timed
 def test_ours_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
     assert too_costly(is_linear_in_time, ask, LINES, 2_500) == []
-
-
-@ASKED
-@pytest.mark.usefixtures("_no_collection")
-def test_ours_a_question_takes_time_linear_in_a_line(ask: Question) -> None:
     assert too_costly(is_linear_in_time, ask, RUNS, 2_050) == []
 
 
+def verdicts_on(url: str, dialect: Dialect) -> None:
+    file = parse(filled(lambda number: b"disallow:/*%x*a\nallow:/a*b%x$\n" % (number, number), 2_000), dialect)
+    for end in ("", "b", "a"):
+        file.verdict("a", url + end)
+
+
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-@pytest.mark.usefixtures("_no_collection")
+def test_ours_a_verdict_takes_steps_linear_in_the_url(dialect: Dialect) -> None:
+    assert too_costly(is_linear_in_steps, partial(verdicts_on, dialect=dialect), URLS, 2_000) == []
+
+
+@timed
+@pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
 def test_ours_a_verdict_takes_time_linear_in_the_url(dialect: Dialect) -> None:
-    body = filled(lambda number: b"disallow:/*%x*a\nallow:/a*b%x$\n" % (number, number), 2_000)
-
-    def ask(url: str) -> None:
-        file = parse(body, dialect)
-        for end in ("", "b", "a"):
-            file.verdict("a", url + end)
-
-    assert too_costly(is_linear_in_steps, ask, URLS, 2_000) == []
-    assert too_costly(is_linear_in_time, ask, URLS, 20_000) == []
+    assert too_costly(is_linear_in_time, partial(verdicts_on, dialect=dialect), URLS, 20_000) == []
 
 
-@pytest.mark.usefixtures("_no_collection")
+@timed
 def test_ours_a_tie_takes_no_longer_among_more_rules() -> None:
     def ties(count: int) -> float:
         """The CPU time of a hundred decisions between a prefix and a pattern that is as long."""
@@ -206,6 +210,7 @@ def test_ours_the_steps_of_a_walk_for_each_of_many_are_seen() -> None:
     assert too_costly(is_linear_in_steps, ask, {"lines": LINES["the same rule"]}, 1_000) == ["lines"]
 
 
+@timed
 def test_ours_the_time_of_an_expression_with_overlapping_runs_is_seen() -> None:
     def ask(body: bytes) -> object:
         return re.search(rb"x\v*\v*$", body)

@@ -7,114 +7,48 @@ import pytest
 from scrapy_rep.protocol import Kind, Record
 from scrapy_rep.protocol.records import kind_of
 
-
-@pytest.mark.parametrize(
-    ("key", "kind"),
-    [
-        (b"User-agent", Kind.USER_AGENT),
-        (b"Allow", Kind.ALLOW),
-        (b"Disallow", Kind.DISALLOW),
-    ],
-)
-def test_rfc_2_2_the_keys_of_the_protocol_are_known(key: bytes, kind: Kind) -> None:
-    assert kind_of(key) is kind
-
-
-@pytest.mark.parametrize(
-    ("key", "kind"),
-    [
-        (b"useragent", Kind.USER_AGENT),
-        (b"user agent", Kind.USER_AGENT),
-        (b"dissallow", Kind.DISALLOW),
-        (b"dissalow", Kind.DISALLOW),
-        (b"disalow", Kind.DISALLOW),
-        (b"diasllow", Kind.DISALLOW),
-        (b"disallaw", Kind.DISALLOW),
-        (b"sitemap", Kind.SITEMAP),
-        (b"site-map", Kind.SITEMAP),
-    ],
-)
-def test_google_the_typos_it_forgives_are_known(key: bytes, kind: Kind) -> None:
-    assert kind_of(key) is kind
+KEYS = {
+    Kind.USER_AGENT: ["User-agent", "useragent", "user agent", "User-agents"],
+    Kind.ALLOW: ["Allow", "Allows", "Allow all"],
+    Kind.DISALLOW: ["Disallow", "Disallowed", "dissallow", "dissalow", "disalow!", "diasllow", "disallaw"],
+    Kind.SITEMAP: ["Sitemap", "Sitemaps", "site-map", "sitemap-index"],
+}
+EXACT_KEYS = {
+    Kind.CRAWL_DELAY: ["Crawl-delay", "crawldelay", "crawl delay"],
+    Kind.CONTENT_SIGNAL: ["Content-Signals", "content-signals"],
+    **{kind: [kind.value] for kind in Kind if kind not in {*KEYS, Kind.CONTENT_SIGNAL, Kind.UNKNOWN}},
+}
+UNKNOWN_KEYS = [
+    "user--agent", "user  agent", "user_agent", "agent", "my-user-agent", "x-allow", "allo", "dis-allow", "disalo",
+    "disllow", "site map", "site_map", "", "*", "/", "unknown",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("key", "kind"),
-    [
-        (b"Disallowed", Kind.DISALLOW),
-        (b"Allow all", Kind.ALLOW),
-        (b"Allows", Kind.ALLOW),
-        (b"User-agents", Kind.USER_AGENT),
-        (b"Sitemaps", Kind.SITEMAP),
-        (b"sitemap-index", Kind.SITEMAP),
-        (b"disalow!", Kind.DISALLOW),
-    ],
-)
-def test_google_a_key_matches_by_prefix(key: bytes, kind: Kind) -> None:
-    assert kind_of(key) is kind
+def test_google_a_key_counts_by_its_beginning_and_some_typos_do() -> None:
+    for kind, keys in KEYS.items():
+        assert {key: kind_of(key.encode()) for key in keys} == dict.fromkeys(keys, kind)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        b"user--agent",
-        b"user  agent",
-        b"user_agent",
-        b"agent",
-        b"my-user-agent",
-        b"x-allow",
-        b"dis-allow",
-        b"disalo",
-        b"disllow",
-        b"allo",
-        b"site map",
-        b"site_map",
-        b"\xef\xbb\xbfuser-agent",
-        b"",
-        b"*",
-        b"/",
-    ],
-)
-def test_google_any_other_key_is_unknown(key: bytes) -> None:
-    assert kind_of(key) is Kind.UNKNOWN
+def test_google_any_other_key_is_unknown() -> None:
+    for key in [*map(str.encode, UNKNOWN_KEYS), b"\xef\xbb\xbfuser-agent"]:
+        assert kind_of(key) is Kind.UNKNOWN, key
 
 
-@pytest.mark.parametrize(
-    ("key", "kind"),
-    [
-        (b"Crawl-delay", Kind.CRAWL_DELAY),
-        (b"crawldelay", Kind.CRAWL_DELAY),
-        (b"crawl delay", Kind.CRAWL_DELAY),
-        (b"Request-rate", Kind.REQUEST_RATE),
-        (b"Visit-time", Kind.VISIT_TIME),
-        (b"Host", Kind.HOST),
-        (b"Clean-param", Kind.CLEAN_PARAM),
-        (b"Content-Signals", Kind.CONTENT_SIGNAL),
-        (b"License", Kind.LICENSE),
-        (b"Content-Usage", Kind.CONTENT_USAGE),
-        (b"Noindex", Kind.NOINDEX),
-    ],
-)
-def test_ours_the_records_beside_the_protocol_have_exact_names(key: bytes, kind: Kind) -> None:
-    assert kind_of(key) is kind
-    assert kind_of(key + b"s") is Kind.UNKNOWN
-    assert kind_of(b"x" + key) is Kind.UNKNOWN
+@pytest.mark.parametrize("kind", EXACT_KEYS, ids=str)
+def test_ours_the_records_beside_the_protocol_have_exact_names(kind: Kind) -> None:
+    for key in map(str.encode, EXACT_KEYS[kind]):
+        assert kind_of(key) is kind
+        assert kind_of(key + b"s") is kind_of(b"x" + key) is Kind.UNKNOWN
 
 
 def test_ours_content_signal_may_be_written_in_the_plural() -> None:
     assert kind_of(b"Content-Signal") is kind_of(b"content-signals") is Kind.CONTENT_SIGNAL
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.UNKNOWN], ids=str)
-def test_rfc_2_2_the_case_of_a_key_does_not_count(kind: Kind) -> None:
-    name = kind.value.encode()
-
-    assert kind_of(name.upper()) is kind
-    assert kind_of(name.title()) is kind
-
-
-def test_ours_no_key_spells_unknown() -> None:
-    assert kind_of(b"unknown") is Kind.UNKNOWN
+def test_rfc_2_2_the_case_of_a_key_does_not_count() -> None:
+    for kind in set(Kind) - {Kind.UNKNOWN}:
+        name = kind.value.encode()
+        assert kind_of(name.upper()) is kind_of(name.title()) is kind
 
 
 def test_ours_the_text_of_a_record_keeps_octets_that_are_no_utf_8() -> None:

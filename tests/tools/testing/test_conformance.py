@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scrapy.robotstxt import ProtegoRobotParser, PythonRobotParser, RobotParser
+from scrapy.robotstxt import RobotParser
 from typing_extensions import Self
 
 from scrapy_rep import RepRobotParser
@@ -53,23 +53,6 @@ def test_our_parser_is_right_in_all_that_is_not_disputed() -> None:
     assert [situation.section for situation in ask(RepRobotParser).failed()] == [
         "2.2.2 The allow and disallow lines, disputed"
     ]
-
-
-@pytest.mark.parametrize("parser", [ProtegoRobotParser, PythonRobotParser])
-def test_the_parsers_of_scrapy_are_right_in_most_and_not_in_all(parser: type[RobotParser]) -> None:
-    assert 0.7 * len(EXPECTED) < right(parser) < len(EXPECTED)
-
-
-def test_robotspy_is_right_in_most_and_not_in_all() -> None:
-    pytest.importorskip("robots")
-    from .robotspy_parser import RobotspyParser  # noqa: PLC0415  # needs it
-
-    assert 0.7 * len(EXPECTED) < right(RobotspyParser) < len(EXPECTED)
-
-
-def test_urllib_knows_no_stars() -> None:
-    count, total = ask(PythonRobotParser).sections()["RFC 9309", "2.2.3 Special characters"]
-    assert count < total
 
 
 @pytest.mark.parametrize(("parser", "answer"), [(Constant, True), (Refusing, False)])
