@@ -19,6 +19,7 @@ from scrapy_rep.protocol.display import number_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol import Origin
 
@@ -35,7 +36,8 @@ class FetchLog:
         self._waiting = waiting
         self._failed = OriginLog(logger, logging.INFO, "The first attempt at robots.txt of %d more origins failed")
         self._in_flight: dict[Origin, float] = {}  # when the answer times out, on the monotonic clock
-        self._is_watching = self._is_logged = False
+        self._timer: CallLaterResult | None = None
+        self._is_logged = False
         crawler.signals.connect(self._failed.close, signal=signals.spider_closed)
 
     def failed(self, origin: Origin, why: str, seconds: float) -> None:
@@ -49,26 +51,24 @@ class FetchLog:
     def awaiting(self, origin: Origin, seconds: float) -> Iterator[None]:
         """Inside the ``with`` block an answer of *origin* is awaited, for at most *seconds*."""
         self._in_flight[origin] = monotonic() + seconds
-        if not self._is_watching and not self._is_logged:
-            self._is_watching = True
-            call_later(CLOSING_CHECK, self._watch)
+        if self._timer is None and not self._is_logged:
+            self._timer = call_later(CLOSING_CHECK, self._watch)
         try:
             yield
         finally:
             del self._in_flight[origin]
+            if not self._in_flight and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
     def _watch(self) -> None:
         """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
-        is_closing = Engine(self._crawler).is_closing
-        self._is_watching = bool(self._in_flight) and not is_closing
-        if self._in_flight:
-            self._is_logged = is_closing
-            # Fetches without waiters are cancelled in the meantime, so look once more before logging.
-            call_later(CLOSING_CHECK, self._log_closing if is_closing else self._watch)
+        self._is_logged = is_closing = Engine(self._crawler).is_closing
+        # Fetches without waiters are cancelled in the meantime, so look once more before logging.
+        self._timer = call_later(CLOSING_CHECK, self._log_closing if is_closing else self._watch)
 
     def _log_closing(self) -> None:
-        if not self._in_flight:
-            return
+        self._timer = None
         named = [str(origin) for origin in list(self._in_flight)[:_NAMED]]
         if more := len(self._in_flight) - len(named):
             named.append(number_of(more, "more origin", "more origins"))
