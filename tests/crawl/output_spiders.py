@@ -309,8 +309,8 @@ class Items(Scrapes):
 
     def output(self, response: Any) -> Iterable[Any]:
         yield from (ITEMS[kind](name=response.url) for kind in self.kinds)
-        if self.copies_meta and response.url != self.copies_meta:
-            yield Request(self.copies_meta, self.page, meta=response.meta)
+        if self.copies_meta and not response.url.endswith(self.copies_meta):
+            yield response.follow(self.copies_meta, self.page, meta=response.meta)
 
     def scraped(self, item: Any) -> None:
         stamp = value(item, "robots")
