@@ -19,6 +19,7 @@ from scrapy_rep.protocol.display import number_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol import Origin
 
@@ -35,7 +36,7 @@ class FetchLog:
         self._waiting = waiting
         self._failed = OriginLog(logger, logging.INFO, "The first attempt at robots.txt of %d more origins failed")
         self._in_flight: dict[Origin, float] = {}  # when the answer times out, on the monotonic clock
-        self._timer: Any = None  # runs while answers are awaited
+        self._timer: CallLaterResult | None = None  # runs while answers are awaited
         self._is_logged = False
         crawler.signals.connect(self._failed.close, signal=signals.spider_closed)
 
@@ -67,6 +68,7 @@ class FetchLog:
         self._timer = call_later(CLOSING_CHECK, self._log_closing if is_closing else self._watch)
 
     def _log_closing(self) -> None:
+        self._timer = None
         named = [str(origin) for origin in list(self._in_flight)[:_NAMED]]
         if more := len(self._in_flight) - len(named):
             named.append(number_of(more, "more origin", "more origins"))

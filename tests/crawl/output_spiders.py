@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import attrs
 import scrapy
@@ -164,62 +165,6 @@ if importlib.util.find_spec("pydantic"):
     ITEMS["no pydantic"] = pydantic.create_model("NoModel", name=str)
 
 
-class Items(Recorder):
-    """Yields an item of each of the ``kinds`` from each page, one from start(), and notes what pipelines get."""
-
-    name = "items"
-    kinds: list[str] = ["dict"]
-    copies_meta = ""
-    marks = False
-    marked = 0
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
-        spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider.scraped, signal=signals.item_scraped)
-        crawler.signals.connect(spider.scheduled, signal=signals.request_scheduled)
-        return spider
-
-    async def start(self) -> Any:
-        yield {"name": "start"}
-        async for request in super().start():
-            yield request
-
-    def page(self, response: Any) -> Any:
-        super().page(response)
-        return self.output(response)
-
-    def output(self, response: Any) -> Iterable[Any]:
-        yield from self.items(response)
-        if self.copies_meta and response.url != self.copies_meta:
-            yield Request(self.copies_meta, self.page, meta=response.meta)
-
-    def items(self, response: Any) -> Iterator[Any]:
-        return (ITEMS[kind](name=response.url) for kind in self.kinds)
-
-    def scraped(self, item: Any) -> None:
-        url, stamp = f"item:{value(item, 'name')}", value(item, "robots")
-        if self.marks and stamp != "missing":
-            self.marked += 1
-            for part in (stamp, stamp.get("exception")):
-                if part is not None:
-                    part["mark"] = self.marked
-        self.facts["pages"].append({"url": url, "status": 0, "length": 0, "tag": stamp, "time": 0.0})
-
-    def scheduled(self, request: Request) -> None:
-        self.crawler.stats.inc_value("stamped_requests", int("rep" in request.meta))
-
-
-class ItemsAsync(Items):
-    """The same with an asynchronous generator."""
-
-    name = "items-async"
-
-    async def output(self, response: Any) -> AsyncIterator[Any]:  # type: ignore[override]
-        for output in super().output(response):
-            yield output
-
-
 def value(item: Any, field: str) -> Any:
     if isinstance(item, (dict, scrapy.Item)):
         return item.get(field, "missing")
@@ -286,10 +231,10 @@ class SlowStore(NullStore):
 
 
 class Scrapes(Recorder):
-    """Each page yields an item and a request for each of its links, the first one the ``extra`` requests too."""
+    """Each page yields an item, a request for each of its links, and the ``extra`` requests for its path."""
 
     name = "scrapes"
-    extra: list[dict[str, Any]] = []
+    extra: dict[str, list[dict[str, Any]]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
@@ -301,16 +246,18 @@ class Scrapes(Recorder):
     def page(self, response: Any) -> Any:
         super().page(response)
         yield {"name": response.url}
-        if isinstance(response, scrapy.http.HtmlResponse):
+        yield from self.links(response)
+
+    def links(self, response: Any) -> Iterator[Request]:
+        if b"<a" in response.body:  # of the others, some cannot be parsed
             for href in response.css("a::attr(href), area::attr(href)").getall():
                 yield response.follow(href, self.page)
-        while self.extra:
-            yield Request(callback=self.page, **self.extra.pop())
+        for arguments in self.extra.get(urlsplit(response.url).path, []):
+            yield Request(callback=self.page, **{**arguments, "url": urljoin(response.url, arguments["url"])})
 
     def scraped(self, item: Any) -> None:
-        self.facts["pages"].append(
-            {"url": f"item:{item['name']}", "status": 0, "length": 0, "tag": item.get("robots"), "time": 0.0}
-        )
+        url, stamp = f"item:{value(item, 'name')}", value(item, "robots")
+        self.facts["pages"].append({"url": url, "status": 0, "length": 0, "tag": stamp, "time": 0.0})
 
     def heard(self, response: Any, directives: Any) -> None:
         self.crawler.stats.set_value(f"heard/{response.url}", str(directives))
@@ -326,23 +273,63 @@ class Forgets(Scrapes):
         self.crawler.stats.set_value("alive", sum(1 for _ in iter_all("HtmlResponse")))
 
 
-class CopiesMeta(Recorder):
-    """Each page yields an item, the first one a request with its own meta."""
+class CopiesMeta(Scrapes):
+    """The first page is followed by a request with its own meta."""
 
     name = "copies-meta"
+
+    def links(self, response: Any) -> Iterator[Request]:
+        if not response.url.endswith("/next"):
+            yield response.follow("/next", self.page, meta=response.meta)
+
+
+class Items(Scrapes):
+    """Yields an item of each of the ``kinds`` from each page, one from start(), and notes what pipelines get."""
+
+    name = "items"
+    kinds: list[str] = ["dict"]
+    copies_meta = ""
+    marks = False
+    marked = 0
 
     @classmethod
     def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider.scraped, signal=signals.item_scraped)
+        crawler.signals.connect(spider.scheduled, signal=signals.request_scheduled)
         return spider
 
+    async def start(self) -> Any:
+        yield {"name": "start"}
+        async for request in super().start():
+            yield request
+
     def page(self, response: Any) -> Any:
-        yield {"name": response.url}
-        if not response.url.endswith("/next"):
-            yield response.follow("/next", self.page, meta=response.meta)
+        Recorder.page(self, response)
+        return self.output(response)
+
+    def output(self, response: Any) -> Iterable[Any]:
+        yield from (ITEMS[kind](name=response.url) for kind in self.kinds)
+        if self.copies_meta and not response.url.endswith(self.copies_meta):
+            yield response.follow(self.copies_meta, self.page, meta=response.meta)
 
     def scraped(self, item: Any) -> None:
-        self.facts["pages"].append(
-            {"url": f"item:{item['name']}", "status": 0, "length": 0, "tag": item.get("robots"), "time": 0.0}
-        )
+        stamp = value(item, "robots")
+        if self.marks and stamp != "missing":
+            self.marked += 1
+            for part in (stamp, stamp.get("exception")):
+                if part is not None:
+                    part["mark"] = self.marked
+        super().scraped(item)
+
+    def scheduled(self, request: Request) -> None:
+        self.crawler.stats.inc_value("stamped_requests", int("rep" in request.meta))
+
+
+class ItemsAsync(Items):
+    """The same with an asynchronous generator."""
+
+    name = "items-async"
+
+    async def output(self, response: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+        for output in super().output(response):
+            yield output

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
+from scrapy import Request
 
 from tests.support.crawl import LOOPS, Crawl, crawl, loop_params
 from tests.support.site import Answer, Answers, Site, hang, redirect, reset, robots, truncated
@@ -96,7 +97,15 @@ SITUATIONS = {
         lambda: one(Answer(body=RULES.encode(), headers=[("Content-Encoding", "gzip")])), UNREACHABLE
     ),
 }  # fmt: skip
-IMPATIENT = {"REP_TIMEOUT": 1.5, "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 0.5, "REP_UNREACHABLE_WAIT": 5}
+PATIENT = {"REP_TIMEOUT": 60.0, "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 2.0, "REP_UNREACHABLE_WAIT": 60}
+"""The third attempt would be due four seconds after the second; a page that was slow to fail would make it."""
+
+
+def impatient(request: Request, cause: Request) -> Request:
+    """A ``REP_REQUEST_HOOK``: what hangs is given up soon, and nothing else, however busy the machine is."""
+    if cause.meta["tag"] == "time-out":
+        request.meta["download_timeout"] = 0.5
+    return request
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,9 @@ def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
         for name, situation in SITUATIONS.items():
             for path, answer in situation.answers().items():
                 site.answer(path, answer, origins[name])
-        result = crawl(*(f"{origin}/page" for origin in origins.values()), settings=IMPATIENT, loop=request.param)
+        requests = [{"url": f"{origin}/page", "meta": {"tag": name}} for name, origin in origins.items()]
+        settings = {**PATIENT, "REP_REQUEST_HOOK": f"{__name__}.impatient"}
+        result = crawl(*requests, settings=settings, loop=request.param)
         yield Outcome(result, site, origins)
 
 

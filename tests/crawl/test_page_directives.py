@@ -5,217 +5,219 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.crawl import Crawl, crawl, on_each_loop
+from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, redirect, sitemap
 
-SCRAPES = "tests.crawl.output_spiders:Scrapes"
-HTML = ("Content-Type", "text/html; charset=utf-8")
+from .scraping import HTML, Scraped, html, scrape, x_robots_tag
+
 OBEY: dict[str, Any] = {"REP_PAGE_DIRECTIVES": "obey"}
 DROP: dict[str, Any] = {**OBEY, "REP_NOINDEX": "drop"}
-LINKS = '<a href="/a">a</a> <a href="/b">b</a>'
+WIDELY: dict[str, Any] = {"HTTPERROR_ALLOW_ALL": True, "RETRY_ENABLED": False, "METAREFRESH_ENABLED": False}
+"""Error pages reach their callback; Scrapy's middleware for meta refresh fails on pages that cannot be parsed."""
+
+LINKS = '<a href="a">a</a> <a href="b">b</a>'
+RELS = {"rel/a": "NEXT", "rel/b": "start Prev", "rel/c": "alternate\n stylesheet", "rel/d": "stylesheet"}
+META = '<meta name="robots" content="noindex">'
+
+SITUATIONS: dict[str, tuple[Answer, list[str] | None]] = {
+    "/silent/": (html(LINKS), None),
+    "/both/": (html(LINKS, x_robots_tag("nofollow"), meta="noindex, max-snippet:5"),
+               ["noindex", "nofollow", "max-snippet=5"]),
+    "/noindex/": (html(LINKS, meta="noindex"), ["noindex"]),
+    "/none/": (html(LINKS, meta="none"), ["noindex", "nofollow"]),
+    "/nofollow/": (html(f'{LINKS}<area href="area"><iframe src="frame">', meta="nofollow"), ["nofollow"]),
+    "/spelt/": (html('<base href="sub/"><a href="x?b=2&amp;a=1#part">x</a>', meta="nofollow"), ["nofollow"]),
+    "/rels/": (html("".join(f'<link rel="{rel}" href="{path}">' for path, rel in RELS.items()), meta="nofollow"),
+               ["nofollow"]),
+    "/expired/": (html(LINKS, x_robots_tag("unavailable_after: 25 Jun 2010 15:00:00 PST")),
+                  ["noindex", "unavailable_after=2010-06-25T23:00:00Z"]),
+    "/expires/": (html(meta="unavailable_after: 2099-01-01"), ["unavailable_after=2099-01-01T00:00:00Z"]),
+    "/pdf": (Answer(body=b'%PDF <meta name="robots" content="nofollow">',
+                    headers=[("Content-Type", "application/pdf"), x_robots_tag("noindex")]), ["noindex"]),
+    "/header": (html("", x_robots_tag("otherbot: nofollow, mybot: noindex")), ["noindex"]),
+    "/element": (html('<meta name="MyBot" content="noindex">'), ["noindex"]),
+    "/others": (html('<meta name="otherbot" content="noindex"><meta name="my-news" content="noindex">'), None),
+    "/404/": (html(LINKS, meta="none", status=404), ["noindex", "nofollow"]),
+    "/503/": (html(LINKS, meta="none", status=503), ["noindex", "nofollow"]),
+    "/base": (Answer(body=f'<head><base href="http://[">{META}</head>'.encode(), headers=[HTML]), ["noindex"]),
+    "/charset": (Answer(body=META.encode(), headers=[("Content-Type", "text/html; charset=hex")]), ["noindex"]),
+}  # fmt: skip
+"""Pages, and what each says to mybot."""
+
+SAID = {f"{word}_count": sum(word in (says or ()) for _, says in SITUATIONS.values())
+        for word in ("noindex", "nofollow")}  # fmt: skip
+
+MOVED = redirect("/there/")
+PAGES = {
+    **{path: page for path, (page, _) in SITUATIONS.items()},
+    "/moved": Answer(MOVED.status, headers=[*MOVED.headers, x_robots_tag("noindex, nofollow")]),
+    "/there/": html(LINKS),
+}
+FIRST = [path for path in PAGES if path != "/there/"]
+EXTRA = {
+    "/nofollow/": [{"url": "api"}, {"url": "frame"}, {"url": "a", "method": "POST"},
+                   {"url": "b", "meta": {"rep_follow": True}}],
+    "/none/": [{"url": "api"}],
+    "/spelt/": [{"url": "sub/x?a=1&b=2"}],
+    "/rels/": [{"url": path} for path in RELS],
+}  # fmt: skip
+"""What the callbacks of some pages request beside the links."""
 
 
-def html(body: str = "", *headers: tuple[str, str], meta: str = "", **kwargs: Any) -> Answer:
-    """A page with *headers*, and *meta* as its robots meta element."""
-    head = f'<meta name="robots" content="{meta}">' if meta else ""
-    text = f"<html><head>{head}</head><body>{body}</body></html>"
-    return Answer(body=text.encode(), headers=[HTML, *headers], **kwargs)
+def scraped(**settings: Any) -> Scraped:
+    return scrape(PAGES, FIRST, attributes={"extra": EXTRA}, **WIDELY, **settings)
 
 
-def x_robots_tag(value: str) -> tuple[str, str]:
-    return ("X-Robots-Tag", value)
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "audit.jsonl"
 
 
-def scrape(site: Site, path: str = "/", loop: str = "asyncio", attributes: Any = None, **settings: Any) -> Crawl:
-    settings = {"REP_ITEM_FIELD": "robots", "USER_AGENT": "mybot/1.0", **settings}
-    return crawl(f"{site.origin}{path}", spider=SCRAPES, loop=loop, attributes=attributes, settings=settings)
+@pytest.fixture(scope="module")
+def reported(audit: Path) -> Scraped:
+    return scraped(REP_AUDIT=str(audit))
 
 
-def paths(result: Crawl) -> list[str]:
-    """The paths of the pages."""
-    return sorted(urlsplit(page.url).path for page in result.pages if page.url.startswith("http"))
+@pytest.fixture(scope="module")
+def obeyed() -> Scraped:
+    return scraped(**OBEY, REP_PURPOSES=["ai-train"])
 
 
-def items(result: Crawl) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def dropped() -> Scraped:
+    return scraped(**DROP)
+
+
+def pages(result: Scraped) -> dict[str, Any]:
     """What the field of each item says about its page, by path."""
-    found = {urlsplit(page.url[5:]).path: page.tag for page in result.pages if page.url.startswith("item:")}
-    return {path: tag and tag["page"] for path, tag in found.items()}
+    return {path: tag and tag["page"] for path, tag in result.items.items()}
 
 
-def page_stats(result: Crawl) -> dict[str, int]:
-    return {name[9:]: value for name, value in result.stats.items() if name.startswith("rep/page/")}
-
-
-@on_each_loop
-def test_ours_by_default_a_page_is_counted_and_stamped_and_nothing_is_dropped(loop: str) -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, x_robots_tag("nofollow"), meta="noindex, max-snippet:5"))
-        result = scrape(site, loop=loop)
-    assert paths(result) == ["/", "/a", "/b"]
-    assert items(result) == {"/": ["noindex", "nofollow", "max-snippet=5"], "/a": None, "/b": None}
-    assert page_stats(result) == {"noindex_count": 1, "nofollow_count": 1}
-    assert result.stats[f"heard/{site.origin}/"] == "noindex, nofollow, max-snippet=5"
-    stamps = {urlsplit(page.url).path: page.stamp for page in result.pages if page.stamp}
-    assert stamps["/"]["page"] == ["noindex", "nofollow", "max-snippet=5"]
-    assert stamps["/a"]["page"] is None
+def test_ours_by_default_pages_are_counted_and_stamped_and_nothing_is_dropped(reported: Scraped) -> None:
+    said = pages(reported)
+    assert {path: said[path] for path in SITUATIONS} == {path: says for path, (_, says) in SITUATIONS.items()}
+    assert {path: stamp["page"] for path, stamp in reported.stamps.items()} == said
+    for path in ("/both/", "/noindex/", "/expired/", "/404/", "/503/"):
+        assert reported.requested(path) == [path, f"{path}a", f"{path}b"]
+    assert reported.stats("rep/page/") == SAID
+    assert reported.crawl.stats[f"heard/{reported.site.origin}/both/"] == "noindex, nofollow, max-snippet=5"
 
 
 def test_ours_what_is_ignored_is_not_read() -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, x_robots_tag("nofollow"), meta="noindex"))
-        result = scrape(site, REP_PAGE_DIRECTIVES="ignore")
-    assert paths(result) == ["/", "/a", "/b"]
-    assert items(result)["/"] is None
-    assert page_stats(result) == {}
+    ignored = scraped(REP_PAGE_DIRECTIVES="ignore")
+    assert ignored.requested("/both/") == ["/both/", "/both/a", "/both/b"]
+    assert set(pages(ignored).values()) == {None}
+    assert ignored.stats("rep/page/") == {}
 
 
-@on_each_loop
-def test_google_links_of_a_nofollow_page_are_dropped_and_nothing_else_is(loop: str) -> None:
-    with Site() as site:
-        site.answer("/", html(f'{LINKS}<area href="/area"><iframe src="/frame">', meta="nofollow"))
-        extra = [
-            {"url": f"{site.origin}/api"},
-            {"url": f"{site.origin}/frame"},
-            {"url": f"{site.origin}/a", "method": "POST"},
-            {"url": f"{site.origin}/b", "meta": {"rep_follow": True}},
-        ]
-        result = scrape(site, loop=loop, attributes={"extra": extra}, **OBEY)
-        assert sorted((arrival.method, arrival.path) for arrival in site.log) == [
-            ("GET", "/"), ("GET", "/api"), ("GET", "/b"), ("GET", "/robots.txt"), ("POST", "/a"),
-        ]  # fmt: skip
-    assert page_stats(result) == {"nofollow_count": 1, "link_dropped_count": 4}
-    assert f"Link not followed, its page says nofollow: <GET {site.origin}/a>" in result.lines("DEBUG")
+def test_google_links_of_a_nofollow_page_are_dropped_and_nothing_else_is(obeyed: Scraped) -> None:
+    arrivals = [(arrival.method, arrival.path) for arrival in obeyed.site.log]
+    assert sorted(each for each in arrivals if each[1].startswith("/nofollow/")) == [
+        ("GET", "/nofollow/"), ("GET", "/nofollow/api"), ("GET", "/nofollow/b"), ("POST", "/nofollow/a"),
+    ]  # fmt: skip
+    assert obeyed.requested("/both/") == ["/both/"]
+    assert obeyed.requested("/noindex/") == ["/noindex/", "/noindex/a", "/noindex/b"]
+    line = f"Link not followed, its page says nofollow: <GET {obeyed.site.origin}/nofollow/a>"
+    assert line in obeyed.crawl.lines("DEBUG")
 
 
-def test_ours_nofollow_may_cut_off_all_requests_of_a_page() -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, meta="none"))
-        attributes = {"extra": [{"url": f"{site.origin}/api"}]}
-        result = scrape(site, attributes=attributes, REP_NOFOLLOW="all", **OBEY)
-    assert paths(result) == ["/"]
+def test_ours_nofollow_may_cut_off_all_requests_of_a_page(obeyed: Scraped) -> None:
+    assert obeyed.requested("/none/") == ["/none/", "/none/api"]
+    assert scraped(**OBEY, REP_NOFOLLOW="all").requested("/none/") == ["/none/"]
 
 
-def test_ours_links_are_compared_as_the_duplicate_filter_does() -> None:
-    with Site() as site:
-        site.answer("/", html('<base href="/sub/"><a href="x?b=2&amp;a=1#part">x</a>', meta="nofollow"))
-        attributes = {"extra": [{"url": f"{site.origin}/sub/x?a=1&b=2"}]}
-        result = scrape(site, attributes=attributes, **OBEY)
-    assert paths(result) == ["/"]
+def test_ours_links_are_compared_as_the_duplicate_filter_does(obeyed: Scraped) -> None:
+    assert obeyed.requested("/spelt/") == ["/spelt/"]
 
 
-@on_each_loop
-def test_google_items_of_a_noindex_page_are_dropped_and_its_links_followed(loop: str) -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, meta="noindex"))
-        result = scrape(site, loop=loop, **DROP)
-    assert paths(result) == ["/", "/a", "/b"]
-    assert sorted(items(result)) == ["/a", "/b"]
-    assert page_stats(result) == {"noindex_count": 1, "item_dropped_count": 1}
-    assert f"Item dropped, its page says noindex: {site.origin}/" in result.lines("DEBUG")
+def test_html_standard_a_link_element_counts_by_each_word_of_its_rel_in_any_case(obeyed: Scraped) -> None:
+    assert obeyed.requested("/rels/") == ["/rels/", "/rels/rel/d"]
 
 
-@on_each_loop
-def test_ours_items_of_a_noindex_page_are_marked_if_it_is_obeyed(loop: str) -> None:
-    with Site() as site:
-        site.answer("/", html(meta="noindex"))
-        result = scrape(site, loop=loop, **OBEY)
-    assert items(result) == {"/": ["noindex"]}
-    assert page_stats(result) == {"noindex_count": 1, "item_marked_count": 1}
+def test_google_items_of_a_noindex_page_are_dropped_and_its_links_followed(dropped: Scraped) -> None:
+    assert dropped.requested("/noindex/") == ["/noindex/", "/noindex/a", "/noindex/b"]
+    assert {path for path in dropped.items if path.startswith("/noindex/")} == {"/noindex/a", "/noindex/b"}
+    assert f"Item dropped, its page says noindex: {dropped.site.origin}/noindex/" in dropped.crawl.lines("DEBUG")
 
 
-def test_google_a_page_is_noindex_once_it_is_no_longer_available() -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, x_robots_tag("unavailable_after: 25 Jun 2010 15:00:00 PST")))
-        site.answer("/a", html(meta="unavailable_after: 2099-01-01"))
-        result = scrape(site, **DROP)
-    assert items(result) == {"/a": ["unavailable_after=2099-01-01T00:00:00Z"], "/b": None}
+def test_google_items_are_dropped_by_header_by_element_and_by_date_for_the_named_agent(dropped: Scraped) -> None:
+    kept = {path for path in SITUATIONS if path in dropped.items}
+    restricted = {path for path, (_, says) in SITUATIONS.items() if says and "noindex" in says}
+    assert kept == set(SITUATIONS) - restricted | {"/404/", "/503/"}, "an error page has no effect"
+    named = scraped(**DROP, REP_USER_AGENTS="my-news,my")
+    assert {path for path in ("/header", "/element", "/others") if path in named.items} == {"/header", "/element"}
 
 
-@on_each_loop
-def test_google_a_pdf_speaks_by_its_header_alone(loop: str) -> None:
-    pdf = Answer(
-        body=b'%PDF <meta name="robots" content="nofollow">',
-        headers=[("Content-Type", "application/pdf"), x_robots_tag("noindex")],
-    )
-    with Site() as site:
-        site.answer("/", pdf)
-        result = scrape(site, loop=loop, **DROP)
-    assert items(result) == {}
-    assert page_stats(result) == {"noindex_count": 1, "item_dropped_count": 1}
+def test_ours_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scraped) -> None:
+    assert pages(obeyed)["/noindex/"] == ["noindex"]
+    links = 2 + 2 + 4 + 2 + 3  # of /both/, /none/, /nofollow/, /spelt/ and /rels/
+    items = SAID["noindex_count"] - 2  # not those of the error pages
+    assert obeyed.stats("rep/page/") == {**SAID, "link_dropped_count": links, "item_marked_count": items}
+    assert dropped.stats("rep/page/") == {**SAID, "link_dropped_count": links, "item_dropped_count": items}
 
 
-@on_each_loop
-def test_google_a_named_agent_is_addressed_by_header_and_element(loop: str) -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, x_robots_tag("otherbot: nofollow, mybot: noindex")))
-        site.answer("/a", html('<meta name="otherbot" content="noindex"><meta name="my-news" content="noindex">'))
-        site.answer("/b", html('<meta name="MyBot" content="noindex">'))
-        result = scrape(site, loop=loop, **DROP)
-        named = scrape(site, loop=loop, REP_USER_AGENTS="my-news,my", **DROP)
-    assert list(items(result)) == ["/a"]
-    assert sorted(items(named)) == ["/", "/b"]
+@pytest.mark.parametrize("path", ["/404/", "/503/"])
+def test_ours_an_error_page_is_read_and_has_no_effect(dropped: Scraped, path: str) -> None:
+    assert dropped.requested(path) == [path, f"{path}a", f"{path}b"]
+    assert pages(dropped)[path] == ["noindex", "nofollow"]
 
 
-@on_each_loop
-def test_ours_a_sitemap_with_noindex_stops_nothing(loop: str) -> None:
+def test_ours_what_a_redirect_says_is_for_its_own_url(dropped: Scraped) -> None:
+    assert dropped.requested("/there/") == ["/there/", "/there/a", "/there/b"]
+    assert "/there/" in dropped.items
+
+
+def test_ours_a_page_that_the_parser_fails_on_reaches_its_callback(obeyed: Scraped) -> None:
+    assert [pages(obeyed)[path] for path in ("/base", "/charset")] == [["noindex"]] * 2
+
+
+def test_ours_the_audit_log_names_pages_that_restrict(reported: Scraped, audit: Path) -> None:
+    told = [json.loads(line) for line in audit.read_text().splitlines()]
+    events = {event["url"]: event for event in told if event["event"] == "page"}
+    event = events[f"{reported.site.origin}/header"]
+    assert {name: event[name] for name in ("status", "directives", "said")} == {
+        "status": 200,
+        "directives": ["noindex"],
+        "said": [{"text": "noindex", "source": "X-Robots-Tag", "agent": "mybot"}],
+    }
+    assert f"{reported.site.origin}/expires/" not in events
+
+
+def test_ours_a_sitemap_with_noindex_stops_nothing() -> None:
     with Site() as site:
         listed = sitemap(f"{site.origin}/a", f"{site.origin}/b")
         marked = Answer(body=listed.body, headers=[*listed.headers, x_robots_tag("noindex, nofollow")])
         site.answer("/sitemap.xml", marked)
         spider = "tests.crawl.sitemap_spiders:Scrapys"
         attributes = {"sitemap_urls": [f"{site.origin}/sitemap.xml"]}
-        result = crawl(spider=spider, loop=loop, attributes=attributes, settings={**DROP, "REP_NOFOLLOW": "all"})
-    assert paths(result) == ["/a", "/b"]
-    assert page_stats(result) == {}
+        result = crawl(spider=spider, attributes=attributes, settings={**DROP, "REP_NOFOLLOW": "all"})
+    assert sorted(result.urls) == [f"{site.origin}/a", f"{site.origin}/b"]
+    assert not any(name.startswith("rep/page/") for name in result.stats)
 
 
-@on_each_loop
-def test_ours_what_a_redirect_says_is_for_its_own_url(loop: str) -> None:
-    with Site() as site:
-        moved = redirect("/a")
-        site.answer("/", Answer(moved.status, headers=[*moved.headers, x_robots_tag("noindex, nofollow")]))
-        site.answer("/a", html(LINKS))
-        result = scrape(site, loop=loop, **DROP)
-    assert sorted(items(result)) == ["/a", "/b"]
-    assert page_stats(result) == {}
-
-
-@pytest.mark.parametrize("status", [404, 503])
-def test_ours_an_error_page_is_read_and_has_no_effect(status: int) -> None:
-    with Site() as site:
-        site.answer("/", html(LINKS, meta="none", status=status))
-        settings: dict[str, Any] = {"HTTPERROR_ALLOW_ALL": True, "RETRY_ENABLED": False, **DROP}
-        result = scrape(site, **settings)
-    assert paths(result) == ["/", "/a", "/b"]
-    assert items(result)["/"] == ["noindex", "nofollow"]
-
-
-@on_each_loop
-def test_ours_a_cached_page_says_what_it_said(loop: str, tmp_path: Path) -> None:
+def test_ours_a_cached_page_says_what_it_said(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), **DROP}
     with Site() as site:
         site.answer("/", html(LINKS, x_robots_tag("noindex, nofollow")))
-        scrape(site, loop=loop, **settings)
+        scrape(site, **settings)
         site.answer("/", html(LINKS))
-        result = scrape(site, loop=loop, **settings)
-    assert result.stats["httpcache/hit"] >= 1
-    assert (paths(result), items(result)) == (["/"], {})
+        result = scrape(site, **settings)
+    assert result.crawl.stats["httpcache/hit"] >= 1
+    assert (result.crawl.urls, result.items) == ([f"{site.origin}/"], {})
 
 
-@on_each_loop
-def test_ours_a_crawl_that_is_resumed_follows_what_pages_say(loop: str, tmp_path: Path) -> None:
+def test_ours_a_crawl_that_is_resumed_follows_what_pages_say(tmp_path: Path) -> None:
+    extra: dict[str, Any] = {"JOBDIR": str(tmp_path), **DROP}
     with Site() as site:
         site.answer("/", html(LINKS))
         site.answer("/a", html('<a href="/c">c</a>', meta="none"))
-        extra: dict[str, Any] = {"JOBDIR": str(tmp_path), **DROP}
-        first = scrape(site, loop=loop, CLOSESPIDER_PAGECOUNT=1, CONCURRENT_REQUESTS=1, **extra)
-        result = scrape(site, loop=loop, **extra)
-    assert sorted(set(paths(first) + paths(result))) == ["/", "/a", "/b"]
-    assert sorted({*items(first), *items(result)}) == ["/", "/b"]
+        first = scrape(site, CLOSESPIDER_PAGECOUNT=1, CONCURRENT_REQUESTS=1, **extra)
+        result = scrape(site, **extra)
+    assert sorted(set(site.paths()) - {"/robots.txt"}) == ["/", "/a", "/b"]
+    assert sorted({*first.items, *result.items}) == ["/", "/b"]
 
 
 REL = '<a rel="nofollow" href="/a">a</a> <a rel="UGC, noopener" href="/b">b</a> <a href="/c">c</a>'
@@ -223,75 +225,39 @@ TWICE = f'{REL}<a href="/a">once more</a>'
 
 
 @pytest.mark.parametrize(
-    ("body", "settings", "expected"),
+    ("body", "settings", "followed"),
     [
-        (REL, {}, ["/", "/a", "/b", "/c"]),
-        (REL, {"REP_REL_NOFOLLOW": "report"}, ["/", "/a", "/b", "/c"]),
-        (REL, {"REP_REL_NOFOLLOW": "obey"}, ["/", "/b", "/c"]),
-        (TWICE, {"REP_REL_NOFOLLOW": "obey"}, ["/", "/a", "/b", "/c"]),
-        (REL, {"REP_REL_NOFOLLOW": "obey", "REP_REL_WORDS": "ugc,sponsored"}, ["/", "/a", "/c"]),
-        (REL, {"REP_REL_NOFOLLOW": "obey", "REP_PAGE_DIRECTIVES": "ignore"}, ["/", "/b", "/c"]),
+        (REL, {}, "abc"),
+        (REL, {"REP_REL_NOFOLLOW": "report"}, "abc"),
+        (REL, {"REP_REL_NOFOLLOW": "obey"}, "bc"),
+        (TWICE, {"REP_REL_NOFOLLOW": "obey"}, "abc"),
+        (REL, {"REP_REL_NOFOLLOW": "obey", "REP_REL_WORDS": "ugc,sponsored"}, "ac"),
+        (REL, {"REP_REL_NOFOLLOW": "obey", "REP_PAGE_DIRECTIVES": "ignore"}, "bc"),
     ],
 )
-def test_ours_rel_of_a_link_counts_if_a_setting_says_so(body: str, settings: Any, expected: list[str]) -> None:
-    with Site() as site:
-        site.answer("/", html(body))
-        assert paths(scrape(site, **settings)) == expected
-
-
-def test_ours_links_that_rel_marks_are_reported_by_number() -> None:
-    with Site() as site:
-        site.answer("/", html(REL))
-        assert page_stats(scrape(site, REP_REL_NOFOLLOW="report")) == {"rel_nofollow_count": 1}
+def test_ours_rel_of_a_link_counts_if_a_setting_says_so(body: str, settings: Any, followed: str) -> None:
+    result = scrape({"/": html(body)}, **settings)
+    assert result.requested() == ["/", *(f"/{name}" for name in followed)]
+    if settings == {"REP_REL_NOFOLLOW": "report"}:
+        assert result.stats("rep/page/") == {"rel_nofollow_count": 1}
 
 
 def test_ours_a_page_without_robots_txt_is_stamped_too() -> None:
-    with Site() as site:
-        site.answer("/", html(meta="noindex"))
-        result = scrape(site, ROBOTSTXT_OBEY=False)
-    (stamp,) = (page.stamp for page in result.pages if page.stamp)
+    stamp = scrape({"/": html(meta="noindex")}, ROBOTSTXT_OBEY=False).stamps["/"]
     assert (stamp["mode"], stamp["page"]) == ("off", ["noindex"])
 
 
-def test_ours_the_audit_log_names_pages_that_restrict(tmp_path: Path) -> None:
-    audit = tmp_path / "audit.jsonl"
-    with Site() as site:
-        site.answer("/", html(LINKS, x_robots_tag("mybot: noindex")))
-        site.answer("/a", html(meta="max-image-preview:large"))
-        scrape(site, REP_AUDIT=str(audit))
-    (event,) = (event for line in audit.read_text().splitlines() if (event := json.loads(line))["event"] == "page")
-    assert {name: event[name] for name in ("url", "status", "directives", "said")} == {
-        "url": f"{site.origin}/",
-        "status": 200,
-        "directives": ["noindex"],
-        "said": [{"text": "noindex", "source": "X-Robots-Tag", "agent": "mybot"}],
-    }
-
-
 def test_ours_long_pages_and_many_fields_are_read_up_to_a_bound() -> None:
-    with Site() as site:
-        meta = '<meta name="robots" content="noindex">'
-        late = f"<p>{'x' * 3_000_000}</p>"
-        site.answer("/", html(f"{LINKS}{late}{meta}"))
-        site.answer("/a", html(f"{meta}{late}"))
-        site.answer("/b", html("", *[x_robots_tag("noarchive")] * 300, x_robots_tag("nofollow")))
-        result = scrape(site, LOG_LEVEL="INFO")
-    assert items(result) == {"/": None, "/a": ["noindex"], "/b": ["nofollow", "noarchive"]}
+    late = f"<p>{'x' * 3_000_000}</p>"
+    fields = [*[x_robots_tag("noarchive")] * 300, x_robots_tag("nofollow")]
+    situations = {"/late": html(late + META), "/early": html(META + late), "/many": html("", *fields)}
+    result = scrape(situations, situations, LOG_LEVEL="INFO")
+    assert pages(result) == {"/late": None, "/early": ["noindex"], "/many": ["nofollow", "noarchive"]}
 
 
 def test_ours_settings_that_cannot_be_used_say_what_to_write() -> None:
-    result = crawl("data:,x", settings={"REP_PAGE_DIRECTIVES": "yes"}, apart=True)
+    result = crawl("data:,x", settings={"REP_PAGE_DIRECTIVES": "yes"})
     assert "REP_PAGE_DIRECTIVES = 'yes': expected one of ignore, report, obey" in str(result.lines("CRITICAL"))
-
-
-def test_html_standard_a_link_element_counts_by_each_word_of_its_rel_in_any_case() -> None:
-    rels = {"/a": "NEXT", "/b": "start Prev", "/c": "alternate\n stylesheet", "/d": "stylesheet"}
-    head = "".join(f'<link rel="{rel}" href="{path}">' for path, rel in rels.items())
-    with Site() as site:
-        site.answer("/", html(head, meta="nofollow"))
-        extra = [{"url": f"{site.origin}{path}"} for path in rels]
-        result = scrape(site, attributes={"extra": extra}, **OBEY)
-    assert paths(result) == ["/", "/d"]
 
 
 WITHOUT_GATE = {"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}}
@@ -299,37 +265,16 @@ WITHOUT_GATE = {"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}}
 
 @pytest.mark.parametrize("gate", [{}, {"ROBOTSTXT_OBEY": False}, WITHOUT_GATE], ids=str)
 def test_ours_a_stamp_that_a_request_copies_says_nothing_of_its_page(gate: dict[str, Any]) -> None:
-    with Site() as site:
-        site.answer("/", html(meta="noindex, noai"))
-        settings = {"REP_ITEM_FIELD": "robots", "REP_PURPOSES": ["ai-train"], **gate}
-        site.answer("/next", html())
-        spider = "tests.crawl.output_spiders:CopiesMeta"
-        result = crawl(f"{site.origin}/", spider=spider, settings=settings)
-    assert items(result) == {"/": ["noindex", "noai"], "/next": None}
-    assert result.stats["rep/ai/ai-train/no_count"] == 1
+    situations = {"/": html(meta="noindex, noai"), "/next": html()}
+    result = scrape(situations, spider="CopiesMeta", REP_PURPOSES=["ai-train"], **gate)
+    assert pages(result) == {"/": ["noindex", "noai"], "/next": None}
+    assert result.crawl.stats["rep/ai/ai-train/no_count"] == 1
 
 
 @pytest.mark.parametrize("settings", [OBEY, {"REP_REL_NOFOLLOW": "report"}], ids=str)
 def test_ours_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
-    with Site() as site:
-        site.answer("/", html("".join(f'<a href="/{number}">x</a>' for number in range(20)), meta="noindex"))
-        for number in range(20):
-            site.answer(f"/{number}", html('<a rel="nofollow" href="/x">x</a>', meta="none"))
-        spider = "tests.crawl.output_spiders:Forgets"
-        result = crawl(f"{site.origin}/", spider=spider, settings=settings, apart=True)
-    assert len(paths(result)) >= 21
-    assert result.stats["alive"] < 5
-
-
-@on_each_loop
-def test_ours_a_page_that_the_parser_fails_on_reaches_its_callback(loop: str) -> None:
-    with Site() as site:
-        body = b'<head><base href="http://["><meta name="robots" content="noindex"></head>'
-        site.answer("/base", Answer(body=body, headers=[("Content-Type", "text/html; charset=utf-8")]))
-        site.answer("/charset", Answer(body=body, headers=[("Content-Type", "text/html; charset=hex")]))
-        urls = [f"{site.origin}/base", f"{site.origin}/charset"]
-        # Scrapy's middleware for meta refresh fails on such pages too.
-        settings = {**OBEY, "REP_PURPOSES": ["ai-train"], "METAREFRESH_ENABLED": False}
-        result = crawl(*urls, loop=loop, settings=settings)
-    assert sorted(result.urls) == urls
-    assert page_stats(result) == {"noindex_count": 2}
+    linked = {f"/{number}": html('<a rel="nofollow" href="/x">x</a>', meta="none") for number in range(20)}
+    start = html("".join(f'<a href="{path}">x</a>' for path in linked), meta="noindex")
+    result = scrape({"/": start, **linked}, spider="Forgets", **settings)
+    assert len(result.requested()) >= 21
+    assert result.crawl.stats["alive"] < 5

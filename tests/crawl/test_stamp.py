@@ -2,124 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tests.support.crawl import crawl, on_each_loop
+import pytest
+
+from tests.support.crawl import Crawl, crawl
+from tests.support.crawl_site import visit
 from tests.support.site import Answer, Site, redirect, robots, sequence
 
 RULES = "User-agent: *\nAllow: /open\nDisallow: /private\n"
 LIE = {"rep": {"v": 1, "mode": "obey", "verdict": "allowed", "rule": "Allow: /lie", "line": 99}}
+EXEMPT = {"dont_obey_robotstxt": True}
 SPIDERS = "tests.crawl.spiders"
 
 
-@on_each_loop
-def test_ours_a_page_carries_what_robots_txt_said(loop: str) -> None:
+@pytest.fixture
+def site() -> Iterator[Site]:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
-        result = crawl(f"{site.origin}/open", f"{site.origin}/other", settings={"USER_AGENT": "my/1"}, loop=loop)
-    stamps = {page.url: page.stamp for page in result.pages}
-    fetched = stamps[f"{site.origin}/open"]["fetched"]  # type: ignore[index]
-    assert stamps[f"{site.origin}/open"] == {
+        yield site
+
+
+@pytest.fixture(scope="module")
+def stamps() -> dict[str, Any]:
+    """The stamp of each page, by its path, of requests that have a copied one, but for two."""
+    answers = {"/again": sequence(Answer(503), redirect("/open/retried"))}
+    lying = [{"url": url, "meta": LIE} for url in ("/open/copied", "data:,x", "/again")]
+    exempt = {"url": "/exempt", "meta": LIE | EXEMPT}
+    site, result = visit(RULES, "/open", "/other", *lying, exempt, answers=answers, USER_AGENT="my/1")
+    found = {page.url.removeprefix(site.origin): page.stamp for page in result.pages}
+    return {"origin": site.origin, **found}
+
+
+def test_ours_a_page_carries_what_robots_txt_said(stamps: dict[str, Any]) -> None:
+    origin = stamps["origin"]
+    assert stamps["/open"] == {
         "v": 1, "mode": "obey", "verdict": "allowed", "reason": "rule", "rule": "Allow: /open", "line": 2,
-        "agent": "my", "origin": site.origin, "robots": f"{site.origin}/robots.txt", "status": 200,
-        "sha256": sha256(RULES.encode()).hexdigest(), "fetched": fetched, "source": "fetched", "exception": None,
-        "page": None, "ai": None,
+        "agent": "my", "origin": origin, "robots": f"{origin}/robots.txt", "status": 200,
+        "sha256": sha256(RULES.encode()).hexdigest(), "fetched": stamps["/open"]["fetched"], "source": "fetched",
+        "exception": None, "page": None, "ai": None,
     }  # fmt: skip
-    assert {**stamps[f"{site.origin}/other"]} == {  # type: ignore[dict-item]
-        **stamps[f"{site.origin}/open"], "reason": "no rule", "rule": None, "line": 0,  # type: ignore[dict-item]
-    }  # fmt: skip
+    assert stamps["/other"] == {**stamps["/open"], "reason": "no rule", "rule": None, "line": 0}
 
 
-def test_ours_without_a_robots_txt_the_stamp_names_its_status_and_no_body() -> None:
-    with Site() as site:
-        (page,) = crawl(f"{site.origin}/page").pages
-    assert page.stamp is not None
-    assert (page.stamp["reason"], page.stamp["status"], page.stamp["sha256"]) == ("unavailable", 404, None)
+def test_ours_a_copied_stamp_never_stays(stamps: dict[str, Any]) -> None:
+    assert stamps["/open/copied"] == stamps["/open"]
+    assert (stamps["/exempt"]["verdict"], stamps["/exempt"]["line"]) == ("ignored", 0)
+    assert stamps["data:,x"] is None
 
 
-def test_ours_the_stamp_names_the_robots_txt_that_redirects_led_to() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", redirect("/moved.txt"))
-        site.answer("/moved.txt", robots(RULES))
-        (page,) = crawl(f"{site.origin}/open").pages
-    assert page.stamp is not None
-    assert (page.stamp["robots"], page.stamp["line"]) == (f"{site.origin}/moved.txt", 2)
+def test_ours_retries_and_redirects_are_stamped_by_their_own_url(stamps: dict[str, Any]) -> None:
+    assert stamps["/open/retried"]["rule"] == "Allow: /open"
 
 
-@on_each_loop
-def test_ours_a_copied_stamp_never_stays(loop: str) -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        urls = [f"{site.origin}/open", f"{site.origin}/exempt", "data:,x"]
-        exempt = {"dont_obey_robotstxt": True}
-        requests = [
-            {"url": urls[0], "meta": LIE},
-            {"url": urls[1], "meta": LIE | exempt},
-            {"url": urls[2], "meta": LIE},
-        ]
-        result = crawl(*requests, loop=loop)
-    stamps = {page.url: page.stamp and (page.stamp["verdict"], page.stamp["line"]) for page in result.pages}
-    assert stamps == {urls[0]: ("allowed", 2), urls[1]: ("ignored", 0), urls[2]: None}
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        (None, {"reason": "unavailable", "status": 404, "sha256": None}),
+        (redirect("/moved.txt"), {"robots": "/moved.txt", "line": 2}),
+    ],
+)
+def test_ours_the_stamp_names_the_robots_txt_that_answered(rules: Any, expected: dict[str, Any]) -> None:
+    site, result = visit(rules, "/open", answers={"/moved.txt": robots(RULES)})
+    (stamp,) = (page.stamp for page in result.pages if page.stamp)
+    assert {name: str(stamp[name]).removeprefix(site.origin) for name in expected} == {
+        name: str(value) for name, value in expected.items()
+    }
 
 
 def test_ours_a_forbidden_request_has_no_stamp() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        spider = f"{SPIDERS}:ReportsMetaOfFailures"
-        result = crawl({"url": f"{site.origin}/private", "meta": LIE}, spider=spider)
+    lying = {"url": "/private", "meta": LIE}
+    _, result = visit(RULES, lying, spider=f"{SPIDERS}:ReportsMetaOfFailures")
     assert result.failures[0].tag == "no stamp"
 
 
-@on_each_loop
-def test_ours_retries_and_redirects_are_stamped_by_their_own_url(loop: str) -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        site.answer("/again", sequence(Answer(503), redirect("/open")))
-        (page,) = crawl(f"{site.origin}/again", loop=loop).pages
-    assert page.stamp is not None
-    assert (page.url, page.stamp["rule"]) == (f"{site.origin}/open", "Allow: /open")
+def page(result: Crawl) -> tuple[list[str], Any]:
+    """The flags and the stamp of the only page."""
+    (page,) = result.pages
+    return list(page.flags), page.stamp
 
 
-def test_ours_a_page_from_the_http_cache_is_stamped(tmp_path: Path) -> None:
+def test_ours_a_page_from_the_http_cache_is_stamped(site: Site, tmp_path: Path) -> None:
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        for _ in range(2):
-            (page,) = crawl(f"{site.origin}/open", settings=settings).pages
-    assert page.flags == ["cached"]
-    assert page.stamp is not None
-    assert page.stamp["verdict"] == "allowed"
+    _, (flags, stamp) = (page(crawl(f"{site.origin}/open", settings=settings)) for _ in range(2))
+    assert (flags, stamp["verdict"]) == (["cached"], "allowed")
 
 
-def test_ours_requests_from_a_jobdir_are_stamped_anew(tmp_path: Path) -> None:
+def test_ours_requests_from_a_jobdir_are_stamped_anew(site: Site, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"JOBDIR": str(tmp_path), "CLOSESPIDER_PAGECOUNT": 1, "CONCURRENT_REQUESTS": 1}
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        urls = [f"{site.origin}/open/{number}" for number in range(3)]
-        requests = [{"url": url, "meta": LIE, "dont_filter": False} for url in urls]
-        pages = crawl(*requests, settings=settings).pages
-        pages += crawl(*requests, settings={"JOBDIR": str(tmp_path)}).pages
+    urls = [f"{site.origin}/open/{number}" for number in range(3)]
+    requests = [{"url": url, "meta": LIE, "dont_filter": False} for url in urls]
+    pages = crawl(*requests, settings=settings).pages
+    pages += crawl(*requests, settings={"JOBDIR": str(tmp_path)}).pages
     assert {page.url for page in pages} == set(urls)
     assert [page.stamp and page.stamp["line"] for page in pages] == [2, 2, 2]
 
 
-def test_ours_a_stale_copy_and_a_stored_one_are_named(tmp_path: Path) -> None:
+def test_ours_a_stale_copy_and_a_stored_one_are_named(site: Site, tmp_path: Path) -> None:
+    url = f"{site.origin}/open"
     settings = {"REP_STORE_PATH": str(tmp_path / "r.sqlite"), "REP_RETRY_TIMES": 0, "REP_MIN_TTL": 0}
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        crawl(f"{site.origin}/open", settings=settings)
-        (stored,) = crawl(f"{site.origin}/open", settings=settings).pages
-        site.answer("/robots.txt", Answer(503))
-        (stale,) = crawl(f"{site.origin}/open", settings={**settings, "REP_MAX_TTL": 0.001}).pages
-    assert [page.stamp and page.stamp["source"] for page in (stored, stale)] == ["store", "stale"]
-    assert (stored.flags, stale.flags) == ([], ["robots:stale"])
+    crawl(url, settings=settings)
+    flags, stamp = page(crawl(url, settings=settings))
+    assert (flags, stamp["source"]) == ([], "store")
+    site.answer("/robots.txt", Answer(503))
+    flags, stamp = page(crawl(url, settings={**settings, "REP_MAX_TTL": 0.001}))
+    assert (flags, stamp["source"]) == (["robots:stale"], "stale")
 
 
 def test_ours_the_helper_gives_the_stamp_of_a_response_as_an_object() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots(RULES))
-        result = crawl(f"{site.origin}/open", "data:,x", spider=f"{SPIDERS}:AsksForStamps")
+    _, result = visit(RULES, "/open", "data:,x", spider=f"{SPIDERS}:AsksForStamps")
     assert result.stats["stamp/open"] == "allowed line 2 True"
     assert result.stats["stamp/data:,x"] == "None"

@@ -35,13 +35,10 @@ def can_run_here() -> bool:
 
 def run_here(job: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The facts of *job*, as `run_crawl.run` gathers them, with the traceback of a crawl that did not start."""
-    gc.freeze()  # the collection below need not look at what was there before, which takes it ten times as long
-    with _logging() as collector, _warnings():
+    with _logging() as collector, _warnings(), _collection():
         crawling = asyncio.ensure_future(_run(job, collector, timeout))
         facts: dict[str, Any] = pytest_twisted.blockon(Deferred.fromFuture(crawling))
-        gc.collect()  # an error that nobody handled is told when its Deferred or Future goes
-        gc.unfreeze()
-        facts["log"] = collector.lines
+    facts["log"] = collector.lines
     is_unhandled = any(text in line["message"] for line in collector.lines for text in _NOBODY_HANDLED)
     assert not is_unhandled, f"nobody handled an error:\n{_told(collector)}"
     return facts
@@ -93,6 +90,20 @@ def _alive() -> dict[int, Any]:
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     threads = [thread for thread in threading.enumerate() if not thread.name.startswith(_POOLS)]
     return {id(thing): thing for thing in [*timers, *delayed.getDelayedCalls(), *tasks, *threads]}
+
+
+@contextmanager
+def _collection() -> Iterator[None]:
+    """Free what was made while entered: an error that nobody handled is told when its Deferred or Future goes.
+
+    What was there before is left out: a look at all that the tests import takes ten times as long as a crawl.
+    """
+    gc.freeze()
+    try:
+        yield
+        gc.collect()
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager
