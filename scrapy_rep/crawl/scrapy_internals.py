@@ -6,7 +6,7 @@ depends on download slots is here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from time import monotonic, time
@@ -125,6 +125,14 @@ class Downloader:
             create: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
             create(request or Request("data:,", meta={"download_slot": key}))
 
+    def join_slots(self, keys: Sequence[str]) -> None:
+        """Let all *keys* name one download slot; of several, the first or the one with requests in its queue."""
+        slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
+        if slots:
+            slot = max(slots, key=lambda slot: len(slot.queue))
+            slot.lastseen = max(slot.lastseen for slot in slots)
+            self._slots.update(dict.fromkeys(keys, slot))
+
     def is_active(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
         return request in getattr(self._crawler.engine.downloader, "active", ())
@@ -147,7 +155,8 @@ class Downloader:
         if slot is None:
             return 0.0
         if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
-            handed_out = [one for one in handed_out if one.meta.get("download_slot", key) == key]
+            keys = [one.meta.get("download_slot", key) for one in handed_out]
+            handed_out = [one for one, its in zip(handed_out, keys, strict=True) if self._slots.get(its) is slot]
         if max(len(handed_out), len(slot.active)) >= slot.concurrency:
             return None if all(request in slot.active for request in handed_out) else _START_POLL
         if not slot.delay:
