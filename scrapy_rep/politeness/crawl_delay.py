@@ -66,6 +66,7 @@ class CrawlDelay:
             raise NotConfigured
         from_setting(crawler.settings)
         self.has_delays = False
+        self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
         self.report = DelayReport(crawler, settings)
         self._crawler = crawler
@@ -254,6 +255,9 @@ class CrawlDelay:
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
         self.forecast.start()
+        if self._handlers_repeat:
+            self._handlers_repeat = False
+            self._downloader.end_repeats(lambda request: self._downloader.slot_key(request) in self._delays)
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
