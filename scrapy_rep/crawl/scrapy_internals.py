@@ -6,7 +6,7 @@ depends on download slots is here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from time import monotonic, time
@@ -43,7 +43,10 @@ TOUCHES: Final = {
     "slot.delay": "takes the Crawl-delay",
     "slot.jitter": "is set to 0 where it would shorten the Crawl-delay (Scrapy >= 2.19)",
     "slot.randomize_delay": "does the same before Scrapy 2.19",
-    "downloader.handlers._get_handler": "finds the aiohttp handler",
+    "downloader.handlers._get_handler": "finds the download handler of Twisted, or of aiohttp",
+    "downloader.handlers.download_request_async": "is where a request starts: what it may repeat is set before",
+    "handler._pool.retryAutomatically": "repeats a request at once, whatever its delay; Scrapy's retries wait",
+    "handler._session._retry_connection": "does the same in aiohttp",
     "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
     "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
     "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
@@ -127,6 +130,14 @@ class Downloader:
             create: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
             create(request or Request("data:,", meta={"download_slot": key}))
 
+    def join_slots(self, keys: Sequence[str]) -> None:
+        """Let all *keys* name one download slot; of several, the first or the one with requests in its queue."""
+        slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
+        if slots:
+            slot = max(slots, key=lambda slot: len(slot.queue))
+            slot.lastseen = max(slot.lastseen for slot in slots)
+            self._slots.update(dict.fromkeys(keys, slot))
+
     def is_active(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
         return request in getattr(self._crawler.engine.downloader, "active", ())
@@ -149,7 +160,8 @@ class Downloader:
         if slot is None:
             return 0.0
         if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
-            handed_out = [one for one in handed_out if one.meta.get("download_slot", key) == key]
+            keys = [one.meta.get("download_slot", key) for one in handed_out]
+            handed_out = [one for one, its in zip(handed_out, keys, strict=True) if self._slots.get(its) is slot]
         if max(len(handed_out), len(slot.active)) >= slot.concurrency:
             return None if all(request in slot.active for request in handed_out) else _START_POLL
         if not slot.delay:
@@ -200,6 +212,26 @@ class Downloader:
             slot.latercall.cancel()
             slot.latercall = None
 
+    def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
+        """Let no download handler repeat a request that *is_delayed*, as each does when a connection ends: at once.
+
+        To be called once. The handlers look at their flag when a request starts, before anything else can run.
+        """
+        handlers = self._crawler.engine.downloader.handlers
+        download = handlers.download_request_async
+
+        async def download_once(request: Request) -> Response:
+            handler, repeats = self._handler(request), not is_delayed(request)
+            pool, session = getattr(handler, "_pool", None), getattr(handler, "_session", None)
+            if hasattr(pool, "retryAutomatically"):
+                pool.retryAutomatically = repeats
+            if hasattr(session, "_retry_connection"):
+                session._retry_connection = repeats
+            response: Response = await download(request)
+            return response
+
+        handlers.download_request_async = download_once
+
     def on_request_end(self, listener: Callable[[Request], None]) -> None:
         """Call *listener* whenever a request has left the downloader, however it ended.
 
@@ -231,10 +263,11 @@ class Downloader:
 
     def _connector(self, request: Request) -> Any:
         """The connection pool of Scrapy's aiohttp handler; the handlers of Twisted have no such limit."""
+        return getattr(getattr(self._handler(request), "_session", None), "connector", None)
+
+    def _handler(self, request: Request) -> Any:
         handlers = getattr(self._crawler.engine.downloader, "handlers", None)
-        handler_of = getattr(handlers, "_get_handler", lambda _: None)
-        session = getattr(handler_of(urlparse_cached(request).scheme), "_session", None)
-        return getattr(session, "connector", None)
+        return getattr(handlers, "_get_handler", lambda _: None)(urlparse_cached(request).scheme)
 
 
 class _Active(set[Request]):

@@ -16,7 +16,7 @@ from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.politeness.download_slots import choose_slot
+from scrapy_rep.politeness.download_slots import SLOT, choose_slot, unpin_slot
 from scrapy_rep.politeness.robots_source import Gate
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
@@ -74,7 +74,7 @@ class RepMiddleware(Gate):
         """
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
-        if "redirect_urls" in request.meta or not self._targets.is_plain:
+        if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._downloader, self._targets)
         if not self._extension.asks(request):
             self._extension.record_unasked(request)
@@ -98,6 +98,8 @@ class RepMiddleware(Gate):
         ``REP_FORBIDDEN_RESPONSE`` may end such a response in `ForbiddenByRobots`. No coroutine for the others:
         each would cost some microseconds.
         """
+        if self._crawl_delay is not None and self._crawl_delay.has_delays:
+            unpin_slot(request)
         self._extension.account.flag(request, response)
         if response.url == request.url:
             return response

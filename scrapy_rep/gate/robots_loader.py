@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
+from scrapy_rep.crawl.scrapy_internals import Downloader
 from scrapy_rep.crawl.target import Targets
 from scrapy_rep.directives.site_file import SiteFile
 from scrapy_rep.policy.modes import SENT_ANYWAY
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
+from scrapy_rep.politeness.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.protocol import Origin
 from scrapy_rep.settings import RepSettings
 
@@ -62,6 +64,7 @@ class RobotsLoader:
         self._policy = policy
         self._product_tokens = product_tokens
         self._targets = Targets.for_crawler(crawler)
+        self._downloader = Downloader(crawler)
         self._cache = cache
         self._loaded = loaded
         self._needed_files = needed_files(RepSettings.from_crawler(crawler))
@@ -75,6 +78,8 @@ class RobotsLoader:
         origin = Origin.from_url(self._targets.of(cause))
         flight = self._flights.get(origin)
         if flight is None:
+            if SLOT in cause.meta:
+                drop_stale_slot(cause, self._downloader, self._targets)
             flight = self._flights[origin] = SingleFlight(ended=partial(self._flights.__delitem__, origin))
             flight.start(self._load(origin, cause))
         return flight

@@ -7,15 +7,44 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Final
+from unicodedata import normalize
+from urllib.parse import unquote_to_bytes
 
 from scrapy_rep.protocol import Origin, Reason, RobotsTxt, parse
 
 from .policy_exception import PolicyException
 
-_LEADS_ELSEWHERE: Final = re.compile(
-    r"""^[^?#]* (?:/|\\|%2f|%5c) (?:\.|%2e){2} (?:/|\\|%2f|%5c|[?#]|$)""", re.IGNORECASE | re.VERBOSE
-)
-"""URLs with a segment ``..``: a server that resolves it serves another path than the one that a pattern covers."""
+_MOST_DECODINGS: Final = 8  # of one path; what is encoded more often is no path that anybody meant
+_ESCAPED_BY_IIS: Final = re.compile(r"%u([0-9a-f]{4})", re.IGNORECASE)
+_OVERLONG: Final = re.compile(rb"(?:\xc0|\xc1|\xe0[\x80\x81]|\xf0\x80[\x80\x81])[^/\\]", re.DOTALL)
+_SEPARATOR: Final = re.compile(r"[/\\\u2044\u2215\u2216]")
+_STEP_UP: Final = re.compile(r"(?!\.{3,}$)[^\w.~-]*\.(?:[^\w.~-]*\.)+(?:[^\w.~-]|$)")
+"""A segment of dots, and of what a server may ignore or end a name at: ``..;x``, ``.. ``, ``..`` and a NUL."""
+
+
+def _leads_elsewhere(url: str) -> bool:
+    """Whether a server could read ``..`` in *url*, and so serve another path than the one that a pattern covers.
+
+    Servers decode a path once or more often, some also octets that are no UTF-8.
+    """
+    path = re.split("[?#]", url, maxsplit=1)[0]
+    for _ in range(_MOST_DECODINGS):
+        encoded, path = path, _decoded(path)
+        if path == encoded:
+            return any(map(_STEP_UP.match, _SEPARATOR.split(path)))
+    return True
+
+
+def _decoded(path: str) -> str:
+    text = _ESCAPED_BY_IIS.sub(lambda found: chr(int(found[1], 16)), path)
+    octets = _OVERLONG.sub(_shortened, unquote_to_bytes(text.encode("utf-8", "replace")))
+    return normalize("NFKC", octets.decode("utf-8", "replace"))
+
+
+def _shortened(overlong: re.Match[bytes]) -> bytes:
+    """The ASCII character that is spelt with more octets than UTF-8 takes for it."""
+    *_, lead, last = overlong[0]
+    return bytes([(lead & 1) << 6 | last & 0x3F])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +104,7 @@ class ExceptionIndex:
     def _find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
         self.refresh(now)
         covered = self._covered.get((Origin.from_url(url), kind, rule)) if self._covered else None
-        return covered.find(url) if covered and not _LEADS_ELSEWHERE.match(url) else None
+        return covered.find(url) if covered and not _leads_elsewhere(url) else None
 
     def _build(self, now: float) -> None:
         """Sort those that have not expired, until the next one does."""

@@ -5,7 +5,7 @@ The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -66,6 +66,7 @@ class CrawlDelay:
             raise NotConfigured
         from_setting(crawler.settings)
         self.has_delays = False
+        self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
         self.report = DelayReport(crawler, settings)
         self._crawler = crawler
@@ -73,7 +74,7 @@ class CrawlDelay:
         self._targets = Targets.for_crawler(crawler)
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
-        self._delays = SlotDelays(self._downloader, settings.memory_entries)
+        self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
         self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
         self._permit_listeners: list[Callable[[str], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
@@ -141,7 +142,11 @@ class CrawlDelay:
         seconds = self._downloader.seconds_to_start(key, handed_out)
         if seconds is None or self.permits is None or not self._delays.is_shared(key):
             return seconds
-        return self.permits.seconds_to_start(key, seconds)
+        return self.permits.seconds_to_start(self._delays.name(key), seconds)
+
+    def name(self, key: str) -> str:
+        """The one key that stands for download slot *key* and those that fetch from the same origin."""
+        return self._delays.name(key)
 
     def floor(self, key: str) -> float:
         """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
@@ -150,7 +155,7 @@ class CrawlDelay:
     def shared_slot(self, request: Request) -> str | None:
         """The key of the download slot of *request*, if that shares its delay with other processes."""
         key = self._downloader.slot_key(request)
-        return key if self._delays.is_shared(key) else None
+        return self._delays.name(key) if self._delays.is_shared(key) else None
 
     async def robots_answered(self, request: Request, parser: RobotParser) -> None:
         """Start the delay that *parser* requests now: the server has just answered with this robots.txt."""
@@ -159,7 +164,7 @@ class CrawlDelay:
         if key in self._delays:
             self._downloader.restart_delay(key)
         if self.permits is not None and self._delays.is_shared(key):
-            await self.permits.slot(key).restart_delay()
+            await self.permits.slot(self._delays.name(key)).restart_delay()
 
     @cached_property
     def permits(self) -> Permits | None:
@@ -175,12 +180,19 @@ class CrawlDelay:
         return Permits(setup, settings.memory_entries)
 
     def on_permit_change(self, listener: Callable[[str], None]) -> None:
-        """Call *listener* with the key of a download slot that has got its permit, or has to ask for one again."""
+        """Call *listener* with the key of a download slot that has got its permit, or has to ask for one again.
+
+        Also with the keys of those that have become one: see `name`.
+        """
         self._permit_listeners.append(listener)
 
     def _permit_changed(self, key: str) -> None:
         for listener in self._permit_listeners:
             listener(key)
+
+    def _joined(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._permit_changed(key)
 
     def seconds_to_visit_time(self, origin: Origin) -> float:
         """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
@@ -243,6 +255,9 @@ class CrawlDelay:
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
         self.forecast.start()
+        if self._handlers_repeat:
+            self._handlers_repeat = False
+            self._downloader.end_repeats(lambda request: self._downloader.slot_key(request) in self._delays)
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
@@ -250,7 +265,7 @@ class CrawlDelay:
         parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
-        elif key != url.hostname and key not in self._delays and self._source is not None:
+        elif key != url.hostname and self._source is not None:
             self._source.prepare(request)  # a middleware after the gate may have chosen the download slot
         self._delays.apply(key)
 

@@ -6,18 +6,21 @@ takes no attributes, and Scrapy drops a download slot that is idle for a minute.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from scrapy import Request
 
+from scrapy_rep.policy.stamp import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:
     from scrapy_rep.crawl.scrapy_internals import Downloader
     from scrapy_rep.crawl.target import Targets
 
-_SLOT: Final = "download_slot"
+SLOT: Final = "download_slot"
+"""Scrapy's meta key; Scrapy writes it into every request that it downloads."""
+
 _PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
 
 
@@ -26,8 +29,13 @@ def pin_slot(request: Request, key: str) -> None:
 
     A rendering service or a scraping API fetches from the same site; ``Request.replace`` copies the meta.
     """
-    request.meta[_SLOT] = key
+    request.meta[SLOT] = key
     request.meta[_PINNED] = len(request.meta.get("redirect_urls", ()))
+
+
+def unpin_slot(request: Request) -> None:
+    """Undo `pin_slot`: a request that a spider makes with the meta of the response is one of its own."""
+    request.meta.pop(_PINNED, None)
 
 
 def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
@@ -37,23 +45,26 @@ def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> N
     """
     drop_stale_slot(request, downloader, targets)
     try:
-        if _SLOT not in request.meta and targets.of(request) is not request.url:
-            request.meta[_SLOT] = downloader.slot_key(Request(targets.of(request)))
+        if SLOT not in request.meta and targets.of(request) is not request.url:
+            request.meta[SLOT] = downloader.slot_key(Request(targets.of(request)))
     except ValueError:
         return  # the gate ends the request
 
 
 def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
-    """Remove the download slot of the old host, which Scrapy's redirects copy to the request for the new host.
+    """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
 
-    A download slot that the project chose stays, and so does one that was pinned after the last redirect.
+    One that the project chose stays, and so does one that was pinned after the last redirect.
     """
-    urls = request.meta.get("redirect_urls")
-    if not urls or _SLOT not in request.meta or request.meta.get(_PINNED) == len(urls):
+    meta = request.meta
+    urls = meta.get("redirect_urls", ())
+    if SLOT not in meta or meta.get(_PINNED) == len(urls):
         return
-    if request.meta[_SLOT] == downloader.slot_key(Request(_target(urls[-1], targets))):
-        del request.meta[_SLOT]
-        request.meta.pop(_PINNED, None)
+    origin = stamp["origin"] if is_stamp(stamp := meta.get(META_KEY)) else None
+    before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
+    if meta[SLOT] in {"", *(downloader.slot_key(Request(url)) for url in before)}:  # "" is that of a data: URL
+        del meta[SLOT]
+        unpin_slot(request)
 
 
 def _target(url: str, targets: Targets) -> str:
@@ -68,11 +79,15 @@ DelaySource = tuple[Origin, tuple[str, ...]]
 
 
 class _SlotDelay:
-    """The delays required of one download slot; ``floor`` is the largest, in seconds."""
+    """The delays required of one download slot; ``floor`` is the largest, in seconds.
 
-    __slots__ = ("_required", "applied", "floor", "is_shared", "own_delay", "own_jitter")
+    Download slots that fetch from one origin are one, with several ``keys``: they could not keep its delay apart.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_required", "applied", "floor", "is_shared", "keys", "own_delay", "own_jitter")
+
+    def __init__(self, key: str) -> None:
+        self.keys = [key]
         self.floor = 0.0
         self.applied: float | None = None
         """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
@@ -91,15 +106,30 @@ class _SlotDelay:
         elif before == self.floor:
             self.floor = max(self._required.values(), default=0.0)
 
+    def join(self, other: _SlotDelay) -> Iterator[Origin]:
+        """Become one with *other*; return the origins that this one brings along."""
+        self.keys = sorted({*self.keys, *other.keys})
+        self.is_shared = self.is_shared or other.is_shared
+        for source, seconds in other._required.items():
+            self.require(source, seconds)
+            yield source[0]
+
 
 class SlotDelays:
     """The delay floors of download slots, by slot key."""
 
-    def __init__(self, downloader: Downloader, most: int) -> None:
-        """Beyond *most* download slots, those that Scrapy has dropped are forgotten."""
+    def __init__(
+        self, downloader: Downloader, most: int, joined: Callable[[Sequence[str]], None] = lambda _: None
+    ) -> None:
+        """Beyond *most* download slots, those that Scrapy has dropped are forgotten.
+
+        *joined* is called with the keys of download slots that have become one.
+        """
         self._downloader = downloader
         self._most = most
+        self._joined = joined
         self._slots: dict[str, _SlotDelay] = {}
+        self._of_origin: dict[Origin, _SlotDelay] = {}
 
     def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
         """Require *seconds* of download slot *key* for *source*, 0 for none; return whether the slot is new here.
@@ -110,12 +140,27 @@ class SlotDelays:
         is_new = slot is None and seconds > 0
         if is_new:
             self._forget_dropped()
-            slot = self._slots[key] = _SlotDelay()
+            slot = self._slots[key] = _SlotDelay(key)
         if slot is not None:
+            if seconds and self._of_origin.setdefault(source[0], slot) is not slot:
+                slot = self._join(key, slot, self._of_origin[source[0]])
             slot.require(source, seconds)
             slot.is_shared = slot.is_shared or is_shared
             self.apply(key)
         return is_new
+
+    def _join(self, key: str, slot: _SlotDelay, other: _SlotDelay) -> _SlotDelay:
+        """Make the *slot* of *key* one with *other*, which fetches from the same origin."""
+        self._of_origin.update(dict.fromkeys(other.join(slot), other))
+        self._slots.update(dict.fromkeys(other.keys, other))
+        self._downloader.join_slots([key, *other.keys])
+        self._joined(other.keys)
+        return other
+
+    def name(self, key: str) -> str:
+        """The one key that stands for download slot *key* and those that are one with it."""
+        slot = self._slots.get(key)
+        return slot.keys[0] if slot is not None else key
 
     def floor(self, key: str) -> float:
         """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
@@ -126,7 +171,7 @@ class SlotDelays:
         """Each of these download slots, and the seconds that it leaves between two requests now."""
         for key, slot in self._slots.items():
             own = self._downloader.slot_delay(key)[0] if self._downloader.has_slot(key) else 0.0
-            if slot.floor:
+            if slot.floor and key == slot.keys[0]:
                 yield key, max(slot.floor, own)
 
     def is_shared(self, key: str) -> bool:
@@ -145,6 +190,8 @@ class SlotDelays:
             return
         is_new = not self._downloader.has_slot(key)
         self._downloader.create_slot(key)
+        if len(slot.keys) > 1:
+            self._downloader.join_slots([key, *slot.keys])
         if not self._downloader.has_slot(key):
             return
         delay, jitter = self._downloader.slot_delay(key)
@@ -156,12 +203,15 @@ class SlotDelays:
         slot.applied = slot.own_delay if is_above else max(slot.own_delay, slot.floor)
         self._downloader.set_slot_delay(key, slot.applied, slot.own_jitter if is_above else 0.0)
         if not slot.floor:
-            del self._slots[key]
+            for one in slot.keys:
+                self._slots.pop(one, None)
 
     def _forget_dropped(self) -> None:
         """Forget download slots that Scrapy has dropped: their delay is required again when they return."""
         if len(self._slots) >= self._most:
             self._slots = {key: slot for key, slot in self._slots.items() if self._downloader.has_slot(key)}
+            kept = set(self._slots.values())
+            self._of_origin = {origin: slot for origin, slot in self._of_origin.items() if slot in kept}
             self._most = max(self._most, 2 * len(self._slots))
 
     def __contains__(self, key: object) -> bool:

@@ -11,7 +11,7 @@ from scrapy_rep.crawl.scrapy_internals import Downloader, Engine
 from scrapy_rep.crawl.target import Targets
 
 from .crawl_delay import CrawlDelay
-from .download_slots import choose_slot
+from .download_slots import SLOT, choose_slot
 from .timer import Timer
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class OtherScheduler:
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once; if not, the engine is woken when that may have changed."""
-        if not self._targets.is_plain:
+        if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._downloader, self._targets)
         origin = self._robots.origin_to_ask(request)
         if origin is not None:

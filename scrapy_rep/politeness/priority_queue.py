@@ -21,7 +21,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Origin
 
-from .download_slots import choose_slot
+from .download_slots import SLOT, choose_slot
 from .slot_requests import SlotRequests
 from .slot_tracker import ReadySlots, SlotTracker
 from .stored_queue import OpenQueues, Rank, StoredQueue, UnreadableError
@@ -78,10 +78,10 @@ class RepPriorityQueue:
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk."""
         downloader = self._tracker.downloader
+        if SLOT in request.meta or not self._targets.is_plain:
+            choose_slot(request, downloader, self._targets)
         if META_KEY in request.meta and not is_for_splash(request):
             del request.meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
-        if "redirect_urls" in request.meta or not self._targets.is_plain:
-            choose_slot(request, downloader, self._targets)
         slot = self._slot(downloader.slot_key(request))
         self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
         try:
@@ -146,13 +146,13 @@ class RepPriorityQueue:
     def remove(self, slot: SlotRequests) -> None:
         """Remove a download slot that has no requests left here."""
         self.ready.discard(slot)
-        if self._slots.get(slot.state.key) is slot:
-            del self._slots[slot.state.key]
+        if self._slots.get(slot.key) is slot:
+            del self._slots[slot.key]
 
     def _slot(self, key: str) -> SlotRequests:
         slot = self._slots.get(key)
         if slot is None:
-            slot = self._slots[key] = SlotRequests(self._tracker.state(key), self, self._tracker)
+            slot = self._slots[key] = SlotRequests(key, self, self._tracker)
         return slot
 
     def _stored_queue_at(self, path: str) -> StoredQueue:

@@ -18,7 +18,7 @@ from .stored_queue import Rank, StoredQueue, UnreadableError
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from .slot_tracker import QueuedSlot, ReadySlots, SlotState, SlotTracker
+    from .slot_tracker import QueuedSlot, ReadySlots, SlotTracker
 
 _GRACE: Final = 1.0
 """Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.
@@ -175,12 +175,13 @@ class ParentQueue(Protocol):
 
 
 class SlotRequests:
-    """The requests of the download slot *state* in *queue*."""
+    """The requests of download slot *key* in *queue*; ``state`` is that of the slot, which may have more keys."""
 
-    __slots__ = ("_heap", "_origins", "_queue", "_unsorted", "ready", "state", "tracker")
+    __slots__ = ("_heap", "_origins", "_queue", "_unsorted", "key", "ready", "state", "tracker")
 
-    def __init__(self, state: SlotState, queue: ParentQueue, tracker: SlotTracker) -> None:
-        self.state = state
+    def __init__(self, key: str, queue: ParentQueue, tracker: SlotTracker) -> None:
+        self.key = key
+        self.state = state = tracker.state(key)
         self.tracker = tracker
         self.ready = queue.ready
         self._queue = queue
@@ -195,7 +196,7 @@ class SlotRequests:
         origin = robots.origin_to_ask(request) if robots is not None else None
         requests = self._origins.get(origin)
         if requests is None:
-            stored = self._queue.stored_queue(self.state.key, origin)
+            stored = self._queue.stored_queue(self.key, origin)
             requests = self._origins[origin] = OriginRequests(self, origin, stored)
         try:
             requests.push(self._queue.rank(request), request)
@@ -287,4 +288,4 @@ class SlotRequests:
         return left
 
     def __repr__(self) -> str:
-        return f"<SlotRequests {self.state.key} origins={len(self._origins)} entries={len(self._heap)}>"
+        return f"<SlotRequests {self.key} origins={len(self._origins)} entries={len(self._heap)}>"

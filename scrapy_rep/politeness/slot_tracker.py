@@ -86,6 +86,8 @@ class ReadySlots(Generic[T]):
 class QueuedSlot(Protocol):
     """The requests of one download slot in one queue of the scheduler."""
 
+    state: SlotState
+
     @property
     def ready(self) -> ReadySlots[QueuedSlot]:
         """The ready download slots of that queue."""
@@ -166,6 +168,7 @@ class SlotTracker:
 
     def state(self, key: str) -> SlotState:
         """The state of download slot *key*, created if necessary."""
+        key = self._name(key)
         state = self._slots.get(key)
         if state is None:
             state = self._slots[key] = SlotState(key)
@@ -236,12 +239,30 @@ class SlotTracker:
             state.update_at = None
             self.update(state)
 
+    def _name(self, key: str) -> str:
+        return self.crawl_delay.name(key) if self.crawl_delay is not None else key
+
     def _permit_changed(self, key: str) -> None:
         state = self._slots.get(key)
-        if state is not None:
+        if state is not None and self._name(key) != key:
+            self._join(state, self.state(key))
+        elif state is not None:
             self.update(state)
         else:
             self._release_permit(key)
+
+    def _join(self, state: SlotState, other: SlotState) -> None:
+        """Make *state* one with *other*: their download slots have become one."""
+        del self._slots[state.key]
+        for slot in state.queued:
+            slot.state = other
+        other.queued += state.queued
+        other.handed_out |= state.handed_out
+        self._handed_out.update(dict.fromkeys(state.handed_out, other))
+        self._count_wait(state, is_waiting=False)
+        state.update_at = None
+        self._release_permit(state.key)
+        self.update(other)
 
     def _release_permit(self, key: str) -> None:
         """Let other processes have a permit that no request here is left to use."""
@@ -286,7 +307,7 @@ class SlotTracker:
         if state is not None:
             state.handed_out.discard(request)
         else:
-            state = self._slots.get(self.downloader.slot_key(request))
+            state = self._slots.get(self._name(self.downloader.slot_key(request)))
         if state is not None:
             self.update(state)
         self._update_slot_waiting_for_downloader()

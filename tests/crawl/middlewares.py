@@ -59,6 +59,14 @@ class MovesToSlot:
             request.meta["download_slot"] = "proxy"
 
 
+class RotatesSlots:
+    """Puts each page into the download slot of one of ten proxies, whatever it was in."""
+
+    def process_request(self, request: Request) -> None:
+        if not request.meta.get("is_robotstxt_request"):
+            request.meta["download_slot"] = f"proxy-{request.url[-1]}"
+
+
 class LimitsSize:
     """Gives every request a limit of its own to the size of its answer."""
 

@@ -131,3 +131,18 @@ class Doubled(Recorder):
     async def wait_for_second(self) -> None:
         if not self.is_second:
             await self.second
+
+
+class CopiesMeta(Recorder):
+    """Follows each page of another site to three of ``target``, with the meta of the response; tags its slots."""
+
+    name = "copies-meta"
+    target = ""
+
+    def page(self, response: Any) -> Any:
+        response.meta["tag"] = response.meta["download_slot"]
+        super().page(response)
+        if self.target and not response.url.startswith(self.target):
+            for number in range(3):
+                url = f"{self.target}/{len(self.facts['pages'])}/{number}"
+                yield Request(url, meta=response.meta, callback=self.page, errback=self.failure)

@@ -49,12 +49,13 @@ class Answer:
     streams: int = 0  # so many octets more, made while they are sent
     hangs: bool = False
     resets: bool = False
+    keeps_alive: bool = False  # the connection, for the next request
 
     def head(self) -> bytes:
         length = len(self.body) + self.streams if self.length is None else self.length
         lines = [f"HTTP/1.1 {self.status} Answer"]
         lines += [f"{name}: {value}" for name, value in self.headers]
-        lines += [f"Content-Length: {length}", "Connection: close"]
+        lines += [f"Content-Length: {length}", f"Connection: {'keep-alive' if self.keeps_alive else 'close'}"]
         return "\r\n".join([*lines, "", ""]).encode()
 
     def pieces(self) -> Iterator[bytes]:
@@ -217,13 +218,15 @@ class Site:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._transports.add(writer.transport)
         try:
-            await self._serve_one(reader, writer)
+            while await self._serve_one(reader, writer):
+                pass
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
             pass  # the client went away or speaks no HTTP, or the test is over
         finally:
             writer.transport.abort() if writer.is_closing() else writer.close()
 
-    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; whether the connection stays open for the next."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, _, path = head[0].rpartition(" ")[0].partition(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
@@ -231,8 +234,10 @@ class Site:
         origin = f"{'https' if self.tls else 'http'}://{address}:{port}"
         arrival = Arrival(monotonic(), origin, method, path, headers)
         self.log.append(arrival)
-        answer = self._find(origin, path)
-        await self._send(answer if isinstance(answer, Answer) else answer(arrival), writer)
+        found = self._find(origin, path)
+        answer = found if isinstance(found, Answer) else found(arrival)
+        await self._send(answer, writer)
+        return answer.keeps_alive
 
     def _find(self, origin: str, path: str) -> Answers:
         for key in ((origin, path), (origin, "*"), ("", path), ("", "*")):

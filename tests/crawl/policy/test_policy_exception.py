@@ -210,3 +210,54 @@ def test_ours_an_error_in_the_file_names_the_file(tmp_path: Path) -> None:
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
     with pytest.raises(InvalidSettingError, match=rf"{path}.*exception 1: .*reason is missing"):
         exceptions_of(RepSettings(exceptions_file=str(path)))
+
+
+STEPS_UP = r"""
+    ..; ..;x=1 ...; ..%3b ..%00 ..%00.html ..%20 ..+ ..%09 ..%0a ..%0d%0ax ..%7f ..%3f ..%23
+    ..::$INDEX_ALLOCATION .%09. %09.. %2e%2e; .%2e %2e.; %2e%2e%20 %252e%252e .%252e %25252e%25252e
+    %%32%65%%32%65 %c0%ae%c0%ae .%c0%ae %c0%2e%c0%2e %e0%80%ae%e0%80%ae %f0%80%80%ae. %25c0%25ae.
+    %u002e%u002e %uff0e. %ef%bc%8e%ef%bc%8e %e2%80%a5 %e2%80%a4. ..%80
+"""
+SEPARATORS = r"""
+    / \ %2f %5c %252f %255C %c0%af %c1%9c %c0%5c %e0%80%af %e0%81%9c %25c0%25af %u2215 %u005c %ef%bc%8f
+    %ef%bc%bc %e2%88%95 %e2%81%84
+"""
+
+
+def covered(path: str) -> bool:
+    index = ExceptionIndex(read(GOOD))
+    return index.find(f"https://shop.example/api/{path}", Reason.RULE, None, NOW) is not None
+
+
+@pytest.mark.parametrize("step", STEPS_UP.split())
+def test_ours_a_step_up_in_disguise_is_not_covered(step: str) -> None:
+    assert not covered(f"stores/{step}/admin")
+    assert not covered(step)
+    assert not covered(f"stores/{step}?x")
+
+
+@pytest.mark.parametrize("separator", SEPARATORS.split())
+def test_ours_a_step_up_behind_any_spelling_of_a_slash_is_not_covered(separator: str) -> None:
+    assert not covered(f"stores{separator}..")
+    assert not covered(f"stores/..{separator}admin")
+
+
+def test_ours_a_path_that_is_encoded_too_often_is_not_covered() -> None:
+    assert covered("%2525252565")
+    assert not covered(f"%{'25' * 40}65")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "..x/", "x../y", ".../x", "a..b", ".;/x", ".well-known/x", "caf%c3%a9/%C0-propos", "x;v=..y", "100%25/a",
+     "%e2%80%a6x", "proxy/https%253a%252f%252fsite.example%252f", "x%20y/z+z", "~user/..-x"],
+)  # fmt: skip
+def test_ours_a_path_that_only_looks_like_a_step_up_stays_covered(path: str) -> None:
+    assert covered(path)
+
+
+def test_ours_a_long_path_of_dots_and_escapes_is_judged_in_a_moment() -> None:
+    for path in ("%25" * 60_000, ".%20" * 60_000, "%c0%ae" * 30_000, ";." * 60_000, "./" * 60_000):
+        began = perf_counter()
+        covered(path)
+        assert perf_counter() - began < 2.0
