@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from scrapy_rep.protocol import Dialect, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.plain_pattern import patterns_of
 
 _STAR_STANDS_FOR: Final = (b"", b"x")
 _ENDINGS: Final = (b"", b"x")
 _MOST_MATCHES: Final = 4_000_000  # tries to match a wildcard rule with a path: a few seconds
+_MATCHES_OF_AN_OCTET: Final = 25  # of both files: all but 4 of the 2,818 files of the corpus take less
 _FEWEST_PATHS: Final = 200  # however many rules there are
 
 
@@ -58,26 +60,33 @@ class Difference:
         the paths are an even sample, since trying all of them would take minutes.
         """
         found: dict[str, None] = {"/": None}
-        wildcards = 0
+        wildcards = octets = 0
         for agent, *files in self._files:
             for file in files:
-                found.update(dict.fromkeys(_paths(file, agent)))
-                wildcards += sum(b"*" in rule.value for rule in file.rules(agent))
-        most = max(_MOST_MATCHES // (wildcards + 1), _FEWEST_PATHS)
+                patterns = [*_patterns(file, agent)]
+                found.update(dict.fromkeys(_paths(patterns)))
+                wildcards += sum(len(pattern.pieces) > 1 or pattern.anchored for pattern in patterns)
+                octets += len(file.body)
+        matches = min(_MATCHES_OF_AN_OCTET * octets, _MOST_MATCHES)
+        most = max(matches // (wildcards + 1), _FEWEST_PATHS)
         step = -(-len(found) // most)
         return list(found)[::step], len(found)
 
 
-def _paths(file: RobotsTxt, agent: str) -> Iterator[str]:
+def _patterns(file: RobotsTxt, agent: str) -> Iterator[Pattern]:
     for rule in file.rules(agent):
-        for pattern in patterns_of(rule.value, allow=rule.allow, dialect=file.dialect):
-            pieces = pattern.pieces
-            if pieces[0] and not pieces[0].startswith(b"/"):
-                continue  # it matches nothing
-            for star in _STAR_STANDS_FOR:
-                path = star.join(pieces)
-                for end in _ENDINGS:
-                    yield _as_url((path if path.startswith(b"/") else b"/" + path) + end)
+        yield from patterns_of(rule.value, allow=rule.allow, dialect=file.dialect)
+
+
+def _paths(patterns: Iterable[Pattern]) -> Iterator[str]:
+    for pattern in patterns:
+        pieces = pattern.pieces
+        if pieces[0] and not pieces[0].startswith(b"/"):
+            continue  # it matches nothing
+        for star in _STAR_STANDS_FOR:
+            path = star.join(pieces)
+            for end in _ENDINGS:
+                yield _as_url((path if path.startswith(b"/") else b"/" + path) + end)
 
 
 def _as_url(path: bytes) -> str:

@@ -47,6 +47,11 @@ def bits(number: int, count: int, zero: bytes, one: bytes) -> bytes:
     return b"".join(one if number * 40_503 >> place & 1 else zero for place in range(count))
 
 
+def in_cases(number: int, word: bytes) -> bytes:
+    """*word*, of letters in lower case, with some in upper case, others for each *number*."""
+    return bytes(octet & ~0x20 if number >> at & 1 else octet for at, octet in enumerate(word))
+
+
 LINES: Final[dict[str, Callable[[int], bytes]]] = {
     "nothing but line ends": of_lines(b"\r\n\n\r"),
     "blanks and line ends": of_lines(b" \n"),
@@ -57,6 +62,9 @@ LINES: Final[dict[str, Callable[[int], bytes]]] = {
     "unknown records": of_lines(lambda number: b"%x:y\n" % number),
     "misspelt keys": of_lines(lambda number: b"disalow%x:/\n" % number),
     "spellings that alternate": of_lines(b"Disallow: /a\ndisallow:/b\nDisalow: /c\n"),
+    "keys in any case": of_lines(
+        lambda number: b"%b-%b:1\n" % (in_cases(number, b"crawl"), in_cases(number >> 5, b"delay"))
+    ),
     "lines without a colon": of_lines(b"allow /\nuser-agent a\nsitemap /\n"),
     "user-agent lines": of_lines(lambda number: b"user-agent:%b\n" % name(number)),
     "user-agent lines without a record": of_lines(b"user-agent x y\n"),
@@ -67,6 +75,11 @@ LINES: Final[dict[str, Callable[[int], bytes]]] = {
     "groups without rules": of_lines(b"user-agent:a\nx allow y\n"),
     "agents, then rules": in_halves(
         lambda number: b"user-agent:%b\n" % name(number), lambda number: b"allow:/%d\n" % number
+    ),
+    "a rule for all, then agents, then rules": lambda size: filled(
+        lambda number: b"disallow:/%x\n" % number,
+        size,
+        filled(lambda number: b"user-agent:%b\n" % name(number), size // 2, ALL + b"disallow:/x\n"),
     ),
     "a long rule for all, then agents": lambda size: filled(
         lambda number: b"user-agent:%b\ndisallow:/x\n" % name(number),
@@ -99,6 +112,7 @@ LINES: Final[dict[str, Callable[[int], bytes]]] = {
     "wildcards that all match": of_lines(lambda number: b"allow:/%b\n" % bits(number, 18, b"a", b"*")),
     "wildcards that nearly match": of_lines(lambda number: b"allow:/%b*/\n" % bits(number, 18, b"a", b"*")),
     "escapes that nearly match": of_lines(lambda number: b"allow:/%b/\n" % bits(number, 12, b"%61", b"*")),
+    "needless stars": of_lines(lambda number: b"disallow:/a*%x**\nallow:/b*%04x\n" % (number, number)),
     "stray percent signs": of_lines(lambda number: b"disalow:*%%%bab\n" % bits(number, 12, b"a", b"[")),
     "dollars inside": of_lines(lambda number: b"allow:/%b\n" % bits(number, 12, b"$", b"*")),
     "many wildcards": of_lines(lambda number: b"disallow:/%b%x\n" % (b"*a" * 90, number)),

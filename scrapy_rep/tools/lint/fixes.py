@@ -87,6 +87,14 @@ class Fixer:
         return [record.line for record in self._subject.records]
 
     @cached_property
+    def _by_key(self) -> dict[bytes, list[Record]]:
+        """The records by the spelling of their keys, of which a hostile file has a thousand."""
+        found: dict[bytes, list[Record]] = {}
+        for record in self._subject.records:
+            found.setdefault(record.key, []).append(record)
+        return found
+
+    @cached_property
     def _rules(self) -> RuleFixes:
         return RuleFixes(self._subject)
 
@@ -133,8 +141,7 @@ class Fixer:
     def _case(self, finding: Finding) -> Iterator[Edit]:
         """The usual spelling, on all lines that have this one: it is reported once."""
         record = self._record(finding.line)
-        same = [each for each in self._subject.records if record and each.key == record.key]
-        for each in same[:_MOST_EDITS]:
+        for each in self._by_key[record.key][:_MOST_EDITS] if record else ():
             yield from self._respelt(each)
 
     def _respelt(self, record: Record) -> Iterator[Edit]:

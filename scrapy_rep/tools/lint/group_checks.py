@@ -93,6 +93,7 @@ _LIST: Final = re.compile(rb"[,;|]")
 _HEADER: Final = re.compile(rb"mozilla/|\(", re.IGNORECASE)
 _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
+_STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
 
 
@@ -205,10 +206,10 @@ def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: 
         return
     steps_of_a_rule = 1 + sum(map(len, star.values())) // _OCTETS_OF_A_STEP
     open_to_all = {id(group) for group in subject.groups if is_for_all(group)}
-    work = 0
+    left = subject.steps(_STEPS_OF_AN_OCTET, _STEPS)
     for token, groups in by_token.items():
-        work += 1 + sum(len(group.rules) for group in groups) * steps_of_a_rule
-        if work > _STEPS:
+        left -= 1 + sum(len(group.rules) for group in groups) * steps_of_a_rule
+        if left < 0:
             return
         if not open_to_all.isdisjoint(map(id, groups)):
             continue

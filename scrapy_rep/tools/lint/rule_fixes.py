@@ -15,6 +15,7 @@ from .path_checks import without_needless_stars
 from .subject import RULES, Subject
 
 _STEPS: Final = 1_000_000  # comparisons with a rule, or with the start of a path; beyond them nothing is fixed
+_STEPS_OF_AN_OCTET: Final = 4
 _LONGEST_PATH: Final = 2_000  # octets; to know all starts of longer ones takes too long
 _WILDCARD: Final = re.compile(rb"[*$]")
 _NO_RULE: Final = Rule(True, b"", 0)
@@ -26,7 +27,7 @@ class RuleFixes:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._canonical = subject.dialect.canonical_octets
-        self._steps = 0
+        self._left = subject.steps(_STEPS_OF_AN_OCTET, _STEPS)
 
     def without_needless_star(self, record: Record) -> bytes:
         """The path of the rule *record* without the stars that change nothing; empty where that is not safe.
@@ -44,8 +45,8 @@ class RuleFixes:
         passed = range(new.specificity + allows, old.specificity + allows)
         heads = self._heads[not allows]
         for head in (head for rank in passed if rank in heads for head in heads[rank]):
-            self._steps += 1
-            if self._steps > _STEPS or head.startswith(old.pieces[0]) or old.pieces[0].startswith(head):
+            self._left -= 1
+            if self._left < 0 or head.startswith(old.pieces[0]) or old.pieces[0].startswith(head):
                 return b""
         return shorter
 
@@ -69,8 +70,8 @@ class RuleFixes:
         as letters, ranks between the two.
         """
         rule, earlier = self._rules.get(line, (_NO_RULE, {}))
-        self._steps += len(rule.value)
-        if self._steps > _STEPS or len(rule.value) > _LONGEST_PATH:
+        self._left -= len(rule.value)
+        if self._left < 0 or len(rule.value) > _LONGEST_PATH:
             return False
         for length in range(len(rule.value), 0, -1):
             start = rule.value[:length]

@@ -97,6 +97,10 @@ class Subject:
         """The rule that closes the whole site to the crawlers that no group names; None when parts are open."""
         return closing(rule for group in self.groups if is_for_all(group) for rule in group.rules)
 
+    def steps(self, of_an_octet: int, at_most: int) -> int:
+        """The comparisons that a check may make: some *of_an_octet*, so that its time is linear in the body."""
+        return min(of_an_octet * len(self.body), at_most)
+
     def verdict(self, token: str, path: str | bytes) -> Verdict:
         """The engine's verdict on *path* for the crawler called *token*."""
         return self.robotstxt.verdict(token, path)
