@@ -6,6 +6,7 @@ depends on download slots is here too.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
@@ -30,6 +31,7 @@ TOUCHES: Final = {
     "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
+    "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
     "downloader.total_concurrency": "is raised for each robots.txt fetch; without it that fetch displaces a page",
     "downloader.get_slot_key": "gives the download slot of a request; required",
     "downloader.slots": "holds room and delay of download slots; without it requests wait inside the downloader",
@@ -254,6 +256,14 @@ class Downloader:
         needs_backout = getattr(downloader, "needs_backout", None)
         if needs_backout is not None:
             downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
+
+    def set_process_request(self, method: Any, *, is_on: bool) -> None:
+        """Call *method* of a downloader middleware for each request, after all others, or no longer."""
+        methods = getattr(getattr(self._crawler.engine.downloader, "middleware", None), "methods", None)
+        if methods is not None:
+            others = [each for each in methods["process_request"] if each != method]
+            # A new one: requests may be on their way through the old one.
+            methods["process_request"] = deque([*others, method] if is_on else others)
 
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""

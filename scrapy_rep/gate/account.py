@@ -66,6 +66,12 @@ class Account:
         self.audit = Audit.open(crawler, policy, exceptions)
         self._stamps_all = self.audit is not None or policy.has_modes
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is recorded of an allowed request but its stamp, and no mode or exception is asked."""
+        policy = self._policy
+        return not (self._stamps_all or self._ai or policy.has_exceptions) and policy.default is Mode.OBEY
+
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
         self._record(request, decision, self._count(request, decision, robots, agent))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
 
@@ -19,8 +19,10 @@ from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
+from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.politeness import open_rate_limiter
 from scrapy_rep.politeness.crawl_delay import CrawlDelay
+from scrapy_rep.politeness.download_slots import SLOT
 from scrapy_rep.politeness.other_scheduler import OtherScheduler
 from scrapy_rep.politeness.robots_source import Gate, RobotsSource
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason, Verdict
@@ -29,7 +31,7 @@ from scrapy_rep.signals import sitemaps_found
 from scrapy_rep.stores import open_store
 from scrapy_rep.stores.redis_connection import RedisConnection
 
-from .account import Account, has_no_delay, is_exempt
+from .account import DONT_OBEY, Account, has_no_delay, is_exempt
 from .ai_signals import AiSignals
 from .report import Report
 from .robots import Robots, RobotsCache
@@ -46,6 +48,12 @@ if TYPE_CHECKING:
     from .refresh import Refreshed
 
 logger = logging.getLogger(__name__)
+
+FETCH: Final = "rep_fetch"
+"""Meta key: the robots.txt is fetched even if no rule is asked."""
+
+_SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
+"""Meta keys of requests that ask for more than a verdict."""
 
 
 class RepExtension(RobotsSource):
@@ -69,6 +77,7 @@ class RepExtension(RobotsSource):
         self.ai = AiSignals.of(self.settings)
         self.account = Account(crawler, self.policy, self._exceptions, self.ai)
         self.report = Report(crawler, self.policy)
+        self._is_plain = self.targets.is_plain and self.account.is_plain
         self._loader = RobotsLoader(
             crawler, self.policy, self.product_tokens, self._cache, self._store, loaded=self._loaded
         )
@@ -98,7 +107,7 @@ class RepExtension(RobotsSource):
 
     def asks(self, request: Request) -> bool:
         """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
-        must_fetch = request.meta.get("rep_fetch")
+        must_fetch = request.meta.get(FETCH)
         if is_exempt(request) and not must_fetch:
             return False
         mode = self.mode(request)
@@ -172,6 +181,29 @@ class RepExtension(RobotsSource):
             return self.policy.decide(url, mode, verdict)
         return self.policy.decide(url, mode, forbidden_for(Reason.AI_SIGNAL))._replace(line=refusal.line)
 
+    def lets_pass(self, request: Request) -> bool:
+        """Let *request* pass if its cached robots.txt allows it and there is nothing else to ask; record that.
+
+        This is the short way of nearly every request. False says nothing yet: `decide` and `record` have to.
+        """
+        meta = request.meta
+        if not self._is_plain or not _SPECIAL.isdisjoint(meta):
+            return False
+        try:
+            robots = self._cache.current(Origin.from_url(request.url))
+        except ValueError:
+            return False
+        delays = self._crawl_delay
+        if robots is None or (delays is not None and (robots.may_request_delays or delays.is_busy)):
+            return False
+        agent = robots.addressed(self.product_tokens.of(request))
+        verdict = robots.verdict((agent,), request.url)
+        if not verdict.allowed:
+            return False
+        self.report.passed(request)
+        meta[META_KEY] = robots.allowing_stamp(agent, verdict).copy()
+        return True
+
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
         self.report.decided(request, robots.entry.origin, decision)
@@ -207,7 +239,9 @@ class RepExtension(RobotsSource):
         None also for a URL without a usable host, which the gate rejects.
         """
         try:
-            return Origin.from_url(self.targets.of(request)) if self._has_gate and self.asks(request) else None
+            if not (self._is_plain and _SPECIAL.isdisjoint(request.meta)) and not self.asks(request):
+                return None
+            return Origin.from_url(self.targets.of(request)) if self._has_gate else None
         except ValueError:
             return None
 
@@ -215,6 +249,11 @@ class RepExtension(RobotsSource):
         """Whether the robots.txt of *origin* is cached and has not expired."""
         robots = self._cache.get(origin)
         return robots is not None and clock.time() < robots.until
+
+    def has_delays(self, origin: Origin) -> bool:
+        """Whether a delay may apply to requests of *origin*: one is in force, or its robots.txt names one."""
+        delays, robots = self._crawl_delay, self._cache.get(origin)
+        return delays is not None and robots is not None and (robots.may_request_delays or delays.is_busy)
 
     def forbids(self, request: Request) -> bool:
         """Whether the cached robots.txt forbids *request*; False if none is cached. Never raises."""

@@ -66,8 +66,17 @@ class RepMiddleware(Gate):
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    async def process_request(self, request: Request) -> Response | None:
+    def process_request(self, request: Request) -> Awaitable[Response | None] | None:
         """Let *request* pass, or raise `ForbiddenByRobots`; raise ``ValueError`` for a URL without a usable host.
+
+        No coroutine for a request that passes at once.
+        """
+        if self._sitemap_callback is None and self._extension.lets_pass(request):
+            return None
+        return self._judge(request)
+
+    async def _judge(self, request: Request) -> Response | None:
+        """Decide about *request* with everything that the owner of the crawl may ask for.
 
         A sitemap spider's own request for a robots.txt is answered from the cache. A request that comes from
         elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
@@ -87,7 +96,7 @@ class RepMiddleware(Gate):
         if decision.is_forbidden:
             self._forbid(request, robots, decision)
         delays = self._crawl_delay
-        if delays and (robots.may_request_delays or delays.has_delays or delays.visit_times):
+        if delays is not None and (robots.may_request_delays or delays.is_busy):
             decision = await self._obey_delays(request, robots, decision, delays)
         self._extension.record(request, robots, decision)
         return None

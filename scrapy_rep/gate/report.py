@@ -87,8 +87,7 @@ class Report:
     def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
         """Count the *decision* on *request* to *origin*."""
         if not decision.is_forbidden:
-            self.allowed += 1
-            self.not_forbidden(request)
+            self.passed(request)
             if decision.outcome is Outcome.REPORTED:
                 self._reported.add(origin, decision)
         elif decision.verdict.reason is Reason.UNREACHABLE:
@@ -99,6 +98,11 @@ class Report:
             self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({by})"
             if request.meta.get(_IS_START):
                 self._forbidden_starts.add(origin, decision)
+
+    def passed(self, request: Request) -> None:
+        """Count a *request* that passed the gate."""
+        self.allowed += 1
+        self.not_forbidden(request)
 
     def not_forbidden(self, request: Request) -> None:
         """Note that no rule forbade *request*, for the warning that rules forbade every start request."""

@@ -14,7 +14,9 @@ from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.tdm import ReservationFile
 from scrapy_rep.exceptions import FetchError
-from scrapy_rep.policy.stamp import BLANK
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Decision, Outcome
+from scrapy_rep.policy.stamp import BLANK, stamp_of
 from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import iso_time
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
@@ -30,6 +32,9 @@ _DELAY_KEYS: Final = (b"delay", b"rate", b"visit")  # each key that can request 
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
 _COPIES_OF_FILE: Final = 16
+
+_MAX_STAMPS: Final = 8
+"""Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class Robots:
     _not_before: float = field(init=False, repr=False)
     _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
+    _allowing: dict[tuple[str, Verdict], dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
     _reservations: ReservationFile | None = field(init=False, repr=False, default=None)
     _ai_txt: RobotsTxt | None = field(init=False, repr=False, default=None)
 
@@ -119,6 +125,17 @@ class Robots:
             }  # fmt: skip
             object.__setattr__(self, "_stamp", stamp)
         return cast("Mapping[str, Any]", self._stamp)
+
+    def allowing_stamp(self, agent: str, verdict: Verdict) -> dict[str, Any]:
+        """The stamp of a request that *verdict*, asked for the product token *agent*, allows; to be copied."""
+        known = self._allowing
+        stamp = known.get((agent, verdict))
+        if stamp is None:
+            if len(known) >= _MAX_STAMPS:
+                known.clear()
+            decision = Decision.by(Mode.OBEY, Outcome.ALLOWED, verdict)
+            stamp = known[agent, verdict] = stamp_of(decision, self.stamp, agent)
+        return stamp
 
     def addressed(self, tokens: Sequence[str]) -> str:
         """The one of the product *tokens* whose group decides."""

@@ -167,7 +167,7 @@ class RobotsLoader:
 
     async def _start_delay(self, robots: Robots, cause: Request) -> None:
         delays = self._crawl_delay
-        if delays is None or not (robots.may_request_delays or delays.has_delays or delays.visit_times):
+        if delays is None or not (robots.may_request_delays or delays.is_busy):
             return
         if has_no_delay(cause, self._policy, self._targets):
             return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_rep.directives import content_signal, content_usage, page_signals, rsl, tdm
 from scrapy_rep.directives.answers import Answer, Statement, answers, reserved_from
@@ -34,7 +35,7 @@ logger = logging.getLogger(__name__)
 _BY_SETTING: Final = {"bing": page_signals.bing, "google": page_signals.google}  # the source ai.txt is a file
 
 
-class AiSignalsMiddleware(PageMiddleware):
+class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
     """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
 
     It adds what the page says to what robots.txt and other files said when the request passed the gate. The
@@ -50,7 +51,7 @@ class AiSignalsMiddleware(PageMiddleware):
         self._obeys = self._settings.ai_signals == "obey"
         self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
-    def _read(self, response: Response, request: Request) -> None:
+    def read_page(self, response: Response, request: Request) -> None:
         stamp = self._extension.account.stamp(request)
         site = stamp["ai"] or {}
         said = self._said(response, request)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
+from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import page_directives
 
 from .links import links_of, marked_links, same
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from typing_extensions import Self
 
     from scrapy_rep.directives.page import PageDirectives
 
@@ -65,9 +68,7 @@ class _Page:
 class PageDirectivesMiddleware(PageMiddleware):
     """Spider middleware for ``X-Robots-Tag``, ``Robots-Tag`` and meta robots; the add-on enables it.
 
-    What a page says is counted, stamped, signalled and put into the audit log. If it is obeyed, requests for the
-    links of a page that says nofollow are dropped, and items of one that says noindex are marked or dropped.
-    Sitemaps are not read. Error pages are read, and have no effect.
+    What a page says is counted, stamped, signalled and put into the audit log. Sitemaps are not read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -77,17 +78,18 @@ class PageDirectivesMiddleware(PageMiddleware):
         if settings.page_directives == settings.rel_nofollow == "ignore":
             raise NotConfigured
         self._reads = settings.page_directives != "ignore"
-        self._obeys = settings.page_directives == "obey"
-        self._marks_links = settings.rel_nofollow != "ignore"
-        self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
 
-    def _read(self, response: Response, request: Request) -> None:
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = RepSettings.from_crawler(crawler)
+        has_effect = settings.page_directives == "obey" or settings.rel_nofollow != "ignore"
+        return cast("Self", ObeyedPageDirectives(crawler)) if has_effect else cls(crawler)
+
+    def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = self._said(response, request) if self._reads else NOTHING
-        if said.statements:
+        if said is not NOTHING and said.statements:
             self._report(response, request, said)
-        has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
-        if has_effect and is_successful(response):
-            self._pages[response] = _Page(said, self._settings.rel_words)
+        return said
 
     def _report(self, response: Response, request: Request, said: PageDirectives) -> None:
         """Count, stamp, record and signal what *response* says."""
@@ -100,7 +102,32 @@ class PageDirectivesMiddleware(PageMiddleware):
             account.audit.page(request, response, said)
         self.crawler.signals.send_catch_log(signal=page_directives, response=response, directives=said)
 
-    # What callbacks yield.
+    def _count(self, stat: str) -> None:
+        self.crawler.stats.inc_value(stat)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._settings.page_directives}>"
+
+
+class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
+    """What follows where pages are obeyed, or ``rel`` of their links counts.
+
+    Requests for the links of a page that says nofollow are dropped, and items of one that says noindex are marked
+    or dropped. Error pages are read, and have no effect.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._obeys = self._settings.page_directives == "obey"
+        self._marks_links = self._settings.rel_nofollow != "ignore"
+        self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
+
+    def read_page(self, response: Response, request: Request) -> PageDirectives:
+        said = super().read_page(response, request)
+        has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
+        if has_effect and is_successful(response):
+            self._pages[response] = _Page(said, self._settings.rel_words)
+        return said
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None if it is for a link that is not to be followed."""
@@ -137,9 +164,3 @@ class PageDirectivesMiddleware(PageMiddleware):
         self._count("rep/page/item_dropped_count")
         self._log_dropped(logger, "Item dropped, its page says noindex: %(what)s", response.url)
         return None
-
-    def _count(self, stat: str) -> None:
-        self.crawler.stats.inc_value(stat)
-
-    def __repr__(self) -> str:
-        return f"<PageDirectivesMiddleware {self._settings.page_directives}>"

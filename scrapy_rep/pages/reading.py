@@ -51,6 +51,7 @@ _BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
 
 _START: Final = 100  # octets in which an encoding of two or four octets shows
 _TAG: Final = b"<meta"
+_META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
 _LONGEST_TAG: Final = 8_192  # octets
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
@@ -137,6 +138,14 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
         permissive = settings.dialect.permissive_pages
         said = _said[response] = combine(found, names, clock.time(), permissive=permissive) if found else NOTHING
     return said
+
+
+def is_silent(response: Response) -> bool:
+    """Whether one look shows that *response* says nothing: it has neither a field nor an element that could."""
+    headers, body = response.headers, response.body
+    if b"X-Robots-Tag" in headers or b"Robots-Tag" in headers:
+        return False
+    return _META.search(body) is None and b"\0" not in body[:_START]
 
 
 def directives_of(response: Response, names: Collection[str], *, head_only: bool = False) -> list[Directive]:

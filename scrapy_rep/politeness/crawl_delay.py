@@ -56,7 +56,7 @@ class CrawlDelay:
     """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
 
     ``has_delays`` is whether any download slot has such a delay, ``visit_times`` are the origins that request a
-    Visit-time. While there are none, callers can skip the questions about single download slots and origins.
+    Visit-time.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -76,6 +76,7 @@ class CrawlDelay:
         self._user_delays = _user_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
         self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
+        self._switch_listeners: list[Callable[[], None]] = []
         self._permit_listeners: list[Callable[[str], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
@@ -86,6 +87,11 @@ class CrawlDelay:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any delay or Visit-time is in force: else no single request or origin needs a question."""
+        return self.has_delays or bool(self.visit_times)
 
     def prepare(self, request: Request, parser: RobotParser) -> None:
         """Apply the delay that *parser* requests to the download slot of *request*."""
@@ -179,6 +185,10 @@ class CrawlDelay:
         )  # fmt: skip
         return Permits(setup, settings.memory_entries)
 
+    def on_switch(self, listener: Callable[[], None]) -> None:
+        """Call *listener* when the first delay comes into force, and when the last one is gone."""
+        self._switch_listeners.append(listener)
+
     def on_permit_change(self, listener: Callable[[str], None]) -> None:
         """Call *listener* with the key of a download slot that has got its permit, or has to ask for one again.
 
@@ -254,6 +264,8 @@ class CrawlDelay:
         switch = self._crawler.signals.connect if self.has_delays else self._crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
+        for listener in self._switch_listeners:
+            listener()
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False

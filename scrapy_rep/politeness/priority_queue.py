@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+", re.ASCII)
 _LONGEST_NAME: Final = 80
 
+_LEAST_SLOTS: Final = 64
+"""Download slots that are kept in any case, also without requests: their next request saves setting them up."""
+
 
 class RepPriorityQueue:
     """A ``SCHEDULER_PRIORITY_QUEUE``; the queues of a crawl, in memory and on disk, share one `SlotTracker`."""
@@ -70,6 +73,7 @@ class RepPriorityQueue:
         self._open_queues = OpenQueues() if key else None
         self._size = 0
         self._slots: dict[str, SlotRequests] = {}
+        self._most_slots = _LEAST_SLOTS
         self._targets = Targets.for_crawler(crawler)
         self._tracker = SlotTracker.for_crawler(crawler)
         self._tracker.add_queue(self)
@@ -83,12 +87,17 @@ class RepPriorityQueue:
         if META_KEY in request.meta and not is_for_splash(request):
             del request.meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(downloader.slot_key(request))
-        self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
+        self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             slot.push(request)
         except BaseException:
-            self._size -= 1
+            self._count(slot, -1)
             raise
+
+    def _count(self, slot: SlotRequests, number: int) -> None:
+        """Count *number* requests more, or less, in *slot* and in all."""
+        self._size += number
+        slot.state.size += number
 
     def pop(self) -> Request | None:
         """Remove and return a request that could start at once.
@@ -97,14 +106,17 @@ class RepPriorityQueue:
         `SlotTracker.update` wakes it because a download slot has become ready.
         """
         tracker = self._tracker
-        tracker.check_last()
+        if tracker.last is not None or tracker.has_delays:
+            tracker.check_last()
+        if not self._size:
+            return None
         request = None
         while request is None and (slot := self.ready.first()) is not None:
             request = slot.pop()
             if request is None:
                 tracker.update(slot.state)
             else:
-                self._size -= 1
+                self._count(slot, -1)
                 tracker.hand_out(request, slot.state)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
             tracker.prefetcher.start()
@@ -143,17 +155,20 @@ class RepPriorityQueue:
             extra={"spider": self._crawler.spider},
         )  # fmt: skip
 
-    def remove(self, slot: SlotRequests) -> None:
-        """Remove a download slot that has no requests left here."""
-        self.ready.discard(slot)
-        if self._slots.get(slot.key) is slot:
-            del self._slots[slot.key]
-
     def _slot(self, key: str) -> SlotRequests:
         slot = self._slots.get(key)
         if slot is None:
+            if len(self._slots) >= self._most_slots:
+                self._remove_empty_slots()
             slot = self._slots[key] = SlotRequests(key, self, self._tracker)
         return slot
+
+    def _remove_empty_slots(self) -> None:
+        """Forget download slots without requests, all at once and so seldom that it costs a new one nothing."""
+        for slot in [slot for slot in self._slots.values() if not slot]:
+            del self._slots[slot.key]
+            self._tracker.remove(slot)
+        self._most_slots = max(_LEAST_SLOTS, 2 * len(self._slots))
 
     def _stored_queue_at(self, path: str) -> StoredQueue:
         return StoredQueue(self._make_queue, path, self._open_queues)
@@ -185,8 +200,8 @@ class RepPriorityQueue:
         stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
         if not stored:
             return
-        self._size += len(stored)
         slot = self._slot(key)
+        self._count(slot, len(stored))
         if origin_text is None:
             slot.resume_unsorted(stored)
         else:

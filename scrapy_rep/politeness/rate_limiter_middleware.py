@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots_request import is_robots_txt
+from scrapy_rep.crawl.scrapy_internals import Downloader
 
 from .crawl_delay import CrawlDelay
 
@@ -35,10 +37,17 @@ class RateLimiterMiddleware:
         self._crawl_delay = crawl_delay
         self._permits = crawl_delay.permits
         self._crawl = uuid4().hex
+        self._downloader = Downloader(crawler)
+        crawl_delay.on_switch(self._switch)
+        crawler.signals.connect(self._switch, signal=signals.spider_opened)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    def _switch(self) -> None:
+        """See requests only while there is a delay: a middleware costs each of them."""
+        self._downloader.set_process_request(self.process_request, is_on=self._crawl_delay.has_delays)
 
     async def process_request(self, request: Request) -> Request | None:
         """Use the held permit, or wait for one; return *request* to the scheduler when the crawl closes."""

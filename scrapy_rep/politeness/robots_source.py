@@ -30,6 +30,10 @@ class RobotsSource(ABC):
         """Whether the robots.txt of *origin* is cached and may be used now."""
 
     @abstractmethod
+    def has_delays(self, origin: Origin) -> bool:
+        """Whether `prepare` may have something to do for requests of *origin*."""
+
+    @abstractmethod
     def forbids(self, request: Request) -> bool:
         """Whether the cached robots.txt forbids *request*; False when none is cached. Never raises."""
 

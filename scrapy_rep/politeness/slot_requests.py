@@ -114,13 +114,14 @@ class OriginRequests:
 
     def update(self, request: Request | None = None) -> None:
         """Enqueue or wait, whichever applies now; *request* is one of them, which saves reading one."""
-        tracker, seconds = self._slot.tracker, self.seconds_to_wait()
-        if seconds == 0 and self.origin is not None and tracker.robots is not None:
+        tracker, origin, seconds = self._slot.tracker, self.origin, self.seconds_to_wait()
+        robots = tracker.robots if seconds == 0 else None
+        if robots is not None and origin is not None and robots.has_delays(origin):
             request = request or self.peek()
             if request is None:
                 return
-            tracker.robots.prepare(request)  # may find a Visit-time
-            seconds = self._seconds_to_visit_time(self.origin)
+            robots.prepare(request)  # may find a Visit-time
+            seconds = self._seconds_to_visit_time(origin)
         if seconds == 0:
             self._enqueue()
             return
@@ -136,13 +137,14 @@ class OriginRequests:
         if self.origin is None or tracker.robots is None:
             return 0.0
         has_robots = self._is_admitted or tracker.robots.is_cached(self.origin)
-        if has_robots or clock.monotonic() < self._admitted_at + _GRACE:
-            return self._seconds_to_visit_time(self.origin)
-        return None
+        if not has_robots and clock.monotonic() >= self._admitted_at + _GRACE:
+            return None
+        delays = tracker.crawl_delay
+        return self._seconds_to_visit_time(self.origin) if delays is not None and delays.visit_times else 0.0
 
     def _seconds_to_visit_time(self, origin: Origin) -> float:
         crawl_delay = self._slot.tracker.crawl_delay
-        return crawl_delay.seconds_to_visit_time(origin) if crawl_delay and crawl_delay.visit_times else 0.0
+        return crawl_delay.seconds_to_visit_time(origin) if crawl_delay is not None else 0.0
 
     def _enqueue(self) -> None:
         self.entry = (self.rank, next(_numbers), self)
@@ -171,8 +173,6 @@ class ParentQueue(Protocol):
 
     def report_lost(self, error: UnreadableError) -> None: ...
 
-    def remove(self, slot: SlotRequests) -> None: ...
-
 
 class SlotRequests:
     """The requests of download slot *key* in *queue*; ``state`` is that of the slot, which may have more keys."""
@@ -200,9 +200,10 @@ class SlotRequests:
             requests = self._origins[origin] = OriginRequests(self, origin, stored)
         try:
             requests.push(self._queue.rank(request), request)
-        finally:
+        except BaseException:
             if not requests:
                 self.remove(requests)
+            raise
 
     def pop(self) -> Request | None:
         """Remove and return the first request that may go, or None.
@@ -238,10 +239,6 @@ class SlotRequests:
         if self not in self.ready:
             self.tracker.update(self.state)
 
-    def waiting(self) -> int:
-        """The number of requests."""
-        return sum(map(len, self._origins.values())) + len(self._unsorted or ())
-
     def resume(self, origin: Origin | None, stored: StoredQueue) -> None:
         """Go on with the requests of *origin* that an earlier crawl left."""
         requests = self._origins[origin] = OriginRequests(self, origin, stored)
@@ -267,21 +264,23 @@ class SlotRequests:
 
     def report_lost(self, error: UnreadableError) -> None:
         """Report requests that could not be read."""
+        self.state.size -= error.lost
         self._queue.report_lost(error)
 
     def remove(self, requests: OriginRequests) -> None:
-        """Remove an origin that has no requests left."""
-        if self._origins.get(requests.origin) is requests:
-            del self._origins[requests.origin]
-        self._sort()
-        if not self._origins and self in self.state.queued:
-            self.state.queued.remove(self)
-            self._queue.remove(self)
+        """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""
+        if self._unsorted or len(self._origins) > 1:
+            if self._origins.get(requests.origin) is requests:
+                del self._origins[requests.origin]
+            self._sort()
+
+    def __bool__(self) -> bool:
+        return any(self._origins.values()) or bool(self._unsorted)
 
     def close(self) -> list[tuple[str | None, list[int]]]:
         """Close all files; return the priorities by origin: "" is for no origin, None for unsorted requests."""
         left: list[tuple[str | None, list[int]]] = [
-            (str(origin or ""), requests.close()) for origin, requests in self._origins.items()
+            (str(origin or ""), requests.close()) for origin, requests in self._origins.items() if requests
         ]
         if self._unsorted:
             left.append((None, self._unsorted.close()))

@@ -95,9 +95,6 @@ class QueuedSlot(Protocol):
     def can_pop(self) -> bool:
         """Whether one of the requests has its robots.txt cached, so that it may be handed out."""
 
-    def waiting(self) -> int:
-        """The number of requests."""
-
 
 class Queue(Protocol):
     """A queue of the scheduler."""
@@ -111,11 +108,13 @@ class Queue(Protocol):
 class SlotState:
     """One download slot: its requests in each queue, and those that were handed out and have not left it."""
 
-    __slots__ = ("handed_out", "key", "queued", "update_at", "waiting_since")
+    __slots__ = ("handed_out", "key", "queued", "size", "update_at", "waiting_since")
 
     def __init__(self, key: str) -> None:
         self.key = key
         self.queued: list[QueuedSlot] = []
+        self.size = 0
+        """The number of requests in all queues."""
         self.handed_out: set[Request] = set()
         self.update_at: float | None = None
         """When the timer updates it."""
@@ -143,11 +142,16 @@ class SlotTracker:
             if self.robots is not None
             else None
         )
+        self.has_delays = False
+        """Whether robots.txt requires a delay of any download slot. Other processes may have to keep it too."""
         self._queues: list[Queue] = []
         self._slots: dict[str, SlotState] = {}
         self._handed_out: dict[Request, SlotState] = {}
-        self._last: Request | None = None
+        self.last: Request | None = None
+        """The request that was handed out last, until `check_last` has looked at it."""
         if self.crawl_delay is not None:
+            self.crawl_delay.on_switch(self._delays_switched)
+            self._delays_switched()
             self.crawl_delay.on_permit_change(self._permit_changed)
             self.crawl_delay.forecast.watch(self.timer, self._waiting)
         self.downloader.on_request_end(self._request_ended)
@@ -179,6 +183,9 @@ class SlotTracker:
 
         One that becomes ready wakes the engine, which otherwise asks its scheduler only when a request ends.
         """
+        if not state.size:
+            self._rest(state)
+            return
         startable = [slot for slot in state.queued if slot.can_pop()]
         seconds = self._seconds_to_start(state) if startable else None
         for slot in state.queued:
@@ -190,18 +197,36 @@ class SlotTracker:
             self._count_wait(state, is_waiting=bool(seconds))
         if seconds:
             self._update_after(state, seconds)
-        elif not state.queued and not state.handed_out and self._slots.get(state.key) is state:
-            del self._slots[state.key]
+
+    def _rest(self, state: SlotState) -> None:
+        """No request waits in a download slot: others may use its permit. Forget it if no queue knows it."""
+        if state.waiting_since is not None:
+            self._count_wait(state, is_waiting=False)
+        for slot in state.queued:
+            slot.ready.discard(slot)
+        if state.handed_out:
+            return
+        if self.has_delays:
             self._release_permit(state.key)
+        if not state.queued and self._slots.get(state.key) is state:
+            del self._slots[state.key]
+
+    def remove(self, slot: QueuedSlot) -> None:
+        """Forget a download slot in one queue, which has no requests for it."""
+        slot.state.queued.remove(slot)
+        self.update(slot.state)
+
+    def _delays_switched(self) -> None:
+        self.has_delays = self.crawl_delay is not None and self.crawl_delay.has_delays
 
     def _seconds_to_start(self, state: SlotState) -> float | None:
-        if self.crawl_delay is None or not self.crawl_delay.has_delays:
+        if self.crawl_delay is None or not self.has_delays:
             return self.downloader.seconds_to_start(state.key, state.handed_out)
         return self.crawl_delay.seconds_to_start(state.key, state.handed_out)
 
     def _turn(self, state: SlotState) -> int:
         """When a ready download slot is used: one that holds a permit first, because that soon expires."""
-        permits = self._permits
+        permits = self._permits if self.has_delays else None
         return -1 if permits is not None and permits.holds(state.key) else len(state.handed_out)
 
     @property
@@ -212,12 +237,11 @@ class SlotTracker:
     def _waiting(self, key: str) -> int:
         """The number of requests that wait for download slot *key*."""
         state = self._slots.get(key)
-        return sum(slot.waiting() for slot in state.queued) if state is not None else 0
+        return state.size if state is not None else 0
 
     def _has_delay(self, key: str) -> bool:
         """Whether robots.txt requires a delay of download slot *key*."""
-        delays = self.crawl_delay
-        return delays is not None and delays.has_delays and delays.floor(key) > 0
+        return self.has_delays and self.crawl_delay is not None and self.crawl_delay.floor(key) > 0
 
     def _count_wait(self, state: SlotState, *, is_waiting: bool) -> None:
         if is_waiting:
@@ -240,7 +264,7 @@ class SlotTracker:
             self.update(state)
 
     def _name(self, key: str) -> str:
-        return self.crawl_delay.name(key) if self.crawl_delay is not None else key
+        return self.crawl_delay.name(key) if self.has_delays and self.crawl_delay is not None else key
 
     def _permit_changed(self, key: str) -> None:
         state = self._slots.get(key)
@@ -257,6 +281,7 @@ class SlotTracker:
         for slot in state.queued:
             slot.state = other
         other.queued += state.queued
+        other.size += state.size
         other.handed_out |= state.handed_out
         self._handed_out.update(dict.fromkeys(state.handed_out, other))
         self._count_wait(state, is_waiting=False)
@@ -276,10 +301,11 @@ class SlotTracker:
         To be called before the next request is taken. The engine passes each request to the downloader before it
         asks for the next one, but a scheduler of the project may have dropped it, and nothing signals that.
         """
-        last, self._last = self._last, None
+        last, self.last = self.last, None
         if last is not None and last in self._handed_out and not self.downloader.is_active(last):
             self._request_ended(last)
-        self._update_slot_waiting_for_downloader()
+        elif self.has_delays:
+            self._update_slot_waiting_for_downloader()
 
     def hand_out(self, request: Request, state: SlotState) -> None:
         """Count *request*, which goes to the downloader, in its download slot.
@@ -288,7 +314,7 @@ class SlotTracker:
         """
         if self.robots is not None and self._has_delay(state.key) and self.robots.forbids(request):
             return
-        self._last = request
+        self.last = request
         self._handed_out[request] = state
         state.handed_out.add(request)
         self.downloader.create_slot(state.key, request)
@@ -299,7 +325,8 @@ class SlotTracker:
         state = self._handed_out.get(request)
         if state is not None:
             state.handed_out.discard(request)
-            self.update(state)
+            if state.size:
+                self.update(state)
 
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
@@ -310,14 +337,15 @@ class SlotTracker:
             state = self._slots.get(self._name(self.downloader.slot_key(request)))
         if state is not None:
             self.update(state)
-        self._update_slot_waiting_for_downloader()
+        if self.has_delays:
+            self._update_slot_waiting_for_downloader()
 
     def _update_slot_waiting_for_downloader(self) -> None:
         """Update one download slot that acquired no permit because the whole downloader was full."""
         permits = self._permits
         while permits is not None and permits.slots_waiting:
             state = self._slots.get(permits.slots_waiting.popitem(last=False)[0])
-            if state is not None and any(slot.can_pop() for slot in state.queued):
+            if state is not None and state.size and any(slot.can_pop() for slot in state.queued):
                 self.update(state)
                 return
 
@@ -326,7 +354,8 @@ class SlotTracker:
 
     def _is_start_paused(self) -> bool:
         """Whether a lazy ``start()`` must wait: ``REP_MAX_WAITING`` requests are queued, and none could start."""
-        return not any(queue.ready for queue in self._queues) and sum(map(len, self._queues)) >= self._max_waiting
+        queues = self._queues
+        return sum(map(len, queues)) >= self._max_waiting and not any(queue.ready for queue in queues)
 
     def _spider_closed(self) -> None:
         self.timer.stop()

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_OPEN: Final = 128
 """Queues on disk that are open at the same time; each takes one file, or two."""
 
+_MAX_EMPTY: Final = 4
+"""Queues in memory of one origin that stay when they are empty: the next request mostly has the same rank."""
+
 
 class UnreadableError(Exception):
     """Requests cannot be read back from a queue, or not be stored again; ``lost`` is their number."""
@@ -106,7 +109,7 @@ class StoredQueue:
         self._path = path
         self._open_queues = open_queues
         self._queues: dict[Rank, _RankQueue] = {}
-        self._order: list[Rank] = []  # a heap
+        self._order: list[Rank] = []  # of the queues that hold requests, a heap
 
     def resume(self, ranks: Iterable[Rank]) -> None:
         """Find the requests that an earlier crawl left at *ranks*."""
@@ -151,8 +154,9 @@ class StoredQueue:
         """Close all files; return the priorities that `resume` can find again."""
         for queue in self._queues.values():
             self._close(queue)
-        priorities = sorted({rank.priority for rank in self._queues})
+        priorities = sorted({rank.priority for rank in self._order})
         self._queues.clear()
+        self._order.clear()
         return priorities
 
     def _queue(self, rank: Rank) -> _RankQueue:
@@ -160,16 +164,19 @@ class StoredQueue:
         if queue is None:
             path = f"{self._path}/{rank.priority}{'s' * rank.is_start}"
             queue = self._queues[rank] = _RankQueue(lambda: self._make(rank, path), self._open_queues)
+        if not queue.size:
             heappush(self._order, rank)
         return queue
 
     def _drop(self, rank: Rank) -> None:
-        self._close(self._queues.pop(rank))
         if self._order[0] == rank:
             heappop(self._order)
         else:
             self._order.remove(rank)
             heapify(self._order)
+        if self._open_queues is None and len(self._queues) <= _MAX_EMPTY:
+            return
+        self._close(self._queues.pop(rank))
         if not self._queues and self._path:
             with suppress(OSError):  # the folder stays if it contains files that are not ours
                 Path(self._path).rmdir()
@@ -180,7 +187,7 @@ class StoredQueue:
         queue.close()
 
     def __bool__(self) -> bool:
-        return bool(self._queues)
+        return bool(self._order)
 
     def __len__(self) -> int:
         return sum(queue.size for queue in self._queues.values())

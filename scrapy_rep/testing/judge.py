@@ -57,8 +57,9 @@ def _for_tests(settings: BaseSettings) -> BaseSettings:
 async def _judgement(gate: RepMiddleware | None, url: str) -> dict[str, Any]:
     request = Request(url)
     try:
-        if gate is not None:
-            await gate.process_request(request)
+        judging = gate.process_request(request) if gate is not None else None
+        if judging is not None:
+            await judging
     except (ForbiddenByRobots, UnreachableError) as error:
         cause = f" ({error.__cause__})" if error.__cause__ else ""
         return {"passes": False, "why": f"{error}{cause}"}
