@@ -1,0 +1,83 @@
+"""What is plainly allowed passes by one short way, and is told from nothing that took the long one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.crawler import Crawler
+
+from scrapy_rep import RepExtension
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.gate.robots import Robots
+from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Entry
+from tests.support.exceptions import exception
+from tests.support.in_process import crawler_at_rest
+
+SITE = "https://a.example"
+RULES = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n\nUser-agent: mybot\nDisallow: /mine\n"
+
+
+def extension_of(crawler: Crawler, body: bytes = RULES, **kwargs: Any) -> RepExtension:
+    """The extension of a crawl that has the robots.txt of `SITE` in memory."""
+    extension = crawler.get_extension(RepExtension)
+    assert extension is not None
+    origin, now = Origin.from_url(SITE), clock.time()
+    entry = Entry(origin, Access.SUCCESSFUL, origin.robots_url, 200, body, (), now, now + 60, tried_at=now)
+    robots = Robots(entry, Access.SUCCESSFUL, **{"until": now + 60, "parser": RepRobotParser(body), **kwargs})
+    extension._cache.put(robots, 1)
+    return extension
+
+
+@pytest.mark.parametrize("path", ["/", "/private/open", "/mine", "/robots.txt", "/caf%C3%A9?x=1"])
+@pytest.mark.parametrize("agent", ["mybot/1.0", "other", ""])
+def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
+    extension = extension_of(crawler_at_rest())
+    short, long = (Request(f"{SITE}{path}", headers={"User-Agent": agent}) for _ in range(2))
+    robots = extension.cached_robots(short.url)
+    assert robots is not None
+    decision = extension.decide(robots, long)
+    assert extension.lets_pass(short) is not decision.is_forbidden
+    extension.record(long, robots, decision)
+    assert short.meta == long.meta
+
+
+def test_ours_each_request_has_a_stamp_of_its_own() -> None:
+    extension = extension_of(crawler_at_rest())
+    first, second = Request(f"{SITE}/1"), Request(f"{SITE}/2")
+    assert extension.lets_pass(first)
+    assert extension.lets_pass(second)
+    first.meta[META_KEY]["page"] = ["noindex"]
+    assert second.meta[META_KEY]["page"] is None
+
+
+MORE: dict[str, dict[str, Any]] = {
+    "modes": {"REP_MODES": {"b.example": "report"}},
+    "exceptions": {"REP_EXCEPTIONS": [exception(f"{SITE}/private/*")]},
+    "purposes": {"REP_PURPOSES": ["ai-train"]},
+    "not obeyed": {"ROBOTSTXT_OBEY": False},
+    "targets": {"REP_TARGET_URL": {"api.example": "url"}},
+}
+
+
+@pytest.mark.parametrize("settings", MORE.values(), ids=MORE)
+def test_ours_where_the_owner_of_the_crawl_asks_for_more_nothing_passes_by_it(settings: dict[str, Any]) -> None:
+    assert not extension_of(crawler_at_rest(settings)).lets_pass(Request(f"{SITE}/"))
+
+
+@pytest.mark.parametrize("key", ["dont_obey_robotstxt", "rep_fetch", "download_slot", "rep"])
+def test_ours_a_request_that_asks_for_more_does_not_pass_by_it(key: str) -> None:
+    assert not extension_of(crawler_at_rest()).lets_pass(Request(f"{SITE}/", meta={key: "x"}))
+
+
+def test_ours_no_robots_txt_or_one_that_has_expired_or_asks_for_a_delay_lets_nothing_pass_by_it() -> None:
+    request = Request(f"{SITE}/")
+    assert extension_of(crawler_at_rest()).lets_pass(request.copy())
+    assert not crawler_at_rest().get_extension(RepExtension).lets_pass(request)  # type: ignore[union-attr]
+    assert not extension_of(crawler_at_rest(), until=clock.time() - 1).lets_pass(request)
+    assert not extension_of(crawler_at_rest(), b"User-agent: other\nCrawl-delay: 1\n").lets_pass(request)
+    assert not extension_of(crawler_at_rest()).lets_pass(Request("https://"))
