@@ -108,7 +108,7 @@ def test_ours_the_delay_is_that_of_the_target(site: Site, loop: str, queue: dict
     assert len(times) == 4
     assert all(after - before >= 0.39 for before, after in pairwise(times))
     others = [arrival.time for arrival in site.log if arrival.path.startswith("/?") and OTHER in arrival.path]
-    assert max(others) - min(others) < 0.4
+    assert any(after - before < 0.39 for before, after in pairwise(others))
 
 
 def test_ours_a_download_slot_of_the_project_stays(site: Site) -> None:
