@@ -31,7 +31,7 @@ class Slow:
 class SlowForFirst(Slow):
     """Takes its time over the pages below ``/first``."""
 
-    seconds = 1.0
+    seconds = 0.5
 
     def concerns(self, request: Request) -> bool:
         return "/first" in request.url

@@ -74,7 +74,7 @@ class OpensSlowly:
     """A pipeline that has something to do before the spider is open."""
 
     async def open_spider(self) -> None:
-        await sleep(0.6)
+        await sleep(0.3)
 
     def process_item(self, item: Any) -> Any:
         return item

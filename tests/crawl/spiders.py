@@ -10,10 +10,10 @@ from typing import Any
 from scrapy import Request, signals
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
 
 from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 
@@ -50,24 +50,6 @@ class OneAfterAnother(Recorder):
 
     def next(self) -> Any:
         return self.left.pop(0) if self.left else None
-
-
-class TellsConcurrency(Recorder):
-    """Puts the most and the last total concurrency of the downloader into the stats."""
-
-    name = "tells-concurrency"
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
-        spider = super().from_crawler(crawler, *args, **kwargs)
-        for signal in (signals.response_downloaded, signals.spider_idle):
-            crawler.signals.connect(spider.tell, signal=signal)
-        return spider
-
-    def tell(self) -> None:
-        concurrency = self.crawler.engine.downloader.total_concurrency
-        self.crawler.stats.max_value("concurrency/most", concurrency)
-        self.crawler.stats.set_value("concurrency/last", concurrency)
 
 
 class AsksTheExtension(Recorder):
@@ -120,9 +102,7 @@ class SlowListener(Recorder):
         return spider
 
     async def listen(self) -> None:
-        over: Deferred[None] = Deferred()
-        call_later(0.3, over.callback, None)
-        await maybe_deferred_to_future(over)
+        await sleep(0.3)
         self.done = True
 
     def page(self, response: Any) -> None:
@@ -181,7 +161,7 @@ class Collects(Recorder):
 
     name = "collects"
     first = 2
-    pause = 0.8
+    pause = 0.3
 
     async def start(self) -> Any:
         self.began = monotonic()
@@ -192,34 +172,29 @@ class Collects(Recorder):
         for request in requests[: self.first]:
             yield request
         while len(self.facts["pages"]) < self.first:
-            await self.sleep(0.05)
-        await self.sleep(self.pause)
+            await sleep(0.02)
+        await sleep(self.pause)
         downloader = self.crawler.engine.downloader
         downloader._slot_gc(age=0)
         self.crawler.stats.set_value("collects/slots_left", len(downloader.slots))
         for request in requests[self.first :]:
             yield request
 
-    async def sleep(self, seconds: float) -> None:
-        over: Deferred[None] = Deferred()
-        call_later(seconds, over.callback, None)
-        await maybe_deferred_to_future(over)
-
 
 class InTwoParts(Recorder):
-    """Makes the last 40 of its requests when the others have had time to meet their robots.txt."""
+    """Makes the last of its requests when the others, of ``hosts``, have met their robots.txt."""
 
     name = "in-two-parts"
-    pause = 1.0
+    last = 40
+    hosts = 1
 
     async def start(self) -> Any:
         number = 0
         async for request in super().start():
+            if number == len(self.requests) - self.last:
+                while self.crawler.stats.get_value("rep/origin_count", 0) < self.hosts:
+                    await sleep(0.02)
             number += 1
-            if number == len(self.requests) - 39:
-                over: Deferred[None] = Deferred()
-                call_later(self.pause, over.callback, None)
-                await maybe_deferred_to_future(over)
             yield request
 
 

@@ -11,7 +11,7 @@ from tests.support.site import Answer, Site, hang, robots, sequence
 def test_ours_the_first_failed_attempt_says_why_when_the_next_is_and_how_many_wait() -> None:
     with Site() as site:
         site.answer("/robots.txt", sequence(Answer(503), Answer(503), robots("")))
-        settings = {"REP_RETRY_DELAY": 0.5}
+        settings = {"REP_RETRY_DELAY": 0.2}
         result = crawl(*(f"{site.origin}/{number}" for number in range(3)), settings=settings)
     assert len(result.pages) == 3
     told = [line for line in result.lines("INFO") if "attempt" in line]
@@ -44,22 +44,22 @@ def test_ours_of_many_origins_that_fail_ten_are_told() -> None:
 def test_ours_requests_wait_for_all_attempts_together_no_longer_than_the_setting_says() -> None:
     settings = {
         "EXTENSIONS": {"tests.crawl.extensions.NotesTimeouts": 0},
-        "REP_TIMEOUT": 1.0,
-        "REP_RETRY_DELAY": 0.1,
-        "REP_UNREACHABLE_WAIT": 1.6,
+        "REP_TIMEOUT": 0.4,
+        "REP_RETRY_DELAY": 0.05,
+        "REP_UNREACHABLE_WAIT": 0.7,
     }
     with Site() as site:
         site.answer("/robots.txt", hang())
         result = crawl(f"{site.origin}/1", settings=settings)
     assert result.failures[0].reason == "unreachable"
-    assert result.stats["timeouts/sum"] <= 1.6
+    assert result.stats["timeouts/sum"] <= 0.7
     assert result.stats["rep/request_count"] == result.stats["timeouts/count"]
 
 
 def test_ours_the_first_attempt_has_its_time_out_however_short_the_wait() -> None:
-    settings = {"REP_UNREACHABLE_WAIT": 0.2}
+    settings = {"REP_UNREACHABLE_WAIT": 0.1}
     with Site() as site:
-        site.answer("/robots.txt", robots("", delay=1.0))
+        site.answer("/robots.txt", robots("", delay=0.4))
         assert len(crawl(f"{site.origin}/1", settings=settings).pages) == 1
 
 
@@ -70,7 +70,7 @@ def test_ours_a_crawl_that_closes_says_what_it_still_waits_for(loop: str) -> Non
         site.answer("/robots.txt", hang())
         urls = [f"{origin}/1" for origin in site.origins]
         queue = "scrapy.pqueues.DownloaderAwarePriorityQueue"
-        settings = {"REP_TIMEOUT": 5.0, "SCHEDULER_PRIORITY_QUEUE": queue}
+        settings = {"REP_TIMEOUT": 2.5, "SCHEDULER_PRIORITY_QUEUE": queue}
         result = crawl(*urls, settings=settings, loop=loop, interrupt_when=lambda: len(site.log) == 2)
     (told,) = [line for line in result.lines("INFO") if "still waits" in line]
     named = " and ".join([re.escape(origin) for origin in site.origins])

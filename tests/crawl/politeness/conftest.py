@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scrapy.core.downloader
 from redis import Redis
 
 from scrapy_rep.politeness.rate_limiter import Permit, RateLimiter
@@ -16,8 +15,6 @@ from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
 from scrapy_rep.stores.sqlite_connection import SqliteConnection
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.simulation import Simulation
-
-from .clock import Clock
 
 KEY = "example.com"
 DELAY = 1.0
@@ -94,27 +91,8 @@ class Worker:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """In the place of those of scrapy_rep and of Scrapy's downloader, which goes by one or the other."""
-    clock = Clock()
-    for name in ("time", "monotonic"):
-        for place in ("scrapy.core.downloader", "scrapy_rep.crawl.scrapy_internals", "scrapy_rep.clock.clock"):
-            monkeypatch.setattr(f"{place}.{name}", clock.monotonic, raising=False)
-    monkeypatch.setattr(scrapy.core.downloader, "call_later", clock.call_later)
-    monkeypatch.setattr("scrapy_rep.politeness.timer.call_later", clock.call_later)
-    return clock
-
-
-@pytest.fixture
-def simulation(monkeypatch: pytest.MonkeyPatch) -> Simulation:
-    simulation = Simulation()
-    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", simulation.monotonic)
-    return simulation
-
-
-@pytest.fixture
-def redis_workers(simulation: Simulation, redis_client: Redis) -> list[Worker]:
-    journeys = [Journey(simulation) for _ in range(4)]
+def redis_workers(clock: Simulation, redis_client: Redis) -> list[Worker]:
+    journeys = [Journey(clock) for _ in range(4)]
     links = [SimulatedRedis(redis_client, journey) for journey in journeys]
     return [
         Worker(RedisRateLimiter(link, name), journey)  # type: ignore[arg-type]
@@ -142,9 +120,9 @@ class SimulatedLink:
 
 
 @pytest.fixture
-def sqlite_workers(simulation: Simulation, tmp_path: Path) -> Iterator[list[Worker]]:
+def sqlite_workers(clock: Simulation, tmp_path: Path) -> Iterator[list[Worker]]:
     """Each with a connection of its own."""
-    journeys = [Journey(simulation) for _ in range(4)]
+    journeys = [Journey(clock) for _ in range(4)]
     links = [SqliteConnection(tmp_path / "robots.sqlite") for _ in journeys]
     yield [
         Worker(SqliteRateLimiter(SimulatedLink(link, journey), name), journey)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +13,26 @@ from scrapy.statscollectors import StatsCollector
 from scrapy_rep.politeness.permits import LimiterSetup, SlotPermits
 from scrapy_rep.politeness.rate_limiter import Permit, RateLimiterAwayError
 from tests.support.in_process import crawler_at_rest, in_the_loop
+from tests.support.simulation import Simulation
 
 KEY = "example.com"
 NOW = Permit(starts_in=0.0, retry_in=0.0, number=1, expires_in=60.0)
 LATER = Permit(starts_in=None, retry_in=0.01, number=0, expires_in=0.0)
+
+
+@pytest.fixture(autouse=True)
+def _waiting_takes_no_time(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def sleep(seconds: float) -> None:
+        clock.now += seconds
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr("scrapy_rep.politeness.permits.sleep", sleep)
+
+
+async def settle() -> None:
+    """Until what was started has ended, or waits."""
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 class Limiter:
@@ -91,22 +107,23 @@ async def test_the_queue_learns_of_its_permit_and_uses_it_once() -> None:
     await bench.until_there_is_a_permit()
     assert bench.permits.use()
     assert not bench.permits.use()
-    await asyncio.sleep(0.01)
+    await settle()
     assert bench.limiter.reported == [("started", 1)]
     assert bench.counted("permit_count") == 1
 
 
 @in_the_loop
-async def test_the_delay_of_others_counts_from_the_start_and_not_from_the_use_of_the_permit_before_it() -> None:
+async def test_the_delay_of_others_counts_from_the_start_and_not_from_the_use_of_the_permit_before_it(
+    clock: Simulation,
+) -> None:
     bench = Bench(NOW)
     await bench.until_there_is_a_permit()
     assert bench.permits.use()
-    bench.permits.last_start = monotonic() - 20
-    bench.last_start = monotonic() - 10
-    await asyncio.sleep(0.01)
+    bench.permits.last_start = clock.now - 20
+    bench.last_start = clock.now - 10
+    await settle()
     await bench.until_there_is_a_permit()
-    assert 10 <= bench.limiter.ago[0] < 19
-    assert 10 <= bench.limiter.asked[-1]["since"] < 19
+    assert (bench.limiter.ago[0], bench.limiter.asked[-1]["since"]) == (10, 10)
 
 
 @in_the_loop
@@ -123,7 +140,7 @@ async def test_a_permit_that_no_request_needs_is_released() -> None:
     bench = Bench(NOW)
     await bench.until_there_is_a_permit()
     bench.permits.release()
-    await asyncio.sleep(0.01)
+    await settle()
     assert bench.limiter.reported == [("released", 1)]
     assert not bench.permits.use()
 
@@ -141,7 +158,7 @@ async def test_a_permit_that_has_expired_is_not_used_but_asked_for_anew() -> Non
 async def test_a_permit_is_not_used_before_its_time() -> None:
     bench = Bench(Permit(60.0, 0.0, 1, expires_in=120.0))
     await bench.until_there_is_a_permit()
-    assert 50 < (bench.permits.seconds_to_start() or 0) <= 60
+    assert bench.permits.seconds_to_start() == 60
     assert not bench.permits.use()
 
 
@@ -163,20 +180,21 @@ async def test_requests_from_elsewhere_take_permits_one_by_one_and_robots_txt_co
 async def test_when_the_crawl_closes_those_who_wait_are_let_go_without_a_permit() -> None:
     bench = Bench(Permit(None, 60.0, 0, 0.0))
     waiting = asyncio.gather(bench.permits.wait(first=False), bench.permits.wait(first=False))
-    await asyncio.sleep(0.05)
+    await settle()
     bench.engine.is_closing = True
     assert list(await asyncio.wait_for(waiting, 10)) == [False, False]
 
 
 @in_the_loop
-async def test_without_the_limiter_the_crawl_keeps_as_many_times_the_delay_as_there_are_workers() -> None:
+async def test_without_the_limiter_the_crawl_keeps_as_many_times_the_delay_as_there_are_workers(
+    clock: Simulation,
+) -> None:
     bench = Bench(RateLimiterAwayError("away"), delay=0.05, workers=3)
-    loop = asyncio.get_running_loop()
     starts = []
     for _ in range(3):
         assert await asyncio.wait_for(bench.permits.wait(first=False), 10)
-        starts.append(loop.time())
-    assert starts[2] - starts[0] >= 2 * 3 * 0.05
+        starts.append(clock.now)
+    assert [after - before for before, after in pairwise(starts)] == pytest.approx([3 * 0.05] * 2)
     assert bench.counted("local_permit_count") == 3
 
 
@@ -189,13 +207,17 @@ async def test_while_others_may_still_go_by_their_own_clocks_the_longer_delay_is
 
 
 @in_the_loop
-async def test_an_error_of_the_limiter_reaches_those_who_wait_and_is_not_asked_for_again_at_once() -> None:
+async def test_an_error_of_the_limiter_reaches_those_who_wait_and_is_not_asked_for_again_at_once(
+    clock: Simulation,
+) -> None:
     bench = Bench(LookupError("broken"))
     with pytest.raises(LookupError):
         await asyncio.wait_for(bench.permits.wait(first=False), 10)
+    began = clock.now
     assert bench.permits.seconds_to_start() is None
-    await asyncio.sleep(0.1)
-    assert len(bench.limiter.asked) == 1
+    await settle()
+    assert len(bench.limiter.asked) == 2
+    assert clock.now >= began + 0.5
 
 
 @in_the_loop

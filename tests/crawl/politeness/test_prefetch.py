@@ -15,8 +15,7 @@ from scrapy_rep.politeness.prefetch import Prefetcher
 from scrapy_rep.politeness.timer import Timer
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import crawler_at_rest
-
-from .clock import Clock
+from tests.support.simulation import Simulation
 
 
 class Robots:
@@ -59,7 +58,7 @@ class Waiting:
 
 
 class Bench:
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Simulation) -> None:
         self.clock = clock
         self.robots = Robots()
         self.engine = SimpleNamespace(is_running=True, is_closing=False, wake=lambda: None)
@@ -76,7 +75,7 @@ class Bench:
 
 
 @pytest.fixture
-def bench(clock: Clock) -> Bench:
+def bench(clock: Simulation) -> Bench:
     return Bench(clock)
 
 

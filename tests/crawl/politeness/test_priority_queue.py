@@ -20,8 +20,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
 from scrapy_rep.politeness.rate_limiter import Permit
 from tests.support.in_process import crawler_at_rest, in_the_loop
-
-from .clock import Clock
+from tests.support.simulation import Simulation
 
 NO_ROBOTS = {"ROBOTSTXT_OBEY": False}
 NO_JITTER: dict[str, Any] = (
@@ -35,7 +34,7 @@ class Bench:
     """A queue of a crawl that does not run, and a downloader that does as it is told."""
 
     def __init__(
-        self, clock: Clock, settings: dict[str, Any] | None = None, path: str = "", left: Any = ()
+        self, clock: Simulation, settings: dict[str, Any] | None = None, path: str = "", left: Any = ()
     ) -> None:
         self.clock = clock
         self.crawler = crawler_at_rest({**NO_ROBOTS, **(settings or {})})
@@ -98,7 +97,7 @@ def name_of(request: Request) -> str:
 
 
 @pytest.fixture
-def bench(clock: Clock) -> Bench:
+def bench(clock: Simulation) -> Bench:
     return Bench(clock)
 
 
@@ -122,7 +121,7 @@ def test_priorities_decide_within_a_host_and_start_requests_come_last(bench: Ben
     assert bench.pop_all() == ["a/urgent", "a/page", "a/start-1", "a/start-2", "a/later"]
 
 
-def test_a_host_gets_as_many_as_it_may_transfer_at_once(clock: Clock) -> None:
+def test_a_host_gets_as_many_as_it_may_transfer_at_once(clock: Simulation) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 2})
     bench.push("a/1", "a/2", "a/3", "a/4")
     assert bench.pop_all() == ["a/4", "a/3"]
@@ -130,7 +129,7 @@ def test_a_host_gets_as_many_as_it_may_transfer_at_once(clock: Clock) -> None:
     assert bench.pop_all() == ["a/2"]
 
 
-def test_a_request_that_a_middleware_drops_gives_its_place_back_once(clock: Clock) -> None:
+def test_a_request_that_a_middleware_drops_gives_its_place_back_once(clock: Simulation) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     bench.push("a/1", "a/2", "a/3")
     assert bench.pop_all() == ["a/3"]
@@ -141,7 +140,7 @@ def test_a_request_that_a_middleware_drops_gives_its_place_back_once(clock: Cloc
     assert bench.pop_all() == ["a/1"]
 
 
-def test_a_request_that_a_scheduler_drops_takes_no_place(clock: Clock) -> None:
+def test_a_request_that_a_scheduler_drops_takes_no_place(clock: Simulation) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     bench.push("a/1", "a/2")
     dropped = bench.queue.pop()  # and the engine never hears of it
@@ -149,7 +148,7 @@ def test_a_request_that_a_scheduler_drops_takes_no_place(clock: Clock) -> None:
     assert bench.pop() == "a/1"
 
 
-def test_requests_from_elsewhere_count_in_their_download_slot(clock: Clock) -> None:
+def test_requests_from_elsewhere_count_in_their_download_slot(clock: Simulation) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     image = request("a/image")  # of a media pipeline
     bench.downloader.active.add(image)
@@ -161,7 +160,7 @@ def test_requests_from_elsewhere_count_in_their_download_slot(clock: Clock) -> N
     assert bench.pop() == "a/1"
 
 
-def test_a_delay_lets_one_go_at_a_time(clock: Clock) -> None:
+def test_a_delay_lets_one_go_at_a_time(clock: Simulation) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 10, **NO_JITTER})
     bench.push("a/1", "a/2", "a/3")
     assert bench.pop_all() == ["a/3"]
@@ -173,7 +172,7 @@ def test_a_delay_lets_one_go_at_a_time(clock: Clock) -> None:
     assert bench.pop_all() == ["a/2"]
 
 
-def test_a_delay_is_consumed_only_by_a_download_that_starts(clock: Clock) -> None:
+def test_a_delay_is_consumed_only_by_a_download_that_starts(clock: Simulation) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 10, **NO_JITTER})
     bench.push(*(f"a/{number}" for number in range(1_000)))
     bench.start(bench.pop() or "")
@@ -185,7 +184,7 @@ def test_a_delay_is_consumed_only_by_a_download_that_starts(clock: Clock) -> Non
     assert (bench.pop(), len(bench.queue)) == (None, 0)
 
 
-def test_one_request_of_a_delayed_host_is_on_its_way_at_a_time(clock: Clock) -> None:
+def test_one_request_of_a_delayed_host_is_on_its_way_at_a_time(clock: Simulation) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
     bench.push("a/1", "a/2")
     assert bench.pop() == "a/2"
@@ -197,7 +196,7 @@ def test_one_request_of_a_delayed_host_is_on_its_way_at_a_time(clock: Clock) -> 
 
 
 def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_count_in_the_first(
-    clock: Clock,
+    clock: Simulation,
 ) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
     bench.push("a/1", "a/2")
@@ -209,7 +208,7 @@ def test_a_request_that_a_middleware_puts_into_another_download_slot_does_not_co
 
 
 def test_an_answer_that_middlewares_hold_up_does_not_hold_up_the_next_request_of_a_delayed_host(
-    clock: Clock,
+    clock: Simulation,
 ) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 1, **NO_JITTER})
     bench.push("a/1", "a/2")
@@ -222,7 +221,7 @@ def test_an_answer_that_middlewares_hold_up_does_not_hold_up_the_next_request_of
     assert bench.pop() == "a/1"
 
 
-def test_a_host_that_waits_does_not_keep_another_from_going(clock: Clock) -> None:
+def test_a_host_that_waits_does_not_keep_another_from_going(clock: Simulation) -> None:
     bench = Bench(clock, {"DOWNLOAD_SLOTS": {"a.example": {"delay": 100}}, **NO_JITTER})
     bench.push("a/1", "a/2", "b/1", "b/2")
     first = bench.pop_all()
@@ -230,22 +229,22 @@ def test_a_host_that_waits_does_not_keep_another_from_going(clock: Clock) -> Non
 
 
 def test_the_engine_is_woken_when_something_becomes_ready_and_only_then(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+    clock: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    woken: list[float] = []
+    woken, began = list[float](), clock.now
     monkeypatch.setattr(scrapy_internals.Engine, "wake", lambda _: woken.append(clock.now))
     bench = Bench(clock, {"DOWNLOAD_DELAY": 10, **NO_JITTER})
     bench.push("a/1", "a/2")
-    assert woken == [1_000]
+    assert woken == [began]
     bench.start(bench.pop() or "")
     bench.end("a/2")
     clock.advance(9)
-    assert woken == [1_000]
+    assert woken == [began]
     clock.advance(2)
-    assert woken == [1_000, 1_010]
+    assert woken == [began, began + 10]
 
 
-def test_one_timer_serves_all_hosts_and_goes_with_the_crawl(clock: Clock) -> None:
+def test_one_timer_serves_all_hosts_and_goes_with_the_crawl(clock: Simulation) -> None:
     bench = Bench(clock, {"DOWNLOAD_DELAY": 10, "CONCURRENT_REQUESTS": 500})
     for host in range(300):
         bench.push(f"h{host}/1", f"h{host}/2")
@@ -275,7 +274,7 @@ def test_what_is_gone_is_forgotten_all_but_a_few(bench: Bench, hosts: int) -> No
 
 
 def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
-    clock: Clock,
+    clock: Simulation,
 ) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     bench.push("a/1")
@@ -288,7 +287,7 @@ def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_t
     assert bench.queue._tracker.state("a.example") is state
 
 
-def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Clock, tmp_path: Path) -> None:
+def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Simulation, tmp_path: Path) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 1})
     on_disk = queue_of(bench.crawler, str(tmp_path))
     on_disk.push(request("a/1"))
@@ -305,7 +304,7 @@ def test_a_stale_download_slot_of_a_redirect_is_removed_and_one_of_the_user_stay
     assert sorted(bench.queue._slots) == ["b.example", "chosen"]
 
 
-def test_the_same_order_as_scrapys_queue_where_nothing_waits(clock: Clock) -> None:
+def test_the_same_order_as_scrapys_queue_where_nothing_waits(clock: Simulation) -> None:
     bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 100})
     scrapys = queue_of(crawler_at_rest(NO_ROBOTS), queue=DownloaderAwarePriorityQueue)
     for number in range(60):
@@ -317,7 +316,7 @@ def test_the_same_order_as_scrapys_queue_where_nothing_waits(clock: Clock) -> No
 
 
 @pytest.mark.filterwarnings("ignore:The CONCURRENT_REQUESTS_PER_IP setting")
-def test_a_concurrency_per_ip_is_refused(clock: Clock) -> None:
+def test_a_concurrency_per_ip_is_refused(clock: Simulation) -> None:
     crawler = crawler_at_rest(NO_ROBOTS)
     crawler.settings.frozen = False
     crawler.settings.set("CONCURRENT_REQUESTS_PER_IP", 2)
@@ -333,7 +332,7 @@ def left_by(bench: Bench) -> Any:
     return json.loads(json.dumps(bench.queue.close()))
 
 
-def test_a_crawl_goes_on_with_what_another_has_left(clock: Clock, tmp_path: Path) -> None:
+def test_a_crawl_goes_on_with_what_another_has_left(clock: Simulation, tmp_path: Path) -> None:
     first = Bench(clock, path=str(tmp_path))
     first.push(*PAGES)
     second = Bench(clock, path=str(tmp_path), left=left_by(first))
@@ -343,7 +342,7 @@ def test_a_crawl_goes_on_with_what_another_has_left(clock: Clock, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_crawl_that_scrapys_queue_began_goes_on(clock: Clock, tmp_path: Path) -> None:
+def test_a_crawl_that_scrapys_queue_began_goes_on(clock: Simulation, tmp_path: Path) -> None:
     scrapys = queue_of(crawler_at_rest(NO_ROBOTS), str(tmp_path), queue=DownloaderAwarePriorityQueue)
     for name in PAGES:
         scrapys.push(request(name))
@@ -360,7 +359,7 @@ def test_a_crawl_that_scrapys_queue_began_goes_on(clock: Clock, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_scrapys_queue_refuses_what_ours_has_left(clock: Clock, tmp_path: Path) -> None:
+def test_scrapys_queue_refuses_what_ours_has_left(clock: Simulation, tmp_path: Path) -> None:
     bench = Bench(clock, path=str(tmp_path))
     bench.push("a/1")
     with pytest.raises(ValueError, match="same priority"):
@@ -368,13 +367,13 @@ def test_scrapys_queue_refuses_what_ours_has_left(clock: Clock, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("left", [[1, 2], [["a", "b"]], [["a", "http://a.example", "x"]]])
-def test_what_another_queue_has_left_is_refused(clock: Clock, tmp_path: Path, left: Any) -> None:
+def test_what_another_queue_has_left_is_refused(clock: Simulation, tmp_path: Path, left: Any) -> None:
     with pytest.raises(ValueError, match="stored by a SCHEDULER_PRIORITY_QUEUE other than"):
         Bench(clock, path=str(tmp_path), left=left)
 
 
 def test_requests_that_cannot_be_read_are_dropped_logged_and_counted(
-    clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    clock: Simulation, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = Bench(clock, path=str(tmp_path))
     first.push("a/1", "a/2", "b/1")
@@ -388,7 +387,7 @@ def test_requests_that_cannot_be_read_are_dropped_logged_and_counted(
     assert "Dropped 1 stored request" in caplog.text
 
 
-def test_a_request_that_cannot_go_back_to_disk_takes_no_other_along(clock: Clock, tmp_path: Path) -> None:
+def test_a_request_that_cannot_go_back_to_disk_takes_no_other_along(clock: Simulation, tmp_path: Path) -> None:
     first = Bench(clock, path=str(tmp_path))
     first.push("a/1", "a/2", "b/1")
     head = first.queue.peek()
@@ -399,7 +398,7 @@ def test_a_request_that_cannot_go_back_to_disk_takes_no_other_along(clock: Clock
 
 
 def test_a_request_of_scrapys_queue_that_cannot_be_stored_anew_is_dropped_and_counted(
-    clock: Clock, tmp_path: Path
+    clock: Simulation, tmp_path: Path
 ) -> None:
     scrapys = queue_of(crawler_at_rest(NO_ROBOTS), str(tmp_path), queue=DownloaderAwarePriorityQueue)
     scrapys.push(request("a/1"))
@@ -410,7 +409,7 @@ def test_a_request_of_scrapys_queue_that_cannot_be_stored_anew_is_dropped_and_co
     assert (bench.pop_all(), len(bench.queue)) == (["b/1"], 0)
 
 
-def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Clock) -> None:
+def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Simulation) -> None:
     bench = Bench(clock, {"REP_MAX_WAITING": 3, "DOWNLOAD_DELAY": 10, "CONCURRENT_REQUESTS": 100})
     bench.push("a/1", "a/2", "a/3")
     assert not bench.downloader.needs_backout()
@@ -440,7 +439,7 @@ class Limiter:
 
 
 @pytest.fixture
-def shared(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, Limiter]:
+def shared(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, Limiter]:
     """A crawl with two requests at once that shares the delays of the hosts ``a``, ``b`` and ``c``."""
     bench = Bench(clock, {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)

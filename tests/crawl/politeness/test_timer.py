@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from scrapy_rep.politeness.timer import Timer
-
-from .clock import Clock
+from tests.support.simulation import Simulation
 
 
 @pytest.fixture
-def timer(clock: Clock) -> Timer:
+def timer(clock: Simulation) -> Timer:
     return Timer()
 
 
-def test_calls_come_in_the_order_of_their_times(timer: Timer, clock: Clock) -> None:
+def test_calls_come_in_the_order_of_their_times(timer: Timer, clock: Simulation) -> None:
     calls: list[str] = []
     timer.call_after(2, lambda: calls.append("second"))
     timer.call_after(1, lambda: calls.append("first"))
@@ -25,14 +24,14 @@ def test_calls_come_in_the_order_of_their_times(timer: Timer, clock: Clock) -> N
     assert calls == ["first", "second", "third"]
 
 
-def test_a_thousand_calls_take_one_timer(timer: Timer, clock: Clock) -> None:
+def test_a_thousand_calls_take_one_timer(timer: Timer, clock: Simulation) -> None:
     for number in range(1_000):
         timer.call_after(number + 1, lambda: None)
     assert (len(timer), clock.timers) == (1_000, 1)
 
 
-def test_a_call_may_ask_for_another(timer: Timer, clock: Clock) -> None:
-    times: list[float] = []
+def test_a_call_may_ask_for_another(timer: Timer, clock: Simulation) -> None:
+    times, began = list[float](), clock.now
 
     def again() -> None:
         times.append(clock.now)
@@ -41,10 +40,10 @@ def test_a_call_may_ask_for_another(timer: Timer, clock: Clock) -> None:
 
     timer.call_after(1, again)
     clock.advance(10)
-    assert times == [1_001, 1_002, 1_003]
+    assert times == [began + 1, began + 2, began + 3]
 
 
-def test_a_call_that_fails_takes_no_other_along(timer: Timer, clock: Clock) -> None:
+def test_a_call_that_fails_takes_no_other_along(timer: Timer, clock: Simulation) -> None:
     calls: list[str] = []
 
     def fail() -> None:
@@ -58,7 +57,7 @@ def test_a_call_that_fails_takes_no_other_along(timer: Timer, clock: Clock) -> N
     assert calls == ["next"]
 
 
-def test_nothing_is_called_after_the_stop(timer: Timer, clock: Clock) -> None:
+def test_nothing_is_called_after_the_stop(timer: Timer, clock: Simulation) -> None:
     timer.call_after(1, lambda: pytest.fail("called"))
     timer.stop()
     clock.advance(2)

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from scrapy_rep.stores.circuit_breaker import CircuitBreaker
 from tests.support.simulation import Simulation
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
-    clock = Simulation()
-    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", clock.monotonic)
-    return clock
 
 
 def test_a_closed_breaker_allows_every_call() -> None:

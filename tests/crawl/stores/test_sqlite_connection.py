@@ -29,9 +29,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
-    """A simulated clock, so that waiting takes no time."""
-    clock = Simulation()
+def clock(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    """Each look at it takes a while, so that a wait comes to an end."""
 
     def monotonic() -> float:
         clock.now += 0.01
