@@ -49,6 +49,7 @@ PLAIN: Final = ("1994", "yandex", "geoportal-longest")
 TOKENS: Final = ("a", "zz")  # one that most bodies name, one that none does
 URL: Final = "https://h.example/" + "a" * 400
 ORIGIN: Final = Origin.from_url(URL)
+WILDCARDS: Final = filled(lambda number: b"disallow:/*%x*a\nallow:/a*b%x$\n" % (number, number), 2_000)
 
 Question = Callable[[bytes], object]
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -169,7 +170,7 @@ def test_ours_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
 
 
 def verdicts_on(url: str, dialect: Dialect) -> None:
-    file = parse(filled(lambda number: b"disallow:/*%x*a\nallow:/a*b%x$\n" % (number, number), 2_000), dialect)
+    file = parse(WILDCARDS, dialect)
     for end in ("", "b", "a"):
         file.verdict("a", url + end)
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Reason, RobotsTxt, parse, product_token
 from scrapy_rep.protocol.crawler_rules import shared_memory
@@ -49,6 +49,7 @@ def assert_as_fast(body: bytes, dialect: Dialect, token: str, urls: list[str]) -
 @GOOGLES
 @fewer(4)
 @given(body=BODIES)
+@example(body=b"User-agent: *\nDisallow: /\nAllow: /index.htm?x\n")
 def test_ours_googles_dialects_are_read_the_plain_way_as_the_fast_one(dialect: Dialect, body: bytes) -> None:
     for token in TOKENS:
         assert_as_fast(body, dialect, token, URLS)
