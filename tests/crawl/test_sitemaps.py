@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from scrapy_rep.sitemaps.feed import MAX_NESTING
-from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.crawl import Crawl, crawl
 from tests.support.site import Answer, Arrival, Site, hang, redirect, robots, sitemap, sitemap_index
 
-SPIDERS = ["Ours", "Scrapys"]
+with_each_spider = pytest.mark.parametrize("spider", ["Ours", "Scrapys"])
 
 
 @pytest.fixture
@@ -26,7 +26,6 @@ def crawl_sitemaps(
     site: Site,
     spider: str = "Ours",
     settings: dict[str, Any] | None = None,
-    loop: str = "asyncio",
     **attributes: Any,
 ) -> Crawl:
     """Crawl the sitemaps that the first origin of *site* names."""
@@ -34,7 +33,6 @@ def crawl_sitemaps(
     result = crawl(
         spider=f"tests.crawl.sitemap_spiders:{spider}",
         settings=settings,
-        loop=loop,
         attributes={**where.get(spider, {}), **attributes},
     )
     assert not result.tracebacks
@@ -46,23 +44,21 @@ def paths(site: Site, origin: str | None = None) -> list[str]:
     return sorted(site.paths(origin or site.origin))
 
 
-@pytest.mark.parametrize(
-    ("spider", "loop"), [("Scrapys", LOOPS[-1]), *(("Ours", loop) for loop in LOOPS)], ids="-".join
-)
-def test_robots_txt_each_sitemap_and_each_page_is_requested_once(site: Site, spider: str, loop: str) -> None:
+@with_each_spider
+def test_robots_txt_each_sitemap_and_each_page_is_requested_once(site: Site, spider: str) -> None:
     site.answer(
         "/robots.txt", robots("Sitemap: /index.xml\nSitemap: /more.xml\nUser-agent: *\nDisallow: /private\n")
     )
     site.answer("/index.xml", sitemap_index(f"{site.origin}/some.xml", f"{site.origin}/more.xml"))
     site.answer("/some.xml", sitemap(*(f"{site.origin}/{page}" for page in ("a", "b", "private"))))
     site.answer("/more.xml", sitemap(*(f"{site.origin}/{page}" for page in ("b", "c"))))
-    result = crawl_sitemaps(site, spider, loop=loop)
+    result = crawl_sitemaps(site, spider)
     assert paths(site) == sorted(["/robots.txt", "/index.xml", "/some.xml", "/more.xml", "/a", "/b", "/c"])
     assert sorted(result.urls) == [f"{site.origin}/{page}" for page in "abc"]
     assert (result.stats["robotstxt/request_count"], result.stats["robotstxt/forbidden"]) == (1, 1)
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_an_index_and_compressed_sitemaps_are_read(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /index.xml.gz\n"))
     site.answer("/index.xml.gz", sitemap_index(f"{site.origin}/a.xml.gz", f"{site.origin}/b.xml", compressed=True))
@@ -71,7 +67,7 @@ def test_an_index_and_compressed_sitemaps_are_read(site: Site, spider: str) -> N
     assert sorted(crawl_sitemaps(site, spider).urls) == [f"{site.origin}/a", f"{site.origin}/b"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 @pytest.mark.parametrize("wanted", [True, False])
 def test_alternate_links_are_followed_when_the_spider_says_so(site: Site, spider: str, wanted: bool) -> None:
     entry = f"{site.origin}/en <xhtml:link rel='alternate' href='{site.origin}/de'/>"
@@ -81,7 +77,7 @@ def test_alternate_links_are_followed_when_the_spider_says_so(site: Site, spider
     assert sorted(result.urls) == [f"{site.origin}/de"] * wanted + [f"{site.origin}/en"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_rules_choose_the_sitemaps_and_the_pages(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
     site.answer("/index.xml", sitemap_index(f"{site.origin}/news.xml", f"{site.origin}/shop.xml"))
@@ -90,7 +86,7 @@ def test_rules_choose_the_sitemaps_and_the_pages(site: Site, spider: str) -> Non
     assert paths(site) == ["/index.xml", "/news.xml", "/news/1", "/robots.txt"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None:
     dated = [f"{site.origin}/{year} <lastmod>{year}-05-01</lastmod>" for year in (2024, 2025, 2026)]
     site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
@@ -110,7 +106,7 @@ def test_a_link_that_is_no_url_does_not_cost_those_after_it(site: Site) -> None:
     assert result.stats["rep/sitemap/bad_url_count"] == 5
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_sitemap_lines_are_read_as_the_engine_reads_them(site: Site, spider: str) -> None:
     lines = [
         "\ufeffSITEMAP:/1.xml",
@@ -135,7 +131,7 @@ def test_a_relative_line_counts_from_the_origin_that_the_file_speaks_for(site: S
     assert (paths(site), site.count("/sitemap.xml", there)) == (["/robots.txt", "/sitemap.xml"], 0)
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 @pytest.mark.parametrize(
     ("domains", "settings", "follows"),
     [
@@ -172,7 +168,7 @@ def test_without_allowed_domains_a_sitemap_on_another_host_is_followed(site: Sit
     assert site.count("/sitemap.xml", there) == 1
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_an_endless_chain_of_sitemaps_is_cut_and_one_that_names_itself_is_read_once(
     site: Site, spider: str
 ) -> None:
@@ -187,7 +183,7 @@ def test_an_endless_chain_of_sitemaps_is_cut_and_one_that_names_itself_is_read_o
     assert result.stats["rep/sitemap/too_deep_count"] == 1
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_a_sitemap_that_robots_txt_disallows_is_not_requested(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /maps/1.xml\nSitemap: /2.xml\nUser-agent: *\nDisallow: /maps/\n"))
     result = crawl_sitemaps(site, spider)
@@ -213,7 +209,7 @@ def test_a_site_falls_back_neither_by_default_nor_with_a_sitemap_line(site: Site
     assert "/sitemap.xml" not in paths(site)
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_an_unreachable_site_is_given_up_and_the_others_go_on(site: Site, spider: str) -> None:
     here, there = site.origins
     site.answer("/robots.txt", hang(), here)
@@ -256,7 +252,7 @@ def test_the_signal_is_sent_once_per_origin(site: Site, parser: str) -> None:
     assert len(result.pages) == 3
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_with_obeying_off_the_sitemaps_are_read_and_nothing_is_forbidden(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\nUser-agent: *\nDisallow: /\n"))
     site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
@@ -264,7 +260,7 @@ def test_with_obeying_off_the_sitemaps_are_read_and_nothing_is_forbidden(site: S
     assert paths(site) == ["/a", "/robots.txt", "/sitemap.xml"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_a_job_goes_on_where_it_was_stopped(site: Site, spider: str, tmp_path: Path) -> None:
     pages = [f"{site.origin}/{number}" for number in range(30)]
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
