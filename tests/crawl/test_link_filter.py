@@ -153,7 +153,7 @@ def test_ours_a_link_without_a_usable_host_or_with_another_scheme_passes(site: S
 def test_ours_known_judges_by_the_store_without_a_fetch_and_lets_pass_what_is_in_neither(
     site: Site, tmp_path: Path
 ) -> None:
-    store = {"REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
+    store: dict[str, Any] = {"REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
     _, stored, unknown = site.origins
     crawl(f"{stored}/x", settings=store)
     result = follow(site, f"{stored}/cart", f"{unknown}/cart", "/cart", f"{stored}/open", **store)
@@ -196,7 +196,7 @@ def test_ours_only_so_many_origins_are_asked_at_a_time(monkeypatch: pytest.Monke
 
 def test_ours_a_slow_store_does_not_hold_up_a_link_for_long(site: Site, tmp_path: Path) -> None:
     """It would wait for ever otherwise: the store waits for the link."""
-    store = {"REP_STORE": f"{MODULE}.SlowStore", "REP_STORE_PATH": str(tmp_path / "x")}
+    store: dict[str, Any] = {"REP_STORE": f"{MODULE}.SlowStore", "REP_STORE_PATH": str(tmp_path / "x")}
     result = follow(site, f"{site.origins[1]}/open", **store)
     assert noted(result) == ["/open"]
     assert result.stats["noted/scheduled_after"] > 0.9
@@ -220,7 +220,7 @@ def test_ours_a_crawl_that_closes_releases_the_links_that_wait_into_its_jobdir(
 
 
 def test_ours_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site: Site) -> None:
-    parser = {"ROBOTSTXT_PARSER": "tests.crawl.parsers.FailsWhenAsked"}
+    parser: dict[str, Any] = {"ROBOTSTXT_PARSER": "tests.crawl.parsers.FailsWhenAsked"}
     result = follow(site, "/broken/1", "/broken/2", "/open", **parser)
     assert noted(result) == ["/broken/1", "/broken/2", "/open"]
     (line,) = result.lines("ERROR", FILTER)

@@ -47,7 +47,7 @@ def test_the_stats_of_scrapys_own_middleware_keep_their_names_and_values(loop: s
 def test_our_stats_tell_requests_from_fetches() -> None:
     urls = [f"//{address}/{page}" for address in TWO for page in "ab"]
     broken = {"//127.0.0.1/robots.txt": Answer(503)}
-    settings = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1}
+    settings: dict[str, Any] = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1}
     _, result = visit(None, *urls, answers=broken, addresses=TWO, **settings)
     stats = result.stats
     assert stats["robotstxt/request_count"] == 2
