@@ -150,22 +150,24 @@ def test_ours_a_link_without_a_usable_host_or_with_another_scheme_passes(site: S
     assert noted(result) == ["data:text/plain,x", "/"]
 
 
+@on_each_loop
 def test_ours_known_judges_by_the_store_without_a_fetch_and_lets_pass_what_is_in_neither(
-    site: Site, tmp_path: Path
+    site: Site, loop: str, tmp_path: Path
 ) -> None:
     store: dict[str, Any] = {"REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
     _, stored, unknown = site.origins
     crawl(f"{stored}/x", settings=store)
-    result = follow(site, f"{stored}/cart", f"{unknown}/cart", "/cart", f"{stored}/open", **store)
+    result = follow(site, f"{stored}/cart", f"{unknown}/cart", "/cart", f"{stored}/open", loop=loop, **store)
     assert site.count("/robots.txt", stored) == 1
     assert noted(result) == ["/cart", "/open"]
     assert links(result) == {"filtered_count": 2}
     assert result.stats["robotstxt/forbidden"] == 1, "the gate judges what the filter let pass"
 
 
-def test_ours_all_fetches_what_is_unknown_once_per_origin(site: Site) -> None:
+@on_each_loop
+def test_ours_all_fetches_what_is_unknown_once_per_origin(site: Site, loop: str) -> None:
     other = site.origins[1]
-    result = follow(site, *(f"{other}/cart/{n}" for n in range(9)), f"{other}/a", choice="all")
+    result = follow(site, *(f"{other}/cart/{n}" for n in range(9)), f"{other}/a", choice="all", loop=loop)
     assert site.count("/robots.txt", other) == 1
     assert noted(result) == ["/a"]
     assert links(result) == {"filtered_count": 9}

@@ -39,6 +39,12 @@ def crawl_sitemaps(
     return result
 
 
+def names(site: Site, *entries: str, rules: str = "") -> None:
+    """Have robots.txt name a sitemap of *entries*, and state *rules*."""
+    site.answer("/robots.txt", robots(f"Sitemap: /sitemap.xml\n{rules}"))
+    site.answer("/sitemap.xml", sitemap(*entries))
+
+
 def paths(site: Site, origin: str | None = None) -> list[str]:
     """The sorted paths that were requested from the first origin, or from *origin*."""
     return sorted(site.paths(origin or site.origin))
@@ -71,8 +77,7 @@ def test_an_index_and_compressed_sitemaps_are_read(site: Site, spider: str) -> N
 @pytest.mark.parametrize("wanted", [True, False])
 def test_alternate_links_are_followed_when_the_spider_says_so(site: Site, spider: str, wanted: bool) -> None:
     entry = f"{site.origin}/en <xhtml:link rel='alternate' href='{site.origin}/de'/>"
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(entry))
+    names(site, entry)
     result = crawl_sitemaps(site, spider, sitemap_alternate_links=wanted)
     assert sorted(result.urls) == [f"{site.origin}/de"] * wanted + [f"{site.origin}/en"]
 
@@ -89,8 +94,7 @@ def test_rules_choose_the_sitemaps_and_the_pages(site: Site, spider: str) -> Non
 @with_each_spider
 def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None:
     dated = [f"{site.origin}/{year} <lastmod>{year}-05-01</lastmod>" for year in (2024, 2025, 2026)]
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(*dated))
+    names(site, *dated)
     result = crawl_sitemaps(site, spider, newest="2025")
     assert sorted(result.urls) == [f"{site.origin}/2025", f"{site.origin}/2026"]
 
@@ -254,8 +258,7 @@ def test_the_signal_is_sent_once_per_origin(site: Site, parser: str) -> None:
 
 @with_each_spider
 def test_with_obeying_off_the_sitemaps_are_read_and_nothing_is_forbidden(site: Site, spider: str) -> None:
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\nUser-agent: *\nDisallow: /\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    names(site, f"{site.origin}/a", rules="User-agent: *\nDisallow: /\n")
     assert crawl_sitemaps(site, spider, {"ROBOTSTXT_OBEY": False}).urls == [f"{site.origin}/a"]
     assert paths(site) == ["/a", "/robots.txt", "/sitemap.xml"]
 
@@ -276,8 +279,7 @@ def test_a_job_goes_on_where_it_was_stopped(site: Site, spider: str, tmp_path: P
 
 
 def test_a_replay_from_the_http_cache_finds_robots_txt_and_its_sitemaps(site: Site, tmp_path: Path) -> None:
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\nUser-agent: *\nDisallow: /b\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a", f"{site.origin}/b"))
+    names(site, f"{site.origin}/a", f"{site.origin}/b", rules="User-agent: *\nDisallow: /b\n")
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
     urls = [crawl_sitemaps(site, settings=settings).urls for _ in range(2)]
     assert urls == [[f"{site.origin}/a"]] * 2
@@ -297,8 +299,7 @@ def test_sitemap_urls_of_the_spider_are_crawled_besides_its_sites(site: Site) ->
 
 @pytest.mark.parametrize("name", ["sites", "sitemap_urls"])
 def test_a_spider_may_set_its_sites_in_start(site: Site, name: str) -> None:
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    names(site, f"{site.origin}/a")
     where = {"sites": site.origin, "sitemap_urls": [f"{site.origin}/sitemap.xml"]}[name]
     assert crawl_sitemaps(site, "ToldLater", later={name: where}).urls == [f"{site.origin}/a"]
 
@@ -331,8 +332,7 @@ def test_an_invalid_argument_stops_the_crawl_and_says_what_is_expected(
 def test_arguments_from_the_command_line_are_strings(site: Site) -> None:
     crawl_sitemaps(site, sitemap_fallback="False")
     assert paths(site) == ["/robots.txt"]
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    names(site, f"{site.origin}/a")
     assert crawl_sitemaps(site, allowed_domains="127.0.0.1,other.example").urls == [f"{site.origin}/a"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.crawl import Crawl, crawl
+from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.site import Answer, Site, robots
 
 with warnings.catch_warnings():
@@ -48,10 +48,10 @@ def rendered(page: str, meta: dict[str, Any] | None = None, **arguments: Any) ->
     return {"url": page, "meta": {"splash": options, **(meta or {})}}
 
 
-def through(site: Site, *requests: Any, plugin: Any = None, **settings: Any) -> Crawl:
+def through(site: Site, *requests: Any, plugin: Any = None, loop: str = "asyncio", **settings: Any) -> Crawl:
     settings = {"SPLASH_URL": site.origins[0], "DOWNLOADER_MIDDLEWARES": plugin or STAND_IN, **settings}
     spider = "tests.crawl.target_spiders:Stamps"
-    return crawl(*requests, settings=settings, spider=spider, apart=plugin is REAL)
+    return crawl(*requests, settings=settings, spider=spider, loop=loop, apart=plugin is REAL)
 
 
 @with_each_plugin
@@ -65,12 +65,13 @@ def test_ours_the_page_is_judged_and_the_stamp_says_so(site: Site, plugin: dict[
     assert site.paths() == ["/robots.txt", "/render.html"]
 
 
+@on_each_loop
 @with_each_plugin
-def test_ours_pages_of_one_site_are_paced_by_its_delay(site: Site, plugin: dict[str, int]) -> None:
+def test_ours_pages_of_one_site_are_paced_by_its_delay(site: Site, plugin: dict[str, int], loop: str) -> None:
     shop, other = site.origins[1:]
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.4\n"), shop)
     requests = [rendered(f"{origin}/{number}") for number in range(3) for origin in (shop, other)]
-    result = through(site, *requests, plugin=plugin)
+    result = through(site, *requests, plugin=plugin, loop=loop)
     _, second, _ = sorted(page.time for page in result.pages if page.url.startswith(shop))
     assert max(page.time for page in result.pages if page.url.startswith(other)) < second
     *_, before, last = (start.time for start in result.starts if start.url.endswith("/render.html"))

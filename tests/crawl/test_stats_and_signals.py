@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy import signals
 
-from tests.support.crawl import on_each_download_handler
+from tests.support.crawl import on_each_download_handler, on_each_loop
 from tests.support.crawl_site import visit
 from tests.support.site import Answer, reset, robots
 
@@ -58,10 +58,11 @@ def test_our_stats_tell_requests_from_fetches() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signals, "robots_parsed"), reason="this Scrapy has no signal robots_parsed")
-def test_robots_parsed_is_sent_once_per_origin_before_the_waiters_go_on() -> None:
+@on_each_loop
+def test_robots_parsed_is_sent_once_per_origin_before_the_waiters_go_on(loop: str) -> None:
     urls, broken = [f"/{number}" for number in range(4)], {"//127.0.0.2/robots.txt": reset()}
-    spider = f"{SPIDERS}:SlowListener"
-    site, result = visit(RULES, *urls, "//127.0.0.2/", answers=broken, addresses=TWO, spider=spider, **OURS)
+    world: dict[str, Any] = {"answers": broken, "addresses": TWO, "spider": f"{SPIDERS}:SlowListener"}
+    site, result = visit(RULES, *urls, "//127.0.0.2/", loop=loop, **world, **OURS)
     assert result.robots_parsed == [f"{site.origin}/0"]
     assert result.stats["listener/done_before_pages"] == 4
 
