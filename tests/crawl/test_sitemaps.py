@@ -139,7 +139,7 @@ def test_a_relative_line_counts_from_the_origin_that_the_file_speaks_for(site: S
 @pytest.mark.parametrize(
     ("domains", "settings", "follows"),
     [
-        pytest.param(["127.0.0.1"], {}, False, id="not-allowed"),
+        pytest.param(["127.0.0.1", "27.0.0.2"], {}, False, id="not-allowed"),
         pytest.param(["127.0.0.1"], {"REP_OFFSITE_SITEMAPS": True}, True, id="by-the-setting"),
         pytest.param(["127.0.0.1", "0.0.2"], {}, True, id="sub-domain-allowed"),
     ],
