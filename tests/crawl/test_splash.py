@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.crawl import LOOPS, Crawl, crawl
+from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.site import Answer, Site, robots
 
 with warnings.catch_warnings():
@@ -22,13 +22,14 @@ with warnings.catch_warnings():
 
 STAND_IN = {"tests.crawl.middlewares.Splashes": 725}
 REAL = {"scrapy_splash.SplashCookiesMiddleware": 723, "scrapy_splash.SplashMiddleware": 725}
-PLUGINS = [
-    *(pytest.param(STAND_IN, loop, id=f"stand-in-{loop}") for loop in LOOPS),
-    pytest.param(
-        REAL, "asyncio", id="scrapy-splash",
-        marks=pytest.mark.skipif(scrapy_splash is None, reason="scrapy-splash cannot be imported"),
-    ),
-]  # fmt: skip
+missing = pytest.mark.skipif(scrapy_splash is None, reason="scrapy-splash cannot be imported")
+with_each_plugin = pytest.mark.parametrize(
+    "plugin",
+    [
+        pytest.param(STAND_IN, id="stand-in"),
+        pytest.param(REAL, id="scrapy-splash", marks=[pytest.mark.full, missing]),
+    ],
+)
 SPLASH, SHOP, OTHER = "127.0.0.9", "127.0.0.1", "127.0.0.2"
 
 
@@ -53,10 +54,10 @@ def through(site: Site, *requests: Any, plugin: Any = None, loop: str = "asyncio
     return crawl(*requests, settings=settings, spider=spider, loop=loop, apart=plugin is REAL)
 
 
-@pytest.mark.parametrize(("plugin", "loop"), PLUGINS)
-def test_ours_the_page_is_judged_and_the_stamp_says_so(site: Site, plugin: dict[str, int], loop: str) -> None:
+@with_each_plugin
+def test_ours_the_page_is_judged_and_the_stamp_says_so(site: Site, plugin: dict[str, int]) -> None:
     shop = site.origins[1]
-    result = through(site, rendered(f"{shop}/p"), rendered(f"{shop}/private/1"), plugin=plugin, loop=loop)
+    result = through(site, rendered(f"{shop}/p"), rendered(f"{shop}/private/1"), plugin=plugin)
     (page,) = result.pages
     assert (page.url, page.tag["slot"], page.tag["flags"]) == (f"{shop}/p", SHOP, [])
     assert (page.tag["stamp"]["verdict"], page.tag["stamp"]["origin"]) == ("allowed", shop)
@@ -64,7 +65,8 @@ def test_ours_the_page_is_judged_and_the_stamp_says_so(site: Site, plugin: dict[
     assert site.paths() == ["/robots.txt", "/render.html"]
 
 
-@pytest.mark.parametrize(("plugin", "loop"), PLUGINS)
+@on_each_loop
+@with_each_plugin
 def test_ours_pages_of_one_site_are_paced_by_its_delay(site: Site, plugin: dict[str, int], loop: str) -> None:
     shop, other = site.origins[1:]
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.4\n"), shop)
@@ -76,10 +78,10 @@ def test_ours_pages_of_one_site_are_paced_by_its_delay(site: Site, plugin: dict[
     assert last - before >= 0.4  # by the clock of the download slot: both are pages of the shop
 
 
-@pytest.mark.parametrize(("plugin", "loop"), PLUGINS)
-def test_ours_a_request_that_does_not_obey_stays_one(site: Site, plugin: dict[str, int], loop: str) -> None:
+@with_each_plugin
+def test_ours_a_request_that_does_not_obey_stays_one(site: Site, plugin: dict[str, int]) -> None:
     request = rendered(f"{site.origins[1]}/private/1", {"dont_obey_robotstxt": True})
-    result = through(site, request, plugin=plugin, loop=loop)
+    result = through(site, request, plugin=plugin)
     (page,) = result.pages
     assert (page.tag["stamp"]["verdict"], page.tag["flags"]) == ("ignored", ["robots:ignored"])
     assert result.stats["rep/dont_obey_count"] == 1

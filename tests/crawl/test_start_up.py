@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.crawl import Crawl, crawl, on_each_loop
-from tests.support.site import Site, robots
+from tests.support.crawl import crawl, on_each_loop
+from tests.support.crawl_site import visit
+from tests.support.site import Site
 
 BY_HAND: dict[str, Any] = {
     "ADDONS": {},
@@ -19,13 +20,15 @@ BY_HAND: dict[str, Any] = {
     },
     "EXTENSIONS": {"scrapy_rep.RepExtension": 0},
 }
+SCRAPYS_GATE = {"ADDONS": {}, "ROBOTSTXT_OBEY": True, "ROBOTSTXT_PARSER": "scrapy_rep.RepRobotParser"}
+RULES = "User-agent: *\nDisallow: /private\n"
 
 
 def closed_by(settings: dict[str, Any], loop: str = "asyncio") -> str:
     """The message with which a crawl under *settings* ends before its first request."""
     with Site() as site:
         result = crawl(f"{site.origin}/page", settings=settings, loop=loop, apart=True)
-        assert site.paths() == []
+    assert site.paths() == []
     assert result.exit_code == 1
     return result.stderr
 
@@ -38,68 +41,53 @@ def test_an_impossible_setting_stops_the_crawl(loop: str) -> None:
     assert "direct cause" not in told
 
 
-def test_a_misspelt_setting_stops_the_crawl() -> None:
-    assert "unknown setting REP_UNREACHABEL: did you mean REP_UNREACHABLE?" in closed_by(
-        {"REP_UNREACHABEL": "allow"}
-    )
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"REP_UNREACHABEL": "allow"}, "unknown setting REP_UNREACHABEL: did you mean REP_UNREACHABLE?"),
+        ({"ROBOTSTXT_USER_AGENT": "(+)"}, "ROBOTSTXT_USER_AGENT = '(+)': it takes a product token"),
+        ({"ROBOTSTXT_PARSER": "nosuchparser.Parser"}, "nosuchparser"),
+        ({**BY_HAND, "EXTENSIONS": {}}, "EXTENSIONS lacks scrapy_rep.RepExtension"),
+    ],
+)
+def test_what_cannot_work_stops_the_crawl_and_names_what_to_change(settings: Any, message: str) -> None:
+    site, result = visit(None, "/page", **settings)
+    assert (site.paths(), result.exit_code) == ([], 1)
+    assert message in result.stderr
 
 
-def test_an_unusable_product_token_stops_the_crawl() -> None:
-    assert "ROBOTSTXT_USER_AGENT = '(+)': it takes a product token" in closed_by({"ROBOTSTXT_USER_AGENT": "(+)"})
-
-
-def test_a_parser_back_end_that_cannot_be_had_stops_the_crawl() -> None:
-    assert "nosuchparser" in closed_by({"ROBOTSTXT_PARSER": "nosuchparser.Parser"})
-
-
-def test_a_middleware_without_its_extension_stops_the_crawl_and_names_what_to_add() -> None:
-    assert "EXTENSIONS lacks scrapy_rep.RepExtension" in closed_by({**BY_HAND, "EXTENSIONS": {}})
-
-
-def pages_under(settings: dict[str, Any]) -> Crawl:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"))
-        return crawl(f"{site.origin}/open", f"{site.origin}/private", settings=settings)
-
-
-def test_without_the_add_on_the_parts_can_be_set_one_by_one() -> None:
-    result = pages_under(BY_HAND)
-    assert [failure.type for failure in result.failures] == ["ForbiddenByRobots"]
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        (BY_HAND, "ForbiddenByRobots"),
+        (SCRAPYS_GATE, "IgnoreRequest"),
+        ({"ROBOTSTXT_PARSER": "scrapy.robotstxt.ProtegoRobotParser"}, "ForbiddenByRobots"),
+        ({"ROBOTSTXT_PARSER": "scrapy.robotstxt.PythonRobotParser"}, "ForbiddenByRobots"),
+    ],
+    ids=["part by part", "our parser in Scrapy's gate", "Protego in our gate", "Python in our gate"],
+)
+def test_parts_can_be_set_one_by_one_and_with_those_of_scrapy(settings: dict[str, Any], error: str) -> None:
+    site, result = visit(RULES, "/open", "/private", **settings)
+    assert result.urls == [f"{site.origin}/open"]
+    assert [failure.type for failure in result.failures] == [error]
     assert result.stats["robotstxt/request_count"] == 1
-
-
-def test_the_parser_works_in_the_middleware_of_scrapy() -> None:
-    result = pages_under({"ADDONS": {}, "ROBOTSTXT_OBEY": True, "ROBOTSTXT_PARSER": "scrapy_rep.RepRobotParser"})
-    assert [failure.type for failure in result.failures] == ["IgnoreRequest"]
-    assert len(result.pages) == 1
-
-
-@pytest.mark.parametrize("name", ["ProtegoRobotParser", "PythonRobotParser"])
-def test_any_parser_back_end_works_in_our_middleware(name: str) -> None:
-    result = pages_under({"ROBOTSTXT_PARSER": f"scrapy.robotstxt.{name}"})
-    assert [(failure.type, failure.reason, failure.line) for failure in result.failures] == [
-        ("ForbiddenByRobots", "rule", 0)
-    ]
-    assert len(result.pages) == 1
+    if "ROBOTSTXT_OBEY" not in settings:
+        assert [(failure.reason, failure.line) for failure in result.failures] == [("rule", 0)]
 
 
 def test_a_parser_back_end_is_handed_allow_all_for_an_origin_without_robots_txt() -> None:
-    with Site() as site:
-        result = crawl(f"{site.origin}/open", settings={"ROBOTSTXT_PARSER": "tests.crawl.parsers.Telling"})
+    _, result = visit(None, "/open", ROBOTSTXT_PARSER="tests.crawl.parsers.Telling")
     assert len(result.pages) == 1
     at_start_up = ["parser was handed b''"]
     assert result.lines("INFO", "tests") == [*at_start_up, "parser was handed b''"]
 
 
 def test_a_parser_back_end_that_breaks_allows_nothing() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"))
-        urls = [f"{site.origin}/{number}" for number in range(3)]
-        result = crawl(*urls, settings={"ROBOTSTXT_PARSER": "tests.crawl.parsers.Breaking"})
-        assert site.paths() == ["/robots.txt"]
-    assert [(failure.reason, failure.cause) for failure in result.failures] == [
-        ("unreachable", ["ArithmeticError", "cannot parse"])
-    ] * 3
+    rules, parser = "User-agent: *\nAllow: /\n", "tests.crawl.parsers.Breaking"
+    site, result = visit(rules, "/1", "/2", "/3", ROBOTSTXT_PARSER=parser)
+    assert site.paths() == ["/robots.txt"]
+    told = [(failure.reason, failure.cause) for failure in result.failures]
+    assert told == [("unreachable", ["ArithmeticError", "cannot parse"])] * 3
     assert result.lines("WARNING", "scrapy_rep")[:1] == [
         f"ROBOTSTXT_PARSER cannot parse robots.txt of {site.origin} (ArithmeticError: cannot parse):"
         " its pages are forbidden until it changes"

@@ -7,28 +7,27 @@ from typing import Any
 import pytest
 from scrapy import signals
 
-from tests.support.crawl import Crawl, crawl, on_each_download_handler, on_each_loop
-from tests.support.site import Answer, Site, reset, robots
+from tests.support.crawl import on_each_download_handler, on_each_loop
+from tests.support.crawl_site import visit
+from tests.support.site import Answer, reset, robots
 
 BUILT_IN: dict[str, Any] = {"ADDONS": {}, "ROBOTSTXT_OBEY": True, "RETRY_ENABLED": False}
 OURS: dict[str, Any] = {"REP_RETRY_TIMES": 0}
-
-
-def of_robotstxt(result: Crawl) -> dict[str, Any]:
-    return {key: value for key, value in result.stats.items() if key.startswith("robotstxt/")}
+RULES = "User-agent: *\nDisallow: /private\n"
+TWO = ["127.0.0.1", "127.0.0.2"]
+SPIDERS = "tests.crawl.spiders"
 
 
 def one_after_another(settings: dict[str, Any], loop: str) -> dict[str, Any]:
     """The stats of a crawl over origins with rules, without robots.txt, with an error and without an answer."""
-    with Site([f"127.0.0.{number}" for number in range(1, 5)]) as site:
-        rules, missing, broken, gone = site.origins
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"), rules)
-        site.answer("/robots.txt", Answer(500), broken)
-        site.answer("/robots.txt", Answer(raw=b""), gone)
-        urls = [f"{rules}/private", f"{rules}/private/2", f"{rules}/open", f"{missing}/", f"{broken}/", f"{gone}/"]
-        # One at a time, because Scrapy's own middleware loses count of those that wait together.
-        spider = "tests.crawl.spiders:OneAfterAnother"
-        return of_robotstxt(crawl(*urls, spider=spider, settings=settings, loop=loop))
+    addresses = [f"127.0.0.{number}" for number in range(1, 5)]
+    answers = {f"//{address}/robots.txt": answer for address, answer in zip(
+        addresses, (robots(RULES), Answer(404), Answer(500), Answer(raw=b"")), strict=True)}  # fmt: skip
+    urls = ["/private", "/private/2", "/open", *(f"//{address}/" for address in addresses[1:])]
+    # One at a time, because Scrapy's own middleware loses count of those that wait together.
+    spider = f"{SPIDERS}:OneAfterAnother"
+    _, result = visit(None, *urls, answers=answers, addresses=addresses, spider=spider, loop=loop, **settings)
+    return {key: value for key, value in result.stats.items() if key.startswith("robotstxt/")}
 
 
 @on_each_download_handler
@@ -41,17 +40,16 @@ def test_the_stats_of_scrapys_own_middleware_keep_their_names_and_values(loop: s
         "robotstxt/forbidden": 2,
         "robotstxt/request_count": 4,
         "robotstxt/response_count": 3,
-        "robotstxt/response_status_count/200": 1,
-        "robotstxt/response_status_count/404": 1,
-        "robotstxt/response_status_count/500": 1,
+        **{f"robotstxt/response_status_count/{status}": 1 for status in (200, 404, 500)},
     }
 
 
 def test_our_stats_tell_requests_from_fetches() -> None:
-    with Site(["127.0.0.1", "127.0.0.2"]) as site:
-        site.answer("/robots.txt", Answer(503), site.origins[0])
-        settings = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1}
-        stats = crawl(*(f"{origin}/{page}" for origin in site.origins for page in "ab"), settings=settings).stats
+    urls = [f"//{address}/{page}" for address in TWO for page in "ab"]
+    broken = {"//127.0.0.1/robots.txt": Answer(503)}
+    settings: dict[str, Any] = {"REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1}
+    _, result = visit(None, *urls, answers=broken, addresses=TWO, **settings)
+    stats = result.stats
     assert stats["robotstxt/request_count"] == 2
     assert stats["rep/request_count"] == 4
     assert (stats["rep/access/unreachable"], stats["rep/access/unavailable"]) == (1, 1)
@@ -62,70 +60,46 @@ def test_our_stats_tell_requests_from_fetches() -> None:
 @pytest.mark.skipif(not hasattr(signals, "robots_parsed"), reason="this Scrapy has no signal robots_parsed")
 @on_each_loop
 def test_robots_parsed_is_sent_once_per_origin_before_the_waiters_go_on(loop: str) -> None:
-    with Site(["127.0.0.1", "127.0.0.2"]) as site:
-        rules, broken = site.origins
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n", delay=0.3), rules)
-        site.answer("/robots.txt", reset(), broken)
-        urls = [f"{rules}/{number}" for number in range(4)]
-        spider = "tests.crawl.spiders:SlowListener"
-        result = crawl(*urls, f"{broken}/", settings=OURS, loop=loop, spider=spider)
-    assert result.robots_parsed == urls[:1]
+    urls, broken = [f"/{number}" for number in range(4)], {"//127.0.0.2/robots.txt": reset()}
+    world: dict[str, Any] = {"answers": broken, "addresses": TWO, "spider": f"{SPIDERS}:SlowListener"}
+    site, result = visit(RULES, *urls, "//127.0.0.2/", loop=loop, **world, **OURS)
+    assert result.robots_parsed == [f"{site.origin}/0"]
     assert result.stats["listener/done_before_pages"] == 4
 
 
-def test_a_forbidden_request_is_logged_with_the_line_that_decided() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\n\nDisallow: /private\n"))
-        result = crawl(f"{site.origin}/private/1")
-    assert f"Forbidden by robots.txt: <GET {site.origin}/private/1> (line 3, Disallow: /private)" in result.lines(
-        "DEBUG"
-    )
-
-
 def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
-    with Site([f"127.0.4.{number}" for number in range(1, 14)]) as site:
-        site.answer("/robots.txt", Answer(503))
-        result = crawl(*(f"{origin}/" for origin in site.origins), settings=OURS)
+    addresses = [f"127.0.4.{number}" for number in range(1, 14)]
+    _, result = visit(Answer(503), *(f"//{address}/" for address in addresses), addresses=addresses, **OURS)
     *shown, total = result.lines("WARNING", "scrapy_rep")
     assert len(shown) == 10
-    assert all(
-        "is unreachable after 1 attempt (FetchError: HTTP status 503): its pages are forbidden" in line
-        for line in shown
-    )
+    told = "is unreachable after 1 attempt (FetchError: HTTP status 503): its pages are forbidden"
+    assert all(told in line for line in shown)
     assert total == "robots.txt of 3 more origins is unreachable"
 
 
 def test_a_callback_can_await_the_robots_txt_of_a_url_with_obeying_off() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /page\n"))
-        spider = "tests.crawl.spiders:AsksTheExtension"
-        result = crawl(f"{site.origin}/page", spider=spider, settings={"ROBOTSTXT_OBEY": False})
-        assert site.paths() == ["/page", "/robots.txt"]
+    rules, spider = "User-agent: *\nDisallow: /page\n", f"{SPIDERS}:AsksTheExtension"
+    site, result = visit(rules, "/page", spider=spider, ROBOTSTXT_OBEY=False)
+    assert site.paths() == ["/page", "/robots.txt"]
     asked = {key: value for key, value in result.stats.items() if key.startswith("asked/")}
     assert asked == {"asked/known": 0, "asked/access": "successful", "asked/allowed": 0, "asked/again": 1}
 
 
 def test_the_sum_at_the_end_counts_one_in_the_singular_and_a_missing_robots_txt_says_what_it_means() -> None:
-    with Site() as site:
-        result = crawl(f"{site.origin}/page")
+    _, result = visit(None, "/page")
     told = result.lines("INFO", "scrapy_rep.gate.report")
     assert told[-1].startswith("robots.txt: 1 origin; 1 fetched, ")
-    assert any(
-        "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 redirects)" in line for line in told
-    )
+    meaning = "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 redirects)"
+    assert any(meaning in line for line in told)
 
 
 def test_a_crawl_of_which_every_request_is_forbidden_says_by_which_line() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
-        result = crawl(f"{site.origin}/page", f"{site.origin}/other")
-        why = f"<GET {site.origin}/page> (line 2, Disallow: /)"
+    site, result = visit("User-agent: *\n\nDisallow: /\n", "/page", "/other")
+    why = f"<GET {site.origin}/page> (line 3, Disallow: /)"
     assert result.lines("WARNING") == [f"robots.txt forbade every request of this crawl, first {why}"]
+    assert f"Forbidden by robots.txt: {why}" in result.lines("DEBUG")
 
 
 def test_a_crawl_of_which_every_request_is_unreachable_blames_no_robots_txt() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", Answer(503))
-        result = crawl(f"{site.origin}/page", settings={"REP_RETRY_TIMES": 0})
-    (warning,) = result.lines("WARNING")
+    (warning,) = visit(Answer(503), "/page", **OURS)[1].lines("WARNING")
     assert "is unreachable after 1 attempt" in warning

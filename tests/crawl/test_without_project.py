@@ -93,6 +93,7 @@ def test_a_relative_path_counts_from_the_working_directory(tmp_path: Path, proxy
     assert (tmp_path / "data" / "robots.sqlite").exists()
 
 
+@pytest.mark.full
 def test_an_egg_on_scrapyd_crawls(tmp_path: Path, proxy: str) -> None:
     spider = SPIDER.replace("PROXY", proxy)
     with Scrapyd(tmp_path) as scrapyd:
