@@ -87,7 +87,7 @@ def test_ours_an_unreachable_origin_has_its_failure_in_the_log(tmp_path: Path) -
         site.answer("/robots.txt", Answer(503))
         crawl(f"{site.origin}/page", settings={"REP_AUDIT": str(path), "REP_RETRY_TIMES": 0})
     (seen,) = events(path, "robots")
-    assert (seen["access"], seen["status"], seen["error"]) == ("unreachable", 503, "FetchError: HTTP status 503")
+    assert (seen["access"], seen["status"], seen["error"]) == ("unreachable", 503, "HTTP status 503")
     assert (seen["sha256"], seen["fetched"]) == (None, None)
 
 

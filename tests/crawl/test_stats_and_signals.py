@@ -89,8 +89,7 @@ def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     *shown, total = result.lines("WARNING", "scrapy_rep")
     assert len(shown) == 10
     assert all(
-        "is unreachable after 1 attempt (FetchError: HTTP status 503): its pages are forbidden" in line
-        for line in shown
+        "is unreachable after 1 attempt (HTTP status 503): its pages are forbidden" in line for line in shown
     )
     assert total == "robots.txt of 3 more origins is unreachable"
 
