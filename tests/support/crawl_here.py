@@ -8,8 +8,8 @@ import logging
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 from typing import Any
 
@@ -46,20 +46,27 @@ def run_here(job: dict[str, Any], timeout: float) -> dict[str, Any]:
 
 
 async def _run(job: dict[str, Any], collector: Collector, timeout: float) -> dict[str, Any]:
+    async with nothing_left():
+        crawler, facts, attributes = make_crawler(job)
+        crawling = asyncio.ensure_future(crawler.crawl_async(**attributes))
+        done, _ = await asyncio.wait([crawling], timeout=timeout)
+        if not done:
+            crawling.cancel()
+            raise AssertionError(f"the crawl did not end:\n{_told(collector)}")
+        error = crawling.exception()
+        facts["failed"] = error is not None
+        facts["stderr"] = "".join(traceback.format_exception(error)) if error else ""
+        facts["stats"] = plain_stats(crawler)
+    return facts
+
+
+@asynccontextmanager
+async def nothing_left() -> AsyncIterator[None]:
+    """Assert that the crawl inside the ``async with`` block leaves no timer, no task and no thread."""
     before = _alive()
-    crawler, facts, attributes = make_crawler(job)
-    crawling = asyncio.ensure_future(crawler.crawl_async(**attributes))
-    done, _ = await asyncio.wait([crawling], timeout=timeout)
-    if not done:
-        crawling.cancel()
-        raise AssertionError(f"the crawl did not end:\n{_told(collector)}")
-    error = crawling.exception()
-    facts["failed"] = error is not None
-    facts["stderr"] = "".join(traceback.format_exception(error)) if error else ""
-    facts["stats"] = plain_stats(crawler)
+    yield
     _cut_off_downloads(before)
     await _assert_nothing_left(before)
-    return facts
 
 
 def _told(collector: Collector) -> str:
