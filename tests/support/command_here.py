@@ -36,11 +36,11 @@ def robots_here(folder: Path, *arguments: str) -> tuple[int, str, str]:
 @contextmanager
 def crawls_here() -> Iterator[None]:
     """Inside the ``with`` block a command has no process of its own for its crawl."""
-    with patch.object(crawl_runner, "_process", _Here):
+    with patch.object(crawl_runner, "_process", ProcessHere):
         yield
 
 
-class _Here:
+class ProcessHere:
     """Stands for the process in which a command crawls."""
 
     def __init__(self, settings: Settings) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from scrapy import Spider
 
@@ -13,7 +13,7 @@ class Shop(Spider):
     """A test gives it the settings that it is about."""
 
     name = "shop"
-    custom_settings: ClassVar[dict[str, Any]] = {}
+    custom_settings: dict[str, Any] | None = {}
 
 
 class Named(Spider):
@@ -21,4 +21,4 @@ class Named(Spider):
 
     name = "named"
     user_agent = "NamedBot/1.0"
-    custom_settings: ClassVar[dict[str, Any]] = {"USER_AGENT": "unused"}
+    custom_settings: dict[str, Any] | None = {"USER_AGENT": "unused"}
