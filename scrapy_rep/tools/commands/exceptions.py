@@ -47,11 +47,11 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     expired = sum(exception.ends_at <= now for exception in found)
     for exception in sorted(found, key=lambda exception: exception.ends_at):
         days, spiders = exception.days_left(now), found[exception]
-        facts = {**exception.as_dict(), "rule": exception.rule, "days_left": days, "expired": days < 0}
-        out.write(
-            json.dumps({**facts, "spiders": spiders}) if arguments.json else _lines(exception, days, spiders, out)
-        )
-        out.write("\n")
+        if arguments.json:
+            more = {"rule": exception.rule, "days_left": days, "expired": days < 0, "spiders": spiders}
+            out.write(json.dumps({**exception.as_dict(), **more}) + "\n")
+        else:
+            out.write(_lines(exception, days, spiders, out) + "\n")
     if not arguments.json:
         out.write(f"{_summary(len(found), expired)}\n")
     return FOUND if arguments.check and expired else OK

@@ -172,53 +172,29 @@ def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
     assert (ignored[0]["pages"], ignored[0]["disallowed"], ignored[0]["delay"]) == (5, 0, 10)
 
 
+NO_DELAY = "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
+OWN = {"DOWNLOAD_DELAY": 0.5}
+SLOT = {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'}
+OBEY, RATE = {"REP_CRAWL_DELAY_OVER_MAX": "obey"}, {"REP_RATE_AND_VISIT_TIME": True}
+
+
 @pytest.mark.parametrize(
     ("text", "settings", "delay"),
     [
-        ("Crawl-delay: 10", {"DOWNLOAD_DELAY": 0.5}, "10 s between two requests: Crawl-delay, line 2"),
-        ("Crawl-delay: 0.1", {"DOWNLOAD_DELAY": 0.5}, "0.5 s between two requests: DOWNLOAD_DELAY"),
-        (
-            "Crawl-delay: 10",
-            {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'},
-            "0.5 s between two requests: DOWNLOAD_SLOTS",
-        ),
-        (
-            "Crawl-delay: 900",
-            {},
-            "300 s between two requests: Crawl-delay, line 2, asks for 900 s; REP_CRAWL_DELAY_MAX cuts it",
-        ),
-        (
-            "Crawl-delay: 900",
-            {"REP_CRAWL_DELAY_OVER_MAX": "obey"},
-            "900 s between two requests: Crawl-delay, line 2",
-        ),
-        (
-            "Crawl-delay: 10",
-            {"REP_CRAWL_DELAY": "ignore"},
-            "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN",
-        ),
-        (
-            "Request-rate: 1/30",
-            {},
-            "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN",
-        ),
-        (
-            "Crawl-delay: 10\nRequest-rate: 1/30",
-            {"REP_RATE_AND_VISIT_TIME": True},
-            "30 s between two requests: Request-rate, line 3",
-        ),
-        (
-            "Request-rate: 1/60\nRequest-rate: 1/30",
-            {"REP_RATE_AND_VISIT_TIME": True},
-            "30 s between two requests: Request-rate, line 3",
-        ),
-        (
-            "Request-rate: 1/30 0100-0200",
-            {"REP_RATE_AND_VISIT_TIME": True},
-            "30 s between two requests: Request-rate, line 2, at some hours only; at others the crawl is faster",
-        ),
+        ("Crawl-delay: 10", OWN, "10 s between two requests: Crawl-delay, line 2"),
+        ("Crawl-delay: 0.1", OWN, "0.5 s between two requests: DOWNLOAD_DELAY"),
+        ("Crawl-delay: 10", SLOT, "0.5 s between two requests: DOWNLOAD_SLOTS"),
+        ("Crawl-delay: 900", {}, "300 s between two requests: Crawl-delay, line 2, asks for 900 s;"
+                                 " REP_CRAWL_DELAY_MAX cuts it"),
+        ("Crawl-delay: 900", OBEY, "900 s between two requests: Crawl-delay, line 2"),
+        ("Crawl-delay: 10", {"REP_CRAWL_DELAY": "ignore"}, NO_DELAY),
+        ("Request-rate: 1/30", {}, NO_DELAY),
+        ("Crawl-delay: 10\nRequest-rate: 1/30", RATE, "30 s between two requests: Request-rate, line 3"),
+        ("Request-rate: 1/60\nRequest-rate: 1/30", RATE, "30 s between two requests: Request-rate, line 3"),
+        ("Request-rate: 1/30 0100-0200", RATE, "30 s between two requests: Request-rate, line 2, at some hours"
+                                               " only; at others the crawl is faster"),
     ],
-)
+)  # fmt: skip
 def test_what_asks_for_the_delay_is_named(
     site: Site, folder: Path, text: str, settings: dict[str, Any], delay: str
 ) -> None:
@@ -476,29 +452,26 @@ def test_a_delay_over_the_maximum_that_is_skipped_forbids_all_pages(site: Site, 
     ]
 
 
+NO_DURATION = "is not a duration: write one such as 90s, 90m, 24h or 2d"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("option", "value", "problem"),
     [
-        (
-            ["--within", "soon"],
-            "argument --within: 'soon' is not a duration: write one such as 90s, 90m, 24h or 2d",
-        ),
-        (["--within", "0"], "argument --within: '0' is not a duration: write one such as 90s, 90m, 24h or 2d"),
-        (["--within=-5h"], "argument --within: '-5h' is not a duration: write one such as 90s, 90m, 24h or 2d"),
-        (["--workers", "0"], "argument --workers: '0' is not a number of processes: write one such as 4"),
-        (["--pages", "0"], "argument --pages: '0' is not a number of pages: write one such as 4"),
-        (["--workers", "few"], "argument --workers: 'few' is not a number of processes: write one such as 4"),
+        *(("--within", value, NO_DURATION) for value in ("soon", "0", "-5h")),
+        *(("--workers", value, "is not a number of processes: write one such as 4") for value in ("0", "few")),
+        ("--pages", "0", "is not a number of pages: write one such as 4"),
     ],
 )
 def test_bad_values_are_a_usage_error(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+    capsys: pytest.CaptureFixture[str], option: str, value: str, problem: str
 ) -> None:
     parser = ArgumentParser()
     forecast.add_arguments(parser)
     with pytest.raises(SystemExit) as exit_:
-        parser.parse_args(["https://example.com", *arguments])
+        parser.parse_args(["https://example.com", f"{option}={value}"])
     assert exit_.value.code == 2
-    assert capsys.readouterr().err.rstrip().endswith(f"error: {problem}")
+    assert capsys.readouterr().err.rstrip().endswith(f"error: argument {option}: {value!r} {problem}")
 
 
 def test_a_site_that_cannot_be_one_ends_it_with_2(folder: Path) -> None:
@@ -508,16 +481,9 @@ def test_a_site_that_cannot_be_one_ends_it_with_2(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [
-        ("3600", 3600),
-        ("90s", 90),
-        ("90m", 5400),
-        ("24h", 86_400),
-        ("2d", 172_800),
-        ("1.5h", 5400),
-        (" 2 D ", 172_800),
-    ],
-)
+    [("3600", 3600), ("90s", 90), ("90m", 5400), ("24h", 86_400), ("2d", 172_800), ("1.5h", 5400),
+     (" 2 D ", 172_800)],
+)  # fmt: skip
 def test_a_duration_has_a_unit_or_is_in_seconds(text: str, seconds: float) -> None:
     assert seconds_of(text) == seconds
 
