@@ -20,7 +20,7 @@ from twisted.internet.defer import Deferred
 from scrapy_rep.tools.commands import crawl_runner
 from scrapy_rep.tools.commands.command import Command
 
-from .crawl_here import nothing_left
+from .crawl_here import as_python_warns, nothing_left
 
 
 def robots_here(folder: Path, *arguments: str) -> tuple[int, str, str]:
@@ -36,7 +36,7 @@ def robots_here(folder: Path, *arguments: str) -> tuple[int, str, str]:
 @contextmanager
 def crawls_here() -> Iterator[None]:
     """Inside the ``with`` block a command has no process of its own for its crawl."""
-    with patch.object(crawl_runner, "_process", ProcessHere):
+    with patch.object(crawl_runner, "_process", ProcessHere), as_python_warns():
         yield
 
 

@@ -35,7 +35,7 @@ def can_run_here() -> bool:
 
 def run_here(job: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The facts of *job*, as `run_crawl.run` gathers them, with the traceback of a crawl that did not start."""
-    with _logging() as collector, _warnings():
+    with _logging() as collector, as_python_warns():
         crawling = asyncio.ensure_future(_run(job, collector, timeout))
         facts: dict[str, Any] = pytest_twisted.blockon(Deferred.fromFuture(crawling))
         gc.collect()  # an error that nobody handled is told when its Deferred or Future goes
@@ -122,7 +122,7 @@ def _logging() -> Iterator[Collector]:
 
 
 @contextmanager
-def _warnings() -> Iterator[None]:
+def as_python_warns() -> Iterator[None]:
     """Warn as Python does by default, into the log; what scrapy_rep uses must not be deprecated."""
     with warnings.catch_warnings():
         warnings.resetwarnings()

@@ -39,8 +39,9 @@ class Judge:
         """The judgement on a request for *url*; waits for its robots.txt."""
         request = Request(url)
         try:
-            if self._gate is not None:
-                await self._gate.process_request(request)
+            judging = self._gate.process_request(request) if self._gate is not None else None
+            if judging is not None:
+                await judging
         except ForbiddenByRobots as error:
             cause = f" ({error.__cause__})" if error.__cause__ else ""
             return Judgement(False, f"{error}{cause}")
