@@ -33,9 +33,8 @@ HEAD: Final = """\
 # Conformance of parser back-ends
 
 {situations} situations with {questions} questions, asked as Scrapy asks the class in `ROBOTSTXT_PARSER`. The
-situations are data: those of [RFC 9309]({files}/rfc9309.md), of [Google's document]({files}/google.md)
-and [our own]({files}/ours.md). To ask another parser, see
-[Test a project](howto/test-a-project.md#does-a-parser-conform).
+situations are data, in `scrapy_rep/testing/situations`: those of RFC 9309, of Google's document and our own. To
+ask another parser, see [Test a project](howto/test-a-project.md#does-a-parser-conform).
 
 This page is written by `python -m benchmarks.conformance --out docs/conformance.md`.
 
@@ -44,7 +43,6 @@ This page is written by `python -m benchmarks.conformance --out docs/conformance
 The number of right answers. A section that says *disputed*, and those of scrapy_rep, are decisions that a parser
 is free to take: it differs there, and does not fail. Bold is a section in which a parser fails.
 """
-FILES: Final = "https://github.com/scrapy-rep/scrapy-rep/blob/main/scrapy_rep/testing/situations"
 LEGEND: Final = """\
 ## Where they fail
 
@@ -67,7 +65,7 @@ NOTES: Final = """\
 def page(found: Mapping[str, Conformance]) -> str:
     """The whole page."""
     questions = sum(len(situation.questions) for situation in SITUATIONS)
-    head = HEAD.format(situations=len(SITUATIONS), questions=questions, files=FILES)
+    head = HEAD.format(situations=len(SITUATIONS), questions=questions)
     return "\n".join([head, *sections(found), "", LEGEND, *failures(found), "", NOTES])
 
 

@@ -135,7 +135,7 @@ def draw_healthy(axes: Axes, curves: dict[str, list[float]]) -> None:
     axes.set(xlabel="seconds since the crawl's first request (log scale)", ylabel="requests to the healthy origin")
     label(axes, ALONE, "healthy\norigin alone", curves, (-14, 6))
     label(axes, OURS, "scrapy_rep", curves, (12, -6))
-    label(axes, BUILT_IN, "Scrapy's built-in", curves, (-12, -6))
+    label(axes, BUILT_IN, "Scrapy's built-in", curves, (-12, -54))  # below that of scrapy_rep
     style.title(
         axes,
         f"A healthy origin beside {len(HANGING)} that hang: {built_in} becomes {ours}",

@@ -8,17 +8,13 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy import Request
-
-from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.tools.commands.crawl_runner import run_in_crawl
+from scrapy_rep.tools.commands.judgement import Judge
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,13 +29,9 @@ def judge(settings: BaseSettings, urls: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     async def work(crawler: Crawler) -> None:
-        gate = crawler.get_downloader_middleware(RepMiddleware)
-        if gate is None and crawler.settings.getbool("ROBOTSTXT_OBEY"):
-            raise InvalidSettingError(
-                'the settings enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
-            )
+        judge = Judge(crawler)
         for url in urls:
-            found.append({"url": url, **await _judgement(gate, url)})  # noqa: PERF401  # each awaits
+            found.append({"url": url, **(await judge.judge(url))._asdict()})  # noqa: PERF401  # each awaits
 
     run_in_crawl(_for_tests(settings), work)
     return found
@@ -52,27 +44,6 @@ def _for_tests(settings: BaseSettings) -> BaseSettings:
     if chosen.getpriority("ROBOTSTXT_PARSER"):  # else the add-on chooses
         chosen.set("ROBOTSTXT_PARSER", chosen["ROBOTSTXT_PARSER"], priority="cmdline")
     return chosen
-
-
-async def _judgement(gate: RepMiddleware | None, url: str) -> dict[str, Any]:
-    request = Request(url)
-    try:
-        judging = gate.process_request(request) if gate is not None else None
-        if judging is not None:
-            await judging
-    except (ForbiddenByRobots, UnreachableError) as error:
-        cause = f" ({error.__cause__})" if error.__cause__ else ""
-        return {"passes": False, "why": f"{error}{cause}"}
-    return {"passes": True, "why": _why_it_passes(request.meta.get(META_KEY))}
-
-
-def _why_it_passes(stamp: Mapping[str, Any] | None) -> str:
-    """The rule in *stamp*, or what stands in its place."""
-    if not stamp or not stamp["reason"]:
-        return "robots.txt is not asked"
-    line = f"line {stamp['line']}, " if stamp["line"] else ""
-    outcome = "" if stamp["verdict"] == Outcome.ALLOWED else f"{stamp['verdict']}, "
-    return f"{outcome}{line}{stamp['rule'] or stamp['reason']}"
 
 
 def main() -> None:

@@ -75,35 +75,37 @@ class OriginForecast:
 
     ``unread`` sitemaps are not requested: they are disallowed, or nested too deep. ``slot`` is the download slot:
     origins that share it share its delay. ``visit_share`` is the share of the day in which Visit-time lets a
-    crawler in.
+    crawler in. ``error`` says what could not be counted: then there are at least so many ``pages``, None if none
+    was, and it takes at least as long.
     """
 
     origin: str
     slot: str
-    pages: int
+    pages: int | None
     disallowed: int
     sitemaps: int
     unread: int
     pace: Pace
     visit_share: float = 1.0
+    error: str = ""
     slot_requests: int = 0
     """Requests of all origins in the download slot."""
 
     @property
     def seconds(self) -> float | None:
-        """Seconds until the last of its requests; None where nothing asks for a delay.
+        """Seconds until the last of its requests; None if nothing is known of them, or asks for a delay.
 
         Origins in one download slot end together: their requests alternate.
         """
-        if not self.pace.seconds:
+        if not self.pace.seconds or self.pages is None:
             return None
         requests = max(self.slot_requests, self.pages + self.sitemaps)
         return min(requests * self.pace.seconds / self.visit_share, _FOREVER)
 
     def fitting(self, within: float) -> int:
         """The number of pages that fit in *within* seconds; all of them without a delay."""
-        seconds = self.seconds
-        return self.pages if not seconds or seconds <= within else int(self.pages * within / seconds)
+        seconds, pages = self.seconds, self.pages or 0
+        return pages if not seconds or seconds <= within else int(pages * within / seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +115,20 @@ class Forecast:
     origins: Sequence[OriginForecast]
 
     @property
+    def error(self) -> str:
+        """What could not be counted; empty if everything was."""
+        return "; ".join(each.error for each in self.origins if each.error)
+
+    @property
     def seconds(self) -> float | None:
-        """Seconds of the slowest origin; None where nothing asks for a delay."""
+        """Seconds of the slowest origin; None where nothing is known, or asks for a delay."""
         return max((each.seconds for each in self.origins if each.seconds is not None), default=None)
 
     @property
-    def pages(self) -> int:
-        """The number of pages of all origins."""
-        return sum(each.pages for each in self.origins)
+    def pages(self) -> int | None:
+        """The number of pages of all origins; None if those of none are known."""
+        known = [each.pages for each in self.origins if each.pages is not None]
+        return sum(known) if known else None
 
     def fitting(self, within: float) -> int:
         """The number of pages that fit in *within* seconds."""
@@ -138,5 +146,5 @@ def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
 def _sharing(origins: list[OriginForecast]) -> Iterator[OriginForecast]:
     pace = max((each.pace for each in origins), key=lambda pace: pace.seconds)
     visit_share = min(each.visit_share for each in origins)
-    requests = sum(each.pages + each.sitemaps for each in origins)
+    requests = sum((each.pages or 0) + each.sitemaps for each in origins)
     return (replace(each, pace=pace, visit_share=visit_share, slot_requests=requests) for each in origins)

@@ -87,7 +87,7 @@ def test_ours_with_obeying_off_the_log_says_so(path: Path) -> None:
 def test_ours_an_unreachable_origin_has_its_failure_in_the_log(path: Path) -> None:
     audited(path, Answer(503), "/page")
     (seen,) = events(path, "robots")
-    assert values(seen, "access", "status", "error") == ["unreachable", 503, "FetchError: HTTP status 503"]
+    assert values(seen, "access", "status", "error") == ["unreachable", 503, "HTTP status 503"]
     assert values(seen, "sha256", "fetched") == [None, None]
 
 

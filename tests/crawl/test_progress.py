@@ -17,7 +17,7 @@ def test_ours_the_first_failed_attempt_says_why_when_the_next_is_and_how_many_wa
     told = [line for line in result.lines("INFO") if "attempt" in line]
     assert len(told) == 1
     assert re.fullmatch(
-        rf"robots\.txt of {site.origin}: the first attempt failed \(FetchError: HTTP status 503\);"
+        rf"robots\.txt of {site.origin}: the first attempt failed \(HTTP status 503\);"
         r" the next one starts in 0\.\d s; 3 requests wait",
         told[0],
     )
@@ -29,7 +29,7 @@ def test_ours_the_last_failed_attempt_is_a_warning_that_counts_them() -> None:
         site.answer("/robots.txt", Answer(503))
         result = crawl(f"{site.origin}/1", settings={"REP_RETRY_DELAY": 0.05, "REP_RETRY_TIMES": 2})
     (warning,) = result.lines("WARNING", "scrapy_rep")
-    assert "is unreachable after 3 attempts (FetchError: HTTP status 503)" in warning
+    assert "is unreachable after 3 attempts (HTTP status 503)" in warning
 
 
 def test_ours_of_many_origins_that_fail_ten_are_told() -> None:

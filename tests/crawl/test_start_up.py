@@ -89,6 +89,6 @@ def test_a_parser_back_end_that_breaks_allows_nothing() -> None:
     told = [(failure.reason, failure.cause) for failure in result.failures]
     assert told == [("unreachable", ["ArithmeticError", "cannot parse"])] * 3
     assert result.lines("WARNING", "scrapy_rep")[:1] == [
-        f"ROBOTSTXT_PARSER cannot parse robots.txt of {site.origin} (ArithmeticError: cannot parse):"
+        f"ROBOTSTXT_PARSER cannot parse robots.txt of {site.origin} (cannot parse):"
         " its pages are forbidden until it changes"
     ]

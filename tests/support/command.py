@@ -1,4 +1,4 @@
-"""One call of ``scrapy`` in a process of its own, outside any project."""
+"""One call of ``scrapy``, or of ``pytest``, in a process of its own, outside any project."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
 from scrapy.cmdline import execute
 
 from .crawl import PROCESSES
@@ -29,14 +31,31 @@ def robots_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[i
 
 
 def scrapy_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-    """The exit code, and what was written to standard output and standard error.
+    """The exit code, and what was written to standard output and standard error."""
+    return forked(execute, folder, "scrapy", *arguments, given=given)
+
+
+def pytest_command(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """As `scrapy_command`, for a ``pytest`` with these variables of the *environment*, too."""
+    return forked(_pytest, folder, "pytest", *arguments, environment=environment)
+
+
+def forked(
+    main: Callable[[], object],
+    folder: Path,
+    *arguments: str,
+    given: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+) -> tuple[int, str, str]:
+    """As `scrapy_command`, for any *main* that ends its process; *arguments* begin with its name.
 
     The process is forked from one that has imported Scrapy, which saves most of what a call takes.
     """
+    variables = {**os.environ, **(environment or {})}
     with tempfile.TemporaryDirectory() as streams:
         for name, octets in (("stdin", given), ("stdout", b""), ("stderr", b"")):
             Path(streams, name).write_bytes(octets)
-        process = PROCESSES.Process(target=_run, args=(arguments, folder, Path(streams), dict(os.environ)))
+        process = PROCESSES.Process(target=_run, args=(main, arguments, folder, Path(streams), variables))
         process.start()
         process.join(60)
         is_late = process.is_alive()
@@ -47,8 +66,18 @@ def scrapy_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[i
     return process.exitcode or 0, out, err
 
 
-def _run(arguments: tuple[str, ...], folder: Path, streams: Path, environment: dict[str, str]) -> None:
-    """Do what ``python -m scrapy`` does with *arguments*, in the process that it runs in."""
+def _pytest() -> None:
+    sys.exit(pytest.console_main())
+
+
+def _run(
+    main: Callable[[], object],
+    arguments: tuple[str, ...],
+    folder: Path,
+    streams: Path,
+    environment: dict[str, str],
+) -> None:
+    """Do what ``python -m`` does with *arguments*, in the process that it runs in."""
     for descriptor, name, mode in ((0, "stdin", "rb"), (1, "stdout", "ab"), (2, "stderr", "ab")):
         with (streams / name).open(mode) as file:
             os.dup2(file.fileno(), descriptor)
@@ -57,8 +86,8 @@ def _run(arguments: tuple[str, ...], folder: Path, streams: Path, environment: d
     os.environ.update(environment)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
-    sys.argv = ["scrapy", *arguments]
-    execute(sys.argv)
+    sys.argv = [*arguments]
+    main()
 
 
 def scrapy_process(*arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:

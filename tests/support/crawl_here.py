@@ -8,8 +8,8 @@ import logging
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 from typing import Any
 
@@ -35,7 +35,7 @@ def can_run_here() -> bool:
 
 def run_here(job: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The facts of *job*, as `run_crawl.run` gathers them, with the traceback of a crawl that did not start."""
-    with _logging() as collector, _warnings(), _collection():
+    with _logging() as collector, as_python_warns(), _collection():
         crawling = asyncio.ensure_future(_run(job, collector, timeout))
         facts: dict[str, Any] = pytest_twisted.blockon(Deferred.fromFuture(crawling))
     facts["log"] = collector.lines
@@ -45,20 +45,27 @@ def run_here(job: dict[str, Any], timeout: float) -> dict[str, Any]:
 
 
 async def _run(job: dict[str, Any], collector: Collector, timeout: float) -> dict[str, Any]:
+    async with nothing_left():
+        crawler, facts, attributes = make_crawler(job)
+        crawling = asyncio.ensure_future(crawler.crawl_async(**attributes))
+        done, _ = await asyncio.wait([crawling], timeout=timeout)
+        if not done:
+            crawling.cancel()
+            raise AssertionError(f"the crawl did not end:\n{_told(collector)}")
+        error = crawling.exception()
+        facts["failed"] = error is not None
+        facts["stderr"] = "".join(traceback.format_exception(error)) if error else ""
+        facts["stats"] = plain_stats(crawler)
+    return facts
+
+
+@asynccontextmanager
+async def nothing_left() -> AsyncIterator[None]:
+    """Assert that the crawl inside the ``async with`` block leaves no timer, no task and no thread."""
     before = _alive()
-    crawler, facts, attributes = make_crawler(job)
-    crawling = asyncio.ensure_future(crawler.crawl_async(**attributes))
-    done, _ = await asyncio.wait([crawling], timeout=timeout)
-    if not done:
-        crawling.cancel()
-        raise AssertionError(f"the crawl did not end:\n{_told(collector)}")
-    error = crawling.exception()
-    facts["failed"] = error is not None
-    facts["stderr"] = "".join(traceback.format_exception(error)) if error else ""
-    facts["stats"] = plain_stats(crawler)
+    yield
     _cut_off_downloads(before)
     await _assert_nothing_left(before)
-    return facts
 
 
 def _told(collector: Collector) -> str:
@@ -128,7 +135,7 @@ def _logging() -> Iterator[Collector]:
 
 
 @contextmanager
-def _warnings() -> Iterator[None]:
+def as_python_warns() -> Iterator[None]:
     """Warn as Python does by default, into the log; what scrapy_rep uses must not be deprecated."""
     with warnings.catch_warnings():
         warnings.resetwarnings()

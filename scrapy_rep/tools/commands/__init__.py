@@ -25,7 +25,7 @@ SUB_COMMANDS: Final = {
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions from robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
-    "forecast": "show how long a crawl of the sitemaps of sites takes",
+    "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
     "lint": "check a robots.txt for errors and possible improvements",
     "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",

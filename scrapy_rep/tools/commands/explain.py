@@ -1,6 +1,7 @@
 """Show whether a crawler may request a URL, and why.
 
     scrapy robots explain URL… [--agent TOKEN]… [--dialect NAME] [--file FILE | --page] [--json] [--full]
+    scrapy robots explain URL… --spider NAME [--dialect NAME] [--page] [--json] [--full]
     … | scrapy robots explain [-] …
 
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
@@ -8,8 +9,9 @@ line each; --full explains all of them, --json prints one object per line. With 
 answered for each of them. Without --file the robots.txt of each origin is fetched, or taken from the store, as in
 a crawl of the project. With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to
 show what the page says: directives such as noindex, and signals about its use by AI. The mode of the site and the
-exception that would apply are those of the settings; they do not change the verdict. Exits with 0 when all URLs
-are allowed, 1 when one is disallowed, 2 when a verdict is unknown.
+exception that would apply are those of the settings; they do not change the verdict. With --spider what the crawl
+of that spider does comes first: whether it requests the URL, and why. Exits with 0 when all URLs are allowed (with
+--spider: requested), 1 when one is not, 2 when a verdict is unknown.
 """
 
 from __future__ import annotations
@@ -27,18 +29,20 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
 
-from . import FOUND, OK
+from . import FAILED, FOUND, OK
 from .crawl_policy import CrawlPolicy
 from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
 from .pages import Pages, said_by_site
 from .said import NOTHING, Said
-from .terminal import Progress, print_error
+from .spider_settings import add_spider, with_spider
+from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from .fetching import Fetched, Fetcher
+    from .judgement import Judgement
 
 _BATCH: Final = 5_000  # URLs in memory while their origins are fetched
 _PROGRESS_EVERY: Final = 100  # URLs
@@ -48,6 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
     add_agents_and_dialect(parser)
+    add_spider(parser, "say what the crawl of this spider does")
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -60,6 +65,9 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     try:
+        if arguments.spider and (arguments.agent or arguments.file):
+            raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
+        settings = with_spider(settings, arguments.spider)
         crawlers = crawlers_of(arguments.agent, settings)
         has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
         is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
@@ -68,6 +76,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         printer = _Printer(out, crawlers, CrawlPolicy(settings), as_json=arguments.json, full=is_full)
         if arguments.file:
             return _explain_by_file(arguments, RepSettings.from_settings(settings), printer)
+        printer.is_planning = arguments.spider is not None
         of_pages = RepSettings.from_settings(settings) if arguments.page else None
         return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
     except (InputError, InvalidSettingError) as error:
@@ -91,6 +100,8 @@ class _Printer:
         self, out: IO[str], crawlers: list[tuple[str, ...]], policy: CrawlPolicy, *, as_json: bool, full: bool
     ) -> None:
         self.crawlers = crawlers
+        self.is_planning = False  # whether to say what a crawl does
+        self.is_telling_problems = full and not as_json
         self.exit_code = OK
         self._out = out
         self._policy = policy
@@ -100,38 +111,38 @@ class _Printer:
         self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)
 
-    def print_all(self, url: str, rules: Iterable[CrawlerRules]) -> None:
+    def print_all(self, url: str, rules: Iterable[CrawlerRules], plan: Judgement | None = None) -> None:
         """Print the answer about *url* for each crawler."""
         for each in rules:
-            self.print(url, each, said_by_site(url, each) if self._full else NOTHING)
+            self.print(url, each, said_by_site(url, each) if self._full else NOTHING, plan)
 
-    def print(self, url: str, rules: CrawlerRules, said: Said) -> None:
-        """Print the answer about *url* for one crawler, and what else is *said*."""
+    def print(self, url: str, rules: CrawlerRules, said: Said, plan: Judgement | None = None) -> None:
+        """Print the answer about *url* for one crawler, what else is *said*, and first the *plan* of a crawl."""
+        passes = plan.passes if plan else rules.verdict(url).allowed
         if self._is_terminal:
             self._progress.clear()
-        if self._print_answer(url, rules, said):
+        self._out.write(self._answer(url, rules, said, plan) + "\n")
+        if passes:
             self._allowed += 1
         else:
             self._disallowed += 1
-            self.exit_code = max(self.exit_code, FOUND)
+        is_unknown = rules.problem and not (plan and passes)
+        self.exit_code = max(self.exit_code, FAILED if is_unknown else OK if passes else FOUND)
         if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
             self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
 
-    def _print_answer(self, url: str, rules: CrawlerRules, said: Said) -> bool:
-        """Print the answer; return whether *url* is allowed."""
+    def _answer(self, url: str, rules: CrawlerRules, said: Said, plan: Judgement | None) -> str:
         if self._as_json:
             facts = as_facts(url, rules, self._policy, said, full=self._full)
-            self._out.write(json.dumps(facts) + "\n")
-            return bool(facts["allowed"])
-        verdict = rules.verdict(url)
+            return json.dumps(facts | ({"requested": plan.passes, "why": plan.why} if plan else {}))
+        planned = f"{_planned(plan, self._out)}  {shown(url)}: {shown(plan.why)}" if plan else ""
         if self._full:
-            gap = "\n" if self._allowed or self._disallowed else ""
-            self._out.write(f"{gap}{as_text(url, rules, self._policy, self._out, said)}\n")
-        else:
-            crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
-            line = as_line(url, verdict, self._policy.apply(url, verdict), self._out)
-            self._out.write(f"{line}{crawler}\n")
-        return verdict.allowed
+            gap = "\n" * bool(self._allowed or self._disallowed)
+            text = as_text(url, rules, self._policy, self._out, said)
+            return gap + (f"{planned}\n{text}" if plan else text)
+        crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
+        verdict = rules.verdict(url)
+        return planned or as_line(url, verdict, self._policy.apply(url, verdict), self._out) + crawler
 
     def show_fetching(self, origins: int) -> None:
         """Show that this number of *origins* is being fetched, which may take a while."""
@@ -142,16 +153,22 @@ class _Printer:
         """Show *text* on a terminal until the next answer."""
         self._progress.show(shown(text), at_once=True)
 
-    def print_problem(self, problem: object) -> None:
-        """Print why a verdict is unknown."""
+    def print_problem(self, problem: object, exit_code: int = FAILED) -> None:
+        """Print why something is unknown."""
         self._progress.clear()
         self._out.flush()
-        self.exit_code = print_error("explain", problem)
+        print_error("explain", problem)
+        self.exit_code = max(self.exit_code, exit_code)
 
     def end(self) -> int:
         """Clear the progress; return the exit code."""
         self._progress.clear()
         return self.exit_code
+
+
+def _planned(plan: Judgement, out: IO[str]) -> str:
+    text, style = ("requested", "good") if plan.passes else ("not requested", "bad")
+    return paint(f"{text:<13}", style, out)
 
 
 def _explain_by_file(arguments: Namespace, settings: RepSettings, printer: _Printer) -> int:
@@ -186,16 +203,18 @@ async def _explain_batches(
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
     pages = Pages(of_pages, fetcher) if of_pages else None
+    judge = fetcher.judge() if printer.is_planning else None
     known: dict[Origin, list[CrawlerRules]] = {}
     while batch := list(islice(urls, _BATCH)):
         known = await _rules_of(batch, known, fetcher, printer)
         for url, rules in _by_rules(batch, known, printer):
+            plan = await judge.judge(url) if judge else None
             if pages is None:
-                printer.print_all(url, rules)
+                printer.print_all(url, rules, plan)
             elif not fetcher.is_closing:
                 printer.show_progress(f"requesting {url} …")
                 for each, said in zip(rules, await pages.said(url, rules), strict=True):
-                    printer.print(url, each, said)
+                    printer.print(url, each, said, plan)
 
 
 async def _rules_of(
@@ -208,8 +227,8 @@ async def _rules_of(
     def keep(fetched: Fetched) -> None:
         by_crawler = [CrawlerRules(fetched.robotstxt, tokens, fetched=fetched) for tokens in printer.crawlers]
         rules[fetched.origin] = by_crawler
-        if problem := by_crawler[0].problem:
-            printer.print_problem(problem)
+        if (problem := by_crawler[0].problem) and not printer.is_telling_problems:
+            printer.print_problem(problem, OK)  # the answers decide
 
     missing = [origin for origin in origins if origin not in rules]
     printer.show_fetching(len(missing))

@@ -6,7 +6,6 @@ those of every crawl. Knows nothing of what the rules say.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -28,6 +27,7 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate.extension import RepExtension
 
 from .crawl_runner import run_in_crawl
+from .judgement import Judge
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
 
-_FAILURE: Final = re.compile(  # how Twisted prints a failure in a list
-    r"\[<twisted\.python\.failure\.Failure [\w.]+: (.*)>\]"
-)
 MOST_SITEMAPS: Final = 1_000
 """Sitemaps that are fetched: at 50,000 URLs each they hold more than anyone wants to check in CI."""
 
@@ -68,7 +65,7 @@ class Fetched:
     @property
     def problem(self) -> str:
         """Why the origin is unreachable, in one line; empty when it is reachable."""
-        return _described(self.robots.error) if self.robots.error else ""
+        return describe(self.robots.error) if self.robots.error else ""
 
     @property
     def robotstxt(self) -> RobotsTxt:
@@ -112,6 +109,10 @@ class Fetcher:
         """Whether the crawl is ending early, after Ctrl-C."""
         return Engine(self._crawler).is_closing
 
+    def judge(self) -> Judge:
+        """Who asks the gate of the crawl. Raises `InvalidSettingError` when it has none."""
+        return Judge(self._crawler)
+
     async def fetch(self, origin: Origin) -> Fetched:
         """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
         robots = await self._extension.robots(origin.robots_url)
@@ -125,7 +126,7 @@ class Fetcher:
 
         await self.for_each(origins, fetch)
 
-    async def for_each(self, origins: Iterable[Origin], work: Callable[[Origin], Awaitable[None]]) -> None:
+    async def for_each(self, origins: Iterable[Origin], work: Callable[[Origin], Awaitable[object]]) -> None:
         """Await *work* for each of *origins*, ``CONCURRENT_REQUESTS`` at a time.
 
         Reads *origins* only as fast as it works, and stops once the crawl closes. Raises what *work* raises.
@@ -158,7 +159,7 @@ class Fetcher:
         except ForbiddenByRobots as error:
             return FetchedPage(problem=f"not requested: {error}")
         except Exception as error:  # noqa: BLE001  # of a download handler or another middleware
-            return FetchedPage(problem=f"no answer: {_described(error)}")
+            return FetchedPage(problem=f"no answer: {describe(error)}")
 
     async def fetch_sitemap(self, url: str) -> Sitemap:
         """Return the sitemap at *url*. Raises ``ValueError`` for anything else, and Scrapy's download errors."""
@@ -214,7 +215,7 @@ class Fetcher:
             try:
                 sitemap = await self.fetch_sitemap(url)
             except Exception as error:  # noqa: BLE001  # of any download or parser; the next sitemap may work
-                failed(f"{url}: {error or type(error).__name__}")
+                failed(f"{url}: {describe(error)}")
                 continue
             targets = _targets(url, sitemap, failed)
             if sitemap.type == "sitemapindex":
@@ -232,10 +233,6 @@ def _targets(url: str, sitemap: Sitemap, failed: Callable[[str], object]) -> Ite
             yield urljoin(url, entry["loc"])
         except ValueError as error:  # noqa: PERF203
             failed(f"{url}: {entry['loc']}: {error}")
-
-
-def _described(error: Exception) -> str:
-    return _FAILURE.sub(r"\1", describe(error))
 
 
 def with_gate(settings: BaseSettings) -> BaseSettings:

@@ -1,12 +1,15 @@
-"""Show how long a crawl of the sitemaps of sites takes, at the delays that their robots.txt files ask for.
+"""Show how long a crawl takes, at the delays that the robots.txt files of its sites ask for.
 
-    scrapy robots forecast SITE… [--within DURATION] [--workers N] [--json]
+    scrapy robots forecast SITE… [--pages N] [--within DURATION] [--workers N] [--spider NAME] [--json]
+    scrapy robots forecast --urls FILE [--within DURATION] [--workers N] [--spider NAME] [--json]
 
 SITE is an origin, any URL of it, or a bare host. Its robots.txt and the sitemaps that it names are fetched as in a
 crawl of the project, and the pages that the project's product tokens may request are counted, once for each time
-that a sitemap lists them. Origins are crawled side by side, so the slowest one decides. --within says how much
-fits in 90m, 24h or 2d. --json prints one object per origin, and one for all of them, whose origin is null.
-Exits with 0, with 1 when not everything fits, with 2 when something could not be counted.
+that a sitemap lists them. --pages says instead how many each SITE has, --urls lists them in a file, one a line (or
+on standard input, -). --spider adds the custom_settings of a spider. Origins are crawled side by side, so the
+slowest one decides. --within says how much fits in 90m, 24h or 2d. --json prints one object per origin, and one
+for all of them, whose origin is null. Exits with 0, with 1 when not everything fits, with 2 when something could
+not be counted.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
@@ -27,7 +31,8 @@ from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.tools.forecast import Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
-from .inputs import InputError, origin_of
+from .inputs import InputError, origin_of, read_lines
+from .spider_settings import add_spider, with_spider
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -38,17 +43,22 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("sites", nargs="+", metavar="SITE", help="an origin, a URL of it, or a host")
+    parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
+    parser.add_argument("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
+    parser.add_argument(
+        "--pages", metavar="N", type=partial(_number, "pages"), help="count on so many pages of each SITE"
+    )
     parser.add_argument(
         "--within", metavar="DURATION", type=_duration, help="the time for the crawl, such as 90m, 24h or 2d"
     )
     parser.add_argument(
         "--workers",
         metavar="N",
-        type=_number,
+        type=partial(_number, "processes"),
         default=1,
         help="processes that crawl together (default: %(default)s)",
     )
+    add_spider(parser, "forecast a crawl of this spider")
     parser.add_argument("--json", action="store_true", help="print one JSON object per origin, and one for all")
 
 
@@ -59,9 +69,9 @@ def _duration(text: str) -> float:
         raise ArgumentTypeError(str(error)) from None
 
 
-def _number(text: str) -> int:
+def _number(things: str, text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text!r} is not a number of processes: write one such as 4")
+        raise ArgumentTypeError(f"{text!r} is not a number of {things}: write one such as 4")
     return int(text)
 
 
@@ -69,6 +79,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     problems: list[int] = []
     try:
+        settings = with_spider(settings, arguments.spider)
         parsed = RepSettings.from_settings(settings)
         forecast = _forecast(
             arguments, settings, lambda problem: problems.append(print_error("forecast", problem))
@@ -80,7 +91,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     within: float | None = arguments.within
     fleet = Fleet.of(arguments.workers, parsed)
     out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
-    is_short = within is not None and forecast.fitting(within) < forecast.pages
+    is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
     return FAILED if problems else FOUND if is_short else OK
 
 
@@ -89,6 +100,8 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
     from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which --help does not need
     from .page_count import DelayReader, PageCount  # noqa: PLC0415
 
+    if bool(arguments.sites) is bool(arguments.urls) or (arguments.urls and arguments.pages):
+        raise InputError("name SITEs, with --pages or without, or else a file of URLs with --urls")
     origins = list(dict.fromkeys(map(origin_of, arguments.sites)))
     delays = DelayReader(settings, RepSettings.from_settings(settings), arguments.workers)
     tokens, progress = tokens_of(settings), Progress(sys.stderr)
@@ -100,7 +113,12 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
 
     async def work(fetcher: Fetcher) -> None:
         count = PageCount(fetcher, delays, tokens, report, progress)
-        await count.count(origins)
+        if arguments.urls:
+            await count.count_urls(read_lines(arguments.urls))
+        elif arguments.pages:
+            await count.assume(origins, arguments.pages)
+        else:
+            await count.count(origins)
         if not fetcher.is_closing:
             counts.append(count)
 
@@ -148,7 +166,7 @@ def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str
         yield from _durations(each, within)
     if len(forecast.origins) > 1:
         yield paint(f"all {len(forecast.origins)} origins, side by side", "strong", out) + "\n"
-        yield _row("pages", f"{forecast.pages:,}")
+        yield _row("pages", "unknown" if forecast.pages is None else f"{_at_least(forecast)}{forecast.pages:,}")
         yield from _durations(forecast, within)
     if fleet.workers > 1 and any(each.pace.origin for each in forecast.origins):
         yield _row(f"{fleet.workers} workers", fleet.note)
@@ -158,8 +176,16 @@ def _row(name: str, text: str) -> str:
     return f"{name:<13}{text}\n"
 
 
+def _at_least(forecast: Forecast | OriginForecast) -> str:
+    return "at least " if forecast.error else ""
+
+
 def _pages(origin: OriginForecast) -> str:
-    text = f"{origin.pages:,}, in {number_of(origin.sitemaps, 'sitemap', 'sitemaps')}"
+    if origin.pages is None:
+        return f"unknown: {shown(origin.error)}"
+    text = f"{_at_least(origin)}{origin.pages:,}"
+    if origin.sitemaps or origin.unread:
+        text += f", in {number_of(origin.sitemaps, 'sitemap', 'sitemaps')}"
     more = [f"{origin.disallowed:,} more are disallowed"] if origin.disallowed else []
     more += [f"{number_of(origin.unread, 'sitemap', 'sitemaps')} not followed"] if origin.unread else []
     return "; ".join([text, *more])
@@ -167,6 +193,8 @@ def _pages(origin: OriginForecast) -> str:
 
 def _delay(origin: OriginForecast, fleet: Fleet) -> str:
     pace = origin.pace
+    if not pace.seconds and origin.pages is None:
+        return "unknown"
     if not pace.seconds:
         return "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
     source = f"{pace.source}, line {pace.line}" if pace.line else pace.source
@@ -187,9 +215,10 @@ def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Ite
         yield _row("duration", "unknown")
         return
     end = iso_time(clock.time() + seconds)
-    yield _row("duration", f"{duration(seconds)}, until {end[:10]} {end[11:16]} UTC if it starts now")
-    if within is not None:
-        fitting, pages = forecast.fitting(within), forecast.pages
+    until = f"until {end[:10]} {end[11:16]} UTC if it starts now"
+    yield _row("duration", f"{_at_least(forecast)}{duration(seconds)}, {until}")
+    fitting, pages = forecast.fitting(within or 0.0), forecast.pages or 0
+    if within is not None and not (forecast.error and fitting == pages):
         part = "all pages" if fitting == pages else f"{fitting:,} of {pages:,} pages, {_percent(fitting / pages)}"
         yield _row("within", f"{duration(within)}: {part}")
 
@@ -220,9 +249,10 @@ def _as_json(forecast: Forecast, within: float | None, fleet: Fleet) -> Iterator
 
 def _facts(forecast: Forecast | OriginForecast, within: float | None) -> dict[str, Any]:
     seconds = forecast.seconds
-    fitting = None if within is None or seconds is None else forecast.fitting(within)
+    fitting = None if within is None or seconds is None or forecast.error else forecast.fitting(within)
     return {
         "pages": forecast.pages,
+        "error": forecast.error or None,
         "seconds": None if seconds is None else round(seconds, 3),
         "ends_at": None if seconds is None else iso_time(clock.time() + seconds),
         "within": within,

@@ -1,4 +1,4 @@
-"""Counts the pages in the sitemaps of sites, by origin, and finds the delay of each origin.
+"""Counts the pages of a crawl by origin, from sitemaps or a list, and finds the delay of each origin.
 
 Holds robots.txt files and counts, never the URLs of pages. Knows nothing of durations.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +20,8 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.sitemaps.feed import MAX_NESTING
 from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
 
+from .inputs import with_scheme
+
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from .fetching import Fetched, Fetcher
     from .terminal import Progress
 
+_BATCH: Final = 5_000  # URLs of a list in memory while their origins are fetched
 _MOST_OTHERS: Final = 20
 """Origins that only sitemaps name: the robots.txt of each is fetched while the others wait."""
 
@@ -41,7 +46,10 @@ class RequestedPace:
 
 @dataclass(slots=True)
 class _Count:
-    """What sitemaps list of one origin; the rules count where the mode ``obeys`` them."""
+    """What is listed of one origin; the rules count where the mode ``obeys`` them.
+
+    ``error`` says what could not be counted.
+    """
 
     fetched: Fetched
     requested: RequestedPace
@@ -50,6 +58,7 @@ class _Count:
     disallowed: int = 0
     sitemaps: int = 0
     unread: int = 0
+    error: str = ""
 
 
 class PageCount:
@@ -82,26 +91,51 @@ class PageCount:
             pages = number_of(self._left_out, "URL", "URLs")
             self._failed(f"sitemaps name more than {_MOST_OTHERS} other origins: {pages} not counted")
 
+    async def count_urls(self, urls: Iterator[str]) -> None:
+        """Count *urls*, which may be bare hosts, on however many origins they are. Raises `InputError`."""
+        while batch := [*map(with_scheme, islice(urls, _BATCH))]:
+            await self._fetcher.for_each(set(filter(None, map(_origin, batch))), self._add)
+            for url in batch:
+                if count := self._known(url):
+                    self._tally(count, url)
+                elif not self._fetcher.is_closing:
+                    self._failed(f"{url}: not a URL with a robots.txt")
+            self._show()
+        self._progress.clear()
+
+    async def assume(self, origins: Iterable[Origin], pages: int) -> None:
+        """Count on so many *pages* of each of *origins* that the crawl requests."""
+        await self._fetcher.for_each(origins, self._add)
+        for count in self._counts.values():
+            count.pages = 0 if count.error else pages
+
     async def _count_site(self, origin: Origin) -> None:
         site = await self._add(origin)
-        urls = sitemaps_of(site.fetched.robots).urls
+        urls, failed = sitemaps_of(site.fetched.robots).urls, partial(self._fail, site)
         if not urls and site.fetched.robots.access is not Access.UNREACHABLE:
-            self._failed(f"robots.txt of {origin} names no sitemap: its pages cannot be counted")
-        async for pages in self._fetcher.sitemaps(urls, self._is_followed, self._failed):
+            failed(f"robots.txt of {origin} names no sitemap: its pages cannot be counted")
+        async for pages in self._fetcher.sitemaps(urls, self._is_followed, failed):
             for url in pages:
-                count = self._known(url) or await self._count_of(url)
-                if count is None:
-                    continue
-                if self._allows(count, url):
-                    count.pages += 1
-                else:
-                    count.disallowed += 1
+                if count := self._known(url) or await self._count_of(url):
+                    self._tally(count, url)
             self._show()
+
+    def _tally(self, count: _Count, url: str) -> None:
+        if self._allows(count, url):
+            count.pages += 1
+        else:
+            count.disallowed += 1
+
+    def _fail(self, count: _Count, problem: str) -> None:
+        count.error = count.error or problem
+        self._failed(problem)
 
     async def _is_followed(self, url: str, level: int) -> bool:
         """Whether a crawl requests the sitemap at *url*; counts it."""
-        count = None if url in self._seen else await self._count_of(url)
-        self._seen.add(url)
+        if url in self._seen:
+            return False
+        self._seen.add(url)  # before it waits: another site may name the same sitemap meanwhile
+        count = await self._count_of(url)
         if count is None:
             return False
         is_followed = level <= MAX_NESTING and self._allows(count, url)
@@ -110,16 +144,13 @@ class PageCount:
         return is_followed
 
     def _known(self, url: str) -> _Count | None:
-        try:
-            return self._counts.get(Origin.from_url(url))
-        except ValueError:
-            return None
+        origin = _origin(url)
+        return self._counts.get(origin) if origin else None
 
     async def _count_of(self, url: str) -> _Count | None:
         """The count of the origin of *url*; None for one too many, and for what is not crawled."""
-        try:
-            origin = Origin.from_url(url)
-        except ValueError:
+        origin = _origin(url)
+        if origin is None:
             return None
         is_known = origin in self._counts or origin in self._named
         if not is_known and len(self._counts.keys() - self._named) >= _MOST_OTHERS:
@@ -133,15 +164,12 @@ class PageCount:
             if origin not in self._counts:  # another site may have led here meanwhile
                 mode = self._fetcher.policy.modes.of(origin)
                 requested = self._delays.read(fetched, self._tokens)
-                self._counts[origin] = _Count(fetched, requested, mode in {None, Mode.OBEY})
-                self._report(fetched, requested.forbidden)
+                count = self._counts[origin] = _Count(fetched, requested, mode in {None, Mode.OBEY})
+                if fetched.robots.access is Access.UNREACHABLE:
+                    self._fail(count, f"{origin} is unreachable: {fetched.problem}")
+                elif requested.forbidden:
+                    self._fail(count, f"{origin}: {requested.forbidden}")
         return self._counts[origin]
-
-    def _report(self, fetched: Fetched, forbidden: str) -> None:
-        if fetched.robots.access is Access.UNREACHABLE:
-            self._failed(f"{fetched.origin} is unreachable: {fetched.problem}")
-        elif forbidden:
-            self._failed(f"{fetched.origin}: {forbidden}")
 
     def _allows(self, count: _Count, url: str) -> bool:
         if count.requested.forbidden:
@@ -157,10 +185,18 @@ class PageCount:
     def origins(self) -> Iterator[OriginForecast]:
         """The origins that were named, and those that sitemaps led to."""
         for origin, count in self._counts.items():
+            pages = None if count.error and not count.pages else count.pages
             yield OriginForecast(
-                str(origin), origin.host, count.pages, count.disallowed, count.sitemaps, count.unread,
-                self._delays.with_own(origin, count.requested.pace), count.requested.visit_share,
+                str(origin), origin.host, pages, count.disallowed, count.sitemaps, count.unread,
+                self._delays.with_own(origin, count.requested.pace), count.requested.visit_share, count.error,
             )  # fmt: skip
+
+
+def _origin(url: str) -> Origin | None:
+    try:
+        return Origin.from_url(url)
+    except ValueError:
+        return None
 
 
 class DelayReader:

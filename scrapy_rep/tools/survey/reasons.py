@@ -6,19 +6,17 @@ import re
 from typing import Final
 
 _REASONS: Final = (
-    (r"^FetchError: HTTP status (\d+)$", r"The server answers with HTTP status \1."),
-    (r"^FetchError: truncated response|^ResponseDataLossError", "The server breaks off its answer."),
-    (r"^FetchError: redirected", "The redirects take too long."),
+    (r"^HTTP status (\d+)$", r"The server answers with HTTP status \1."),
+    (r"^truncated response", "The server breaks off its answer."),
+    (r"^redirected", "The redirects take too long."),
     (r"^not a site", "The name is not that of a web site."),
+    (r"refused|Connect call failed", "The server refuses the connection."),
     (r"(?i)certificate|ssl|tls", "TLS or the server's certificate fails."),
-    (r"^(CannotResolveHost|DNSLookup|UnknownHost)", "The name of the host is not known (DNS)."),
-    (r"^(Download)?ConnectionRefused", "The server refuses the connection."),
-    (r"^(Download|TCP)?Time(dOut|out)|^TCPTimedOut", "The server does not answer in time."),
-    (r"^Connection(Lost|Done|Reset|Aborted)|^Response(Failed|NeverReceived)", "The server closes the connection."),
-    (r"^DownloadFailedError: .*Connection(Lost|Done|Reset|Aborted)", "The server closes the connection."),
-    (r"^DownloadFailedError: .*(ParseError|Unhandled|wrong number|BadHeaders)", "The answer is not HTTP."),
-    (r"^DownloadFailedError", "The download fails."),
-    (r"^DownloadCancelledError", "The answer is too large."),
+    (r"DNS|hostname", "The name of the host is not known (DNS)."),
+    (r"(?i)timed? ?out|took longer", "The server does not answer in time."),
+    (r"(?i)connection.*(lost|closed|reset|aborted)|disconnected", "The server closes the connection."),
+    (r"wrong number of parts|[Bb]ad header|Expected HTTP", "The answer is not HTTP."),
+    (r"larger than", "The answer is too large."),
 )  # fmt: skip
 _LONGEST: Final = 80  # characters
 

@@ -14,7 +14,8 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import exceptions
-from tests.support.command import scrapy_command
+
+from . import shop
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=timezone.utc).timestamp()
 LATE = {
@@ -58,7 +59,7 @@ def test_ours_json_is_one_object_a_line() -> None:
     code, out = listed("--json", found=[LATE, OVER])
     first, second = map(json.loads, out.splitlines())
     assert (code, first["expired"], first["days_left"], first["rule"]) == (0, True, -1, None)
-    assert second == {**LATE, "for": ["rule"], "days_left": 129, "expired": False}
+    assert second == {**LATE, "for": ["rule"], "days_left": 129, "expired": False, "spiders": []}
 
 
 def test_ours_check_ends_with_1_only_when_one_has_expired() -> None:
@@ -85,22 +86,42 @@ def test_ours_the_file_is_read_too(tmp_path: Path) -> None:
     assert "40 days left   2027-01-01  https://c.example/y" in listed(REP_EXCEPTIONS_FILE=str(file))[1]
 
 
-SPIDER = """
-import scrapy
-class Shop(scrapy.Spider):
-    name = "shop"
-    custom_settings = {"REP_EXCEPTIONS": [{"url": "https://a.example/x", "reason": "r", "until": "2020-01-01"}]}
-"""
+@pytest.fixture
+def spiders(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The settings of a project, one of whose spiders has an exception that has expired."""
+    monkeypatch.setattr(shop.Shop, "custom_settings", {"REP_EXCEPTIONS": [LATE, OVER]})
+    return {"SPIDER_MODULES": [shop.__name__]}
 
 
-def test_ours_the_custom_settings_of_a_spider_are_read_where_it_is_named(tmp_path: Path) -> None:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = shops.settings\n")
-    (tmp_path / "shops").mkdir()
-    (tmp_path / "shops" / "__init__.py").touch()
-    (tmp_path / "shops" / "settings.py").write_text('SPIDER_MODULES = ["shops.spiders"]\n')
-    (tmp_path / "shops" / "spiders.py").write_text(SPIDER)
-    assert scrapy_command(tmp_path, "robots", "exceptions", "--check")[0] == 0
-    code, out, err = scrapy_command(tmp_path, "robots", "exceptions", "--check", "--spider", "shop")
-    assert (code, out.startswith("expired        2020-01-01  https://a.example/x"), err) == (1, True, "")
-    code, _, err = scrapy_command(tmp_path, "robots", "exceptions", "--spider", "none")
-    assert (code, err) == (2, "scrapy robots exceptions: there is no spider called 'none' in this project\n")
+def test_ours_the_spiders_of_the_project_are_all_looked_at(spiders: dict[str, Any]) -> None:
+    code, out = listed("--check", found=[LATE], **spiders)
+    first, _, third, *_, summary = out.splitlines()
+    assert (code, summary) == (1, "2 exceptions, 1 expired")
+    assert first == "expired        2026-11-21  https://a.example/x  for rule, in shop"
+    assert third.endswith("  for rule (Disallow: /api/)")  # the project has it too
+    facts = map(json.loads, listed("--json", found=[LATE], **spiders)[1].splitlines())
+    assert [one["spiders"] for one in facts] == [["shop"], []]
+
+
+def test_ours_the_custom_settings_of_one_spider_are_read_where_it_is_named(
+    spiders: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert listed("--check", "--spider", "named", **spiders)[0] == 0
+    code, out = listed("--check", "--spider", "shop", **spiders)
+    assert (code, out.startswith("expired        2026-11-21  https://a.example/x  for rule\n")) == (1, True)
+    assert listed("--spider", "none", **spiders)[0] == 2
+    err = capsys.readouterr().err
+    assert err == "scrapy robots exceptions: there is no spider called 'none' in this project\n"
+
+
+def test_ours_a_spider_that_cannot_be_read_is_named(
+    spiders: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shop.Shop, "custom_settings", {"REP_EXCEPTIONS": [{**LATE, "reason": ""}]})
+    assert listed("--check", **spiders)[0] == 2
+    assert listed("--check", SPIDER_MODULES=["tests.nosuch"])[0] == 2
+    spider, module = capsys.readouterr().err.splitlines()
+    assert spider.startswith("scrapy robots exceptions: spider shop: REP_EXCEPTIONS: exception 1: ")
+    assert module == (
+        "scrapy robots exceptions: the spiders of this project cannot be loaded: No module named 'tests.nosuch'"
+    )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
+import socketserver
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -20,8 +23,12 @@ from scrapy_rep.protocol import parse
 from scrapy_rep.tools.commands import explain
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
 from tests.support.command import robots_command, scrapy_process
-from tests.support.crawl import on_each_loop
+from tests.support.command_here import robots_here
+from tests.support.crawl import on_each_download_handler, on_each_loop
+from tests.support.exceptions import day
 from tests.support.site import Answer, Site, hang, redirect, robots
+
+from .shop import PROJECT, Shop
 
 BODY = b"""User-agent: GPTBot
 Disallow: /
@@ -318,19 +325,15 @@ def test_robots_txt_is_fetched_once_per_origin_and_the_way_to_it_is_told(tmp_pat
         first, second = site.origins
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"), first)
         site.answer("/robots.txt", redirect(f"{first}/robots.txt"), second)
-        code, out, err = robots_command(
-            tmp_path, "explain", f"{first}/x", f"{second}/y", f"{second}/x", f"{first}/z"
-        )
+        urls = [f"{first}/x", f"{second}/y", f"{second}/x", f"{first}/z"]
+        code, out, err = robots_here(tmp_path, "explain", *urls)
         assert site.count("/robots.txt", second) == 1
         assert (code, err) == (1, "")
-        assert [line.split("/")[-1] for line in out.splitlines()] == [
-            "x  Disallow: ",
-            "y",
-            "x  Disallow: ",
-            "z",
-        ] or True
-        assert [line.split()[0] for line in out.splitlines()] == ["disallowed", "allowed", "disallowed", "allowed"]
-        code, out, err = robots_command(tmp_path, "explain", f"{second}/y")
+        assert [(line.split()[0], line.split("http")[1].split()[0]) for line in out.splitlines()] == [
+            (verdict, url.removeprefix("http"))
+            for verdict, url in zip(["disallowed", "allowed", "disallowed", "allowed"], urls)
+        ]
+        code, out, err = robots_here(tmp_path, "explain", f"{second}/y")
     assert (code, err) == (0, "")
     assert f"robots.txt   {first}/robots.txt\n             redirected to {first}/robots.txt\n" in out
     assert "HTTP status 200, successful, 27 octets, fetched just now\n" in out
@@ -340,8 +343,8 @@ def test_a_stored_robots_txt_is_told_to_be_one(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(403))
         store = f"REP_STORE_PATH={tmp_path / 'store'}"
-        robots_command(tmp_path, "explain", site.origin, "-s", store)
-        code, out, _ = robots_command(tmp_path, "explain", site.origin, "-s", store)
+        robots_here(tmp_path, "explain", site.origin, "-s", store)
+        code, out, _ = robots_here(tmp_path, "explain", site.origin, "-s", store)
         assert site.count("/robots.txt") == 1
     assert code == 0
     assert "HTTP status 403, unavailable, 0 octets, from the store, fetched " in out
@@ -349,20 +352,47 @@ def test_a_stored_robots_txt_is_told_to_be_one(tmp_path: Path) -> None:
 
 
 def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> None:
-    code, out, err = robots_command(
-        tmp_path, "explain", "http://127.0.0.1:1/x", "ftp+x://h", "-s", "REP_RETRY_TIMES=0"
-    )
+    hosts = ("http://127.0.0.1:1/x", "ftp+x://h")
+    code, out, err = robots_here(tmp_path, "explain", *hosts, "-s", "REP_RETRY_TIMES=0")
     assert (code, out) == (2, "disallowed  unreachable  http://127.0.0.1:1/x\n")
     refused, scheme = err.splitlines()
-    assert refused.startswith("scrapy robots explain: http://127.0.0.1:1 is unreachable: ")
+    assert re.fullmatch(
+        r"scrapy robots explain: http://127\.0\.0\.1:1 is unreachable: [A-Z]\w+ [\w ]+: 111: Connection refused\.",
+        refused,
+    )
     assert scheme == "scrapy robots explain: ftp+x://h: no robots.txt speaks for the scheme of 'ftp+x://h'"
+
+
+@on_each_download_handler
+def test_a_bare_host_that_speaks_no_tls_is_told_in_words_to_be_asked_by_http(tmp_path: Path, loop: str) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _PlainHttp) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        host = f"127.0.0.1:{server.server_address[1]}"
+        call = robots_here if loop == "asyncio" else robots_command
+        arguments = (f"{host}/x", *LOOP_ARGUMENTS[loop], "-s", "REP_RETRY_TIMES=0")
+        full, lines = call(tmp_path, "explain", *arguments), call(tmp_path, "explain", *arguments, "--json")
+        server.shutdown()
+    told = re.compile(
+        r"the server does not answer with TLS \([\w ]+\): try http:// instead of https://$", re.MULTILINE
+    )
+    assert [len(told.findall(stream)) for stream in full[1:]] == [1, 0]  # once
+    assert told.sub("…", lines[2]) == f"scrapy robots explain: https://{host} is unreachable: …\n"
+    assert (full[0], lines[0]) == (2, 2)
+
+
+class _PlainHttp(socketserver.BaseRequestHandler):
+    """Answers whatever it is sent as a web server without TLS does."""
+
+    def handle(self) -> None:
+        self.request.recv(4096)
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
 
 def test_several_agents_ask_each_origin_once(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: GPTBot\nDisallow: /\n"))
         agents = ("--agent", "GPTBot", "--agent", "other")
-        code, out, err = robots_command(tmp_path, "explain", f"{site.origin}/x", *agents)
+        code, out, err = robots_here(tmp_path, "explain", f"{site.origin}/x", *agents)
         assert site.count("/robots.txt") == 1
     assert (code, err) == (1, "")
     assert [line.rpartition("  ")[2] for line in out.splitlines()] == ["(GPTBot)", "(other)"]
@@ -375,10 +405,127 @@ def test_a_page_in_place_of_a_robots_txt_is_told(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(body=page.encode()))
         for arguments in ([f"{site.origin}/x"], ["/x", "--file", "page.txt"]):
-            code, out, _ = robots_command(tmp_path, "explain", *arguments)
+            code, out, _ = robots_here(tmp_path, "explain", *arguments)
             assert (code, told in out) == (0, True)
-            _, out, _ = robots_command(tmp_path, "explain", *arguments, "--json", "--full")
+            _, out, _ = robots_here(tmp_path, "explain", *arguments, "--json", "--full")
             assert json.loads(out)["robots_txt"]["is_html"] is True
+
+
+# What the crawl of a spider does.
+
+
+def planned(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str, **custom: Any) -> tuple[int, str, str]:
+    """The answer about the spider *shop* with these ``custom_settings``."""
+    monkeypatch.setattr(Shop, "custom_settings", custom)
+    given = [argument for name, value in PROJECT.items() for argument in ("-s", f"{name}={value}")]
+    return robots_here(folder, "explain", *arguments, *given, "-s", "REP_UNREACHABLE_WAIT=0")
+
+
+@pytest.fixture
+def shops() -> Iterator[Site]:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", robots(SHOP.decode()))
+        site.answer("/robots.txt", Answer(503), site.origins[1])
+        yield site
+
+
+def test_ours_with_a_spider_the_first_line_is_what_its_crawl_does_and_the_verdict_is_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
+) -> None:
+    api, until = f"{shops.origin}/api/1", day()
+    exception = {"url": f"{shops.origin}/api/*", "reason": "ticket 47", "until": until}
+    code, out, err = planned(tmp_path, monkeypatch, api, "--spider", "shop", REP_EXCEPTIONS=[exception])
+    assert (code, err, out.splitlines()[:3]) == (0, "", [
+        f"requested      {api}: excepted, line 2, Disallow: /api/ (until {until}: ticket 47)",
+        f"disallowed  {api}",
+        "",
+    ])  # fmt: skip
+    code, out, _ = planned(tmp_path, monkeypatch, api, "--spider", "shop")
+    assert (code, out.splitlines()[:2]) == (1, [
+        f"not requested  {api}: Forbidden by robots.txt (line 2, Disallow: /api/)",
+        f"disallowed  {api}",
+    ])  # fmt: skip
+    facts = json.loads(planned(tmp_path, monkeypatch, api, "--spider", "shop", "--json")[1])
+    assert (facts["requested"], facts["allowed"]) == (False, False)
+    assert facts["why"] == "Forbidden by robots.txt (line 2, Disallow: /api/)"
+    assert shops.paths() == ["/robots.txt"] * 3
+
+
+@pytest.mark.parametrize(
+    ("custom", "code", "expected"),
+    [
+        ({}, 1, ["not: Forbidden by robots.txt (line 2, Disallow: /api/)", "requested: no rule"]),
+        ({"REP_MODES": {"127.0.0.1": "report"}}, 0,
+         ["requested: reported, line 2, Disallow: /api/", "requested: no rule"]),
+        ({"REP_MODES": {"127.0.0.1": "ignore"}}, 0, ["requested: robots.txt is not asked"] * 2),
+        ({"ROBOTSTXT_OBEY": False}, 0, ["requested: robots.txt is not asked"] * 2),
+        ({"REP_CRAWL_DELAY_MAX": 5, "REP_CRAWL_DELAY_OVER_MAX": "skip"}, 1,
+         ["not: Forbidden by robots.txt (line 2, Disallow: /api/)",
+          "not: Forbidden by robots.txt (line 4, crawl-delay)"]),
+    ],
+)  # fmt: skip
+def test_ours_each_setting_of_the_spider_counts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shops: Site,
+    *,
+    custom: dict[str, Any],
+    code: int,
+    expected: list[str],
+) -> None:
+    urls = [f"{shops.origin}/api/1", f"{shops.origin}/x"]
+    found = planned(tmp_path, monkeypatch, *urls, "--spider", "shop", **custom)
+    told = [re.sub(r"^(not|requested).*?(?: +)http\S+:", r"\1:", line) for line in found[1].splitlines()]
+    assert (found[0], found[2], told) == (code, "", expected)
+
+
+def test_ours_an_unreachable_robots_txt_ends_it_with_2_unless_the_crawl_requests_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
+) -> None:
+    url = f"{shops.origins[1]}/x"
+    code, out, _ = planned(tmp_path, monkeypatch, url, "--spider", "shop")
+    first = f"not requested  {url}: Forbidden by robots.txt (unreachable) (HTTP status 503)"
+    assert (code, out.splitlines()[0]) == (2, first)
+    code, out, _ = planned(tmp_path, monkeypatch, url, "--spider", "shop", REP_UNREACHABLE="raise")
+    assert (code, out.splitlines()[0].endswith(f": robots.txt of {shops.origins[1]} is unreachable")) == (2, True)
+    code, out, _ = planned(tmp_path, monkeypatch, url, "--spider", "shop", REP_MODES={"127.0.0.2": "ignore"})
+    assert (code, out.splitlines()[0]) == (0, f"requested      {url}: robots.txt is not asked")
+
+
+def test_ours_the_spider_is_asked_for_by_its_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
+) -> None:
+    shops.answer("/robots.txt", robots("User-agent: NamedBot\nDisallow: /x\n"), shops.origin)
+    assert planned(tmp_path, monkeypatch, f"{shops.origin}/x", "--spider", "named")[0] == 1
+    assert planned(tmp_path, monkeypatch, f"{shops.origin}/x", "--spider", "shop")[0] == 0
+
+
+def test_ours_the_dialect_is_that_of_the_spider_or_the_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
+) -> None:
+    shops.answer("/robots.txt", robots("User-agent: *\nDisallow: /*x\n"), shops.origin)
+    asked = (f"{shops.origin}/x", "--spider", "shop")
+    assert planned(tmp_path, monkeypatch, *asked)[0] == 1
+    assert planned(tmp_path, monkeypatch, *asked, REP_DIALECT="1994")[0] == 0
+    assert planned(tmp_path, monkeypatch, *asked, "--dialect", "1994")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--spider", "none"), "there is no spider called 'none' in this project"),
+        (("--spider", "shop", "--agent", "x"), "omit --agent and --file"),
+        (("--spider", "shop", "--file", "robots.txt"), "omit --agent and --file"),
+        (("--spider", "shop", "-s", "ADDONS={}", "-s", "ROBOTSTXT_OBEY=True"),
+         'enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'),
+    ],
+)  # fmt: skip
+def test_ours_a_spider_that_cannot_be_asked_for_ends_it_with_2(
+    tmp_path: Path, shops: Site, *, arguments: tuple[str, ...], problem: str
+) -> None:
+    modules = ("-s", f"SPIDER_MODULES={Shop.__module__}")
+    code, out, err = robots_here(tmp_path, "explain", f"{shops.origin}/x", *modules, *arguments)
+    assert (code, out, err.rstrip().endswith(problem), err.count("\n")) == (2, "", True, 1)
 
 
 def test_a_closed_pipe_is_quiet(file: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import robots_command
+from tests.support.command_here import robots_here
 from tests.support.crawl import on_each_loop
 from tests.support.site import Answer, Site, redirect, robots
 from tests.tools.commands.test_explain import LOOP_ARGUMENTS, explained
@@ -38,10 +39,12 @@ def file(tmp_path: Path) -> str:
     return str(tmp_path / "robots.txt")
 
 
-def asked(folder: Path, *arguments: str, **settings: str) -> tuple[int, str, str]:
-    """The answer of a process of its own to ``explain --page`` as mybot."""
+def asked(folder: Path, *arguments: str, loop: str = "asyncio", **settings: str) -> tuple[int, str, str]:
+    """The answer to ``explain --page`` as mybot; of another loop in a process of its own."""
     chosen = [option for name, value in settings.items() for option in ("-s", f"{name}={value}")]
-    return robots_command(folder, "explain", *arguments, "--page", "--agent", "mybot", *chosen)
+    call = robots_here if loop == "asyncio" else robots_command
+    given = (*arguments, "--page", "--agent", "mybot", *LOOP_ARGUMENTS[loop], *chosen)
+    return call(folder, "explain", *given)
 
 
 def facts(folder: Path, *arguments: str, **settings: str) -> dict[str, Any]:
@@ -142,7 +145,7 @@ def test_ours_a_page_is_requested_once_and_what_it_says_is_shown(tmp_path: Path,
             ("Content-Usage", "search=n"),
         ]
         site.answer("/a", Answer(body=PAGE, headers=[HTML, *tags]))
-        code, out, err = asked(tmp_path, f"{site.origin}/a", *LOOP_ARGUMENTS[loop])
+        code, out, err = asked(tmp_path, f"{site.origin}/a", loop=loop)
         assert site.paths() == ["/robots.txt", TDMREP, "/a"]
     assert (code, err) == (0, "")
     assert out.partition("\npage ")[2] == """        HTTP status 200
@@ -225,11 +228,11 @@ def test_ours_a_page_that_does_not_answer_is_asked_for_once(tmp_path: Path) -> N
 
 def test_ours_a_page_waits_for_the_crawl_delay(tmp_path: Path) -> None:
     with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.4\n"))
         site.answer(TDMREP, Answer(404))
         asked(tmp_path, f"{site.origin}/a", f"{site.origin}/b")
         first, second = (arrival.time for arrival in site.log if arrival.path in {"/a", "/b"})
-    assert second - first > 0.95
+    assert second - first > 0.38
 
 
 def test_ours_json_has_what_the_page_says(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The crawl in which a command fetches robots.txt files: each test is a process with a crawl of its own."""
+"""The crawl in which a command fetches robots.txt files, and how its failures are told."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from scrapy.settings import Settings
 
+from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.exceptions import FetchError, InvalidSettingError
+from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.commands.crawl_runner import crawl_settings
+from scrapy_rep.tools.commands.fetching import Fetched, fetch_each
+from tests.support.command_here import crawls_here
 from tests.support.crawl import on_each_loop
 from tests.support.site import Answer, Site, redirect, reset, robots, sequence
 
@@ -21,20 +27,12 @@ import json, sys
 from scrapy.utils.project import get_project_settings
 from scrapy_rep.tools.commands.fetching import fetch_each
 from scrapy_rep.protocol import Origin
+from tests.tools.commands.test_fetching import row_of
 
 settings = get_project_settings()
 settings.set("LOG_ENABLED", False, priority="command")
 settings.setdict(json.loads(sys.argv[1]), priority="cmdline")
-
-def found(fetched):
-    entry = fetched.entry
-    print(json.dumps([str(fetched.origin), fetched.robots.access.value, entry.status, entry.url, list(entry.hops),
-        entry.body.decode(), fetched.is_fresh, fetched.problem, fetched.robotstxt.verdict("a", "/x").allowed]))
-
-try:
-    fetch_each(map(Origin.from_url, sys.argv[2:]), settings, found)
-except ValueError as error:
-    print(error)
+fetch_each(map(Origin.from_url, sys.argv[2:]), settings, lambda one: print(json.dumps(row_of(one))))
 """
 LOOP_SETTINGS: dict[str, dict[str, Any]] = {
     "asyncio": {},
@@ -44,14 +42,27 @@ LOOP_SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def fetched(folder: Path, *urls: str, loop: str = "asyncio", **settings: Any) -> dict[str, list[Any]]:
-    """What came of each origin, by its URL."""
-    out = run_script(folder, *urls, settings={**LOOP_SETTINGS[loop], **settings})
-    rows = [json.loads(line) for line in out.splitlines()]
-    assert len(rows) == len(urls), out
+    """What came of each origin, by its URL; on another loop than asyncio in a process of its own."""
+    rows = (_here if loop == "asyncio" else _apart)(folder, *urls, **LOOP_SETTINGS[loop], **settings)
+    assert len(rows) == len(urls), rows
     return {row[0]: row[1:] for row in rows}
 
 
-def run_script(folder: Path, *urls: str, settings: dict[str, Any]) -> str:
+def _here(_: Path, *urls: str, **settings: Any) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    with crawls_here():
+        fetch_each(map(Origin.from_url, urls), Settings(settings), lambda one: rows.append(row_of(one)))
+    return rows
+
+
+def row_of(one: Fetched) -> list[Any]:
+    """What the tests ask about, as data."""
+    entry, allowed = one.entry, one.robotstxt.verdict("a", "/x").allowed
+    how = [one.robots.access.value, entry.status, entry.url, [*entry.hops]]
+    return [str(one.origin), *how, entry.body.decode(), one.is_fresh, one.problem, allowed]
+
+
+def _apart(folder: Path, *urls: str, **settings: Any) -> list[list[Any]]:
     process = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(settings), *urls],
         cwd=folder,
@@ -61,7 +72,7 @@ def run_script(folder: Path, *urls: str, settings: dict[str, Any]) -> str:
         check=False,
     )
     assert (process.returncode, process.stderr) == (0, b"")
-    return process.stdout.decode()
+    return [json.loads(line) for line in process.stdout.decode().splitlines()]
 
 
 @on_each_loop
@@ -114,10 +125,38 @@ def test_a_failure_is_tried_once_more_by_default(tmp_path: Path) -> None:
 
 
 def test_a_setting_that_cannot_be_ends_it_with_its_name(tmp_path: Path) -> None:
-    out = run_script(tmp_path, "http://127.0.0.1:1", settings={"REP_TIMEOUT": "soon"})
-    assert out == "REP_TIMEOUT = 'soon': expected a number of seconds above 0\n"
-    out = run_script(tmp_path, "http://127.0.0.1:1", settings={"EXTENSIONS": {"scrapy_rep.RepExtension": None}})
-    assert out.startswith("EXTENSIONS disables scrapy_rep.RepExtension")
+    with pytest.raises(InvalidSettingError, match=r"^REP_TIMEOUT = 'soon': expected a number of seconds above 0$"):
+        fetched(tmp_path, "http://127.0.0.1:1", REP_TIMEOUT="soon")
+    with pytest.raises(InvalidSettingError, match=r"^EXTENSIONS disables scrapy_rep\.RepExtension"):
+        fetched(tmp_path, "http://127.0.0.1:1", EXTENSIONS={"scrapy_rep.RepExtension": None})
+
+
+LOST = "Connection to the other side was lost in a non-clean fashion: Connection lost."
+REFUSED = "Connection was refused by other side: 111: Connection refused."
+NO_TLS = "the server does not answer with TLS (wrong version number): try http:// instead of https://"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError("[('SSL routines', '', 'wrong version number')]"), NO_TLS),
+        (OSError("Cannot connect [[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)]"), NO_TLS),
+        (OSError("[('SSL routines', '', 'certificate verify failed')]"),
+         "TLS fails: certificate verify failed"),
+        (OSError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed (_ssl.c:1006)"),
+         "TLS fails: certificate verify failed: self-signed"),
+        (OSError(f"[<twisted.python.failure.Failure twisted.internet.error.ConnectionLost: {LOST}>]"),
+         LOST),
+        (OSError(f"[<twisted.python.failure.Failure a.B: {LOST}>, <twisted.python.failure.Failure a.C:"
+                             f" {LOST}>, <twisted.python.failure.Failure a.D: {REFUSED}>]"), f"{LOST}; {REFUSED}"),
+        (FetchError("HTTP status 503"), "HTTP status 503"),
+        (TimeoutError(), "timeout error"),
+        (KeyError("rules"), "key error: 'rules'"),
+        (ValueError("two\nlines and \x1b[31m"), "two lines and \\x1b[31m"),
+    ],
+)  # fmt: skip
+def test_a_failure_is_told_in_words_on_one_line(error: Exception, words: str) -> None:
+    assert describe(error) == words
 
 
 def test_a_project_keeps_its_ways_of_fetching_but_not_those_of_its_pages() -> None:

@@ -18,9 +18,12 @@ from scrapy_rep.protocol.display import duration
 from scrapy_rep.tools.commands import forecast
 from scrapy_rep.tools.forecast import OriginForecast, Pace, seconds_of, share_of_day, side_by_side
 from tests.support.command import robots_command
+from tests.support.command_here import robots_here
 from tests.support.exceptions import day
 from tests.support.markdown import PAGES, blocks
 from tests.support.site import Answer, Site, robots, sitemap, sitemap_index
+
+from .shop import Shop
 
 SLOW = "User-agent: *\nCrawl-delay: 10\nDisallow: /private\nSitemap: /sitemap.xml\n"
 
@@ -40,10 +43,16 @@ def pages(origin: str, number: int, folder: str = "") -> list[str]:
     return [f"{origin}/{folder}{page}" for page in range(number)]
 
 
+def called(folder: Path, *arguments: str, **settings: Any) -> tuple[int, str, str]:
+    """The exit code and the two streams of a forecast; one of a project has a process of its own."""
+    given = [argument for name, value in settings.items() for argument in ("-s", f"{name}={value}")]
+    call = robots_command if (folder / "scrapy.cfg").exists() else robots_here
+    return call(folder, "forecast", *arguments, *given)
+
+
 def forecast_of(folder: Path, *arguments: str, code: int = 0, **settings: Any) -> list[str]:
     """The lines that are printed."""
-    given = [argument for name, value in settings.items() for argument in ("-s", f"{name}={value}")]
-    exit_code, out, err = robots_command(folder, "forecast", *arguments, *given)
+    exit_code, out, err = called(folder, *arguments, **settings)
     assert exit_code == code, out + err
     return out.splitlines()
 
@@ -57,8 +66,7 @@ def facts_of(folder: Path, *arguments: str, code: int = 0, **settings: Any) -> l
 
 def problems_of(folder: Path, *arguments: str, **settings: Any) -> list[str]:
     """The lines on standard error of a forecast that could not be completed, without those on progress."""
-    given = [argument for name, value in settings.items() for argument in ("-s", f"{name}={value}")]
-    code, _, err = robots_command(folder, "forecast", *arguments, *given)
+    code, _, err = called(folder, *arguments, **settings)
     assert code == 2
     begin = "scrapy robots forecast: "
     return [line.removeprefix(begin) for line in err.splitlines() if line.startswith(begin)]
@@ -119,7 +127,7 @@ def test_two_origins_of_one_host_share_its_delay(folder: Path) -> None:
         lines = without_end(forecast_of(folder, first))
         by_origin = {one["origin"]: one for one in facts_of(folder, first)}
     assert lines[lines.index(second) :][1:4] == [
-        "pages        5, in 0 sitemaps",
+        "pages        5",
         f"delay        10 s between two requests: Crawl-delay, line 2 of {first}",
         "duration     1 min 40 s",
     ]
@@ -164,53 +172,29 @@ def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
     assert (ignored[0]["pages"], ignored[0]["disallowed"], ignored[0]["delay"]) == (5, 0, 10)
 
 
+NO_DELAY = "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
+OWN = {"DOWNLOAD_DELAY": 0.5}
+SLOT = {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'}
+OBEY, RATE = {"REP_CRAWL_DELAY_OVER_MAX": "obey"}, {"REP_RATE_AND_VISIT_TIME": True}
+
+
 @pytest.mark.parametrize(
     ("text", "settings", "delay"),
     [
-        ("Crawl-delay: 10", {"DOWNLOAD_DELAY": 0.5}, "10 s between two requests: Crawl-delay, line 2"),
-        ("Crawl-delay: 0.1", {"DOWNLOAD_DELAY": 0.5}, "0.5 s between two requests: DOWNLOAD_DELAY"),
-        (
-            "Crawl-delay: 10",
-            {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'},
-            "0.5 s between two requests: DOWNLOAD_SLOTS",
-        ),
-        (
-            "Crawl-delay: 900",
-            {},
-            "300 s between two requests: Crawl-delay, line 2, asks for 900 s; REP_CRAWL_DELAY_MAX cuts it",
-        ),
-        (
-            "Crawl-delay: 900",
-            {"REP_CRAWL_DELAY_OVER_MAX": "obey"},
-            "900 s between two requests: Crawl-delay, line 2",
-        ),
-        (
-            "Crawl-delay: 10",
-            {"REP_CRAWL_DELAY": "ignore"},
-            "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN",
-        ),
-        (
-            "Request-rate: 1/30",
-            {},
-            "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN",
-        ),
-        (
-            "Crawl-delay: 10\nRequest-rate: 1/30",
-            {"REP_RATE_AND_VISIT_TIME": True},
-            "30 s between two requests: Request-rate, line 3",
-        ),
-        (
-            "Request-rate: 1/60\nRequest-rate: 1/30",
-            {"REP_RATE_AND_VISIT_TIME": True},
-            "30 s between two requests: Request-rate, line 3",
-        ),
-        (
-            "Request-rate: 1/30 0100-0200",
-            {"REP_RATE_AND_VISIT_TIME": True},
-            "30 s between two requests: Request-rate, line 2, at some hours only; at others the crawl is faster",
-        ),
+        ("Crawl-delay: 10", OWN, "10 s between two requests: Crawl-delay, line 2"),
+        ("Crawl-delay: 0.1", OWN, "0.5 s between two requests: DOWNLOAD_DELAY"),
+        ("Crawl-delay: 10", SLOT, "0.5 s between two requests: DOWNLOAD_SLOTS"),
+        ("Crawl-delay: 900", {}, "300 s between two requests: Crawl-delay, line 2, asks for 900 s;"
+                                 " REP_CRAWL_DELAY_MAX cuts it"),
+        ("Crawl-delay: 900", OBEY, "900 s between two requests: Crawl-delay, line 2"),
+        ("Crawl-delay: 10", {"REP_CRAWL_DELAY": "ignore"}, NO_DELAY),
+        ("Request-rate: 1/30", {}, NO_DELAY),
+        ("Crawl-delay: 10\nRequest-rate: 1/30", RATE, "30 s between two requests: Request-rate, line 3"),
+        ("Request-rate: 1/60\nRequest-rate: 1/30", RATE, "30 s between two requests: Request-rate, line 3"),
+        ("Request-rate: 1/30 0100-0200", RATE, "30 s between two requests: Request-rate, line 2, at some hours"
+                                               " only; at others the crawl is faster"),
     ],
-)
+)  # fmt: skip
 def test_what_asks_for_the_delay_is_named(
     site: Site, folder: Path, text: str, settings: dict[str, Any], delay: str
 ) -> None:
@@ -293,13 +277,13 @@ def test_a_fleet_with_redis_is_said_to_share_the_delay() -> None:
 def test_a_delay_of_the_projects_own_is_divided_among_workers_down_to_that_of_robots_txt(
     site: Site, folder: Path
 ) -> None:
-    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.2\nSitemap: /sitemap.xml\n"))
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.02\nSitemap: /sitemap.xml\n"))
     site.answer("/sitemap.xml", sitemap(*pages(site.origin, 9)))
-    two = forecast_of(folder, site.origin, "--workers", "2", DOWNLOAD_DELAY=1)
-    assert two[2] == "delay        0.5 s between two requests: DOWNLOAD_DELAY, 1 s in each of 2 workers"
+    two = forecast_of(folder, site.origin, "--workers", "2", DOWNLOAD_DELAY=0.1)
+    assert two[2] == "delay        0.05 s between two requests: DOWNLOAD_DELAY, 0.1 s in each of 2 workers"
     assert not [line for line in two if line.startswith("2 workers")]
-    ten = forecast_of(folder, site.origin, "--workers", "10", DOWNLOAD_DELAY=1)
-    assert ten[2] == "delay        0.2 s between two requests: Crawl-delay, line 2"
+    ten = forecast_of(folder, site.origin, "--workers", "10", DOWNLOAD_DELAY=0.1)
+    assert ten[2] == "delay        0.02 s between two requests: Crawl-delay, line 2"
 
 
 def test_a_sitemap_that_is_disallowed_or_too_deep_is_not_followed(site: Site, folder: Path) -> None:
@@ -317,10 +301,113 @@ def test_a_sitemap_that_is_disallowed_or_too_deep_is_not_followed(site: Site, fo
 
 def test_a_sitemap_that_two_sites_name_is_read_once(site: Site, folder: Path) -> None:
     first, second = site.origins
-    site.answer("/robots.txt", robots(f"Sitemap: {first}/sitemap.xml\n"))
+    named = f"Sitemap: {first}/sitemap.xml\n"
+    site.answer("/robots.txt", robots(named))
+    # Then both wait for the robots.txt of the first with the sitemap in hand.
+    site.answer("/robots.txt", robots(named, when=lambda: bool(site.count("/own.xml"))), first)
+    site.answer("/robots.txt", robots(f"Sitemap: /own.xml\n{named}"), second)
+    site.answer("/own.xml", sitemap())
     site.answer("/sitemap.xml", sitemap(*pages(first, 3)))
     assert facts_of(folder, first, second)[-1]["pages"] == 3
     assert site.count("/sitemap.xml") == 1
+
+
+def test_what_is_not_known_is_no_forecast(site: Site, folder: Path) -> None:
+    down, bare = site.origins
+    site.answer("/robots.txt", Answer(503), down)
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 10\n"), bare)
+    unreachable = f"{down} is unreachable: HTTP status 503"
+    bare_of_sitemaps = f"robots.txt of {bare} names no sitemap: its pages cannot be counted"
+    settings = {"REP_UNREACHABLE_WAIT": 0}
+    assert forecast_of(folder, down, "--within", "1h", code=2, **settings) == [
+        down, f"pages        unknown: {unreachable}", "delay        unknown", "duration     unknown"
+    ]  # fmt: skip
+    assert forecast_of(folder, bare, "--within", "1h", code=2) == [
+        bare,
+        f"pages        unknown: {bare_of_sitemaps}",
+        "delay        10 s between two requests: Crawl-delay, line 2",
+        "duration     unknown",
+    ]
+    found = facts_of(folder, down, bare, "--within", "1h", code=2, **settings)
+    nothing = {(one["pages"], one["seconds"], one["ends_at"], one["fitting"]) for one in found}
+    assert nothing == {(None, None, None, None)}
+    assert {one["error"] for one in found[:-1]} == {unreachable, bare_of_sitemaps}
+    assert set(found[-1]["error"].split("; ")) == {unreachable, bare_of_sitemaps}
+
+
+def test_what_is_known_in_part_takes_at_least_as_long(site: Site, folder: Path) -> None:
+    good, down = site.origins
+    site.answer("/robots.txt", robots(SLOW + "Sitemap: /gone.xml\n"))
+    site.answer("/robots.txt", Answer(503), down)
+    site.answer("/sitemap.xml", sitemap(*pages(good, 4)))
+    site.answer("/gone.xml", Answer(404))
+    lines = without_end(forecast_of(folder, good, down, "--within", "1h", code=2, REP_UNREACHABLE_WAIT=0))
+    assert lines[lines.index(good) :][1:4] == [
+        "pages        at least 4, in 2 sitemaps",
+        "delay        10 s between two requests: Crawl-delay, line 2",
+        "duration     at least 1 min",
+    ]
+    assert lines[lines.index("all 2 origins, side by side") + 1 :] == [
+        "pages        at least 4", "duration     at least 1 min"
+    ]  # fmt: skip
+    *_, everything = facts_of(folder, good, "--within", "1h", code=2)
+    assert (everything["pages"], everything["fitting"]) == (4, None)
+    assert everything["error"] == f"{good}/gone.xml: status 404"
+
+
+def test_the_pages_of_a_site_may_be_said(site: Site, folder: Path) -> None:
+    first, second = site.origins
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 10\n"))
+    lines = without_end(forecast_of(folder, first, second, "--pages", "360", "--within", "30m", code=1))
+    assert lines[1:5] == [
+        "pages        360",
+        "delay        10 s between two requests: Crawl-delay, line 2",
+        "duration     1 h",
+        "within       30 min: 180 of 360 pages, 50%",
+    ]
+    assert lines[-3:] == ["pages        720", "duration     1 h", "within       30 min: 360 of 720 pages, 50%"]
+    site.answer("/robots.txt", Answer(503))
+    unknown = facts_of(folder, first, "--pages", "360", code=2, REP_UNREACHABLE_WAIT=0)
+    assert (unknown[0]["pages"], unknown[0]["seconds"]) == (None, None)
+
+
+def test_the_urls_may_come_from_a_file(site: Site, folder: Path) -> None:
+    first, second = site.origins
+    site.answer("/robots.txt", robots(SLOW))
+    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 2\n"), second)
+    listed = [*pages(first, 6), *pages(first, 2, "private/"), *pages(second, 3)]
+    (folder / "urls.txt").write_text("\n".join([*listed, "s3://bucket/page"]))
+    (problem,) = problems_of(folder, "--urls", "urls.txt")
+    assert problem == "s3://bucket/page: not a URL with a robots.txt"
+    (folder / "urls.txt").write_text("\n".join(listed))
+    found = facts_of(folder, "--urls", "urls.txt")
+    counted = {one["origin"]: (one["pages"], one.get("disallowed"), one["seconds"]) for one in found}
+    assert counted == {first: (6, 2, 60), second: (3, 0, 6), None: (9, None, 60)}
+    assert set(site.paths()) == {"/robots.txt"}
+    assert "pages        6; 2 more are disallowed" in forecast_of(folder, "--urls", "urls.txt")
+
+
+def test_a_spider_counts_with_its_settings(site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.answer("/robots.txt", robots(SLOW + "\nUser-agent: NamedBot\nCrawl-delay: 3\nDisallow: /1\n"))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2), *pages(site.origin, 2, "private/")))
+    monkeypatch.setattr(Shop, "custom_settings", {"REP_MODES": {"127.0.0.1": "ignore"}})
+    asked = {
+        spider: facts_of(folder, site.origin, "--spider", spider, SPIDER_MODULES=Shop.__module__)[0]
+        for spider in ("shop", "named")
+    }
+    assert {spider: (one["pages"], one["delay"]) for spider, one in asked.items()} == {
+        "shop": (4, 10), "named": (3, 3)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("http://127.0.0.1:9", "--urls", "FILE"), ("--urls", "FILE", "--pages", "3"), ("--pages", "3")],
+)
+def test_where_the_pages_come_from_is_said_once(folder: Path, arguments: tuple[str, ...]) -> None:
+    assert problems_of(folder, *arguments) == [
+        "name SITEs, with --pages or without, or else a file of URLs with --urls"
+    ]
 
 
 def test_in_a_project_with_the_add_on_sitemaps_are_fetched_as_robots_txt_says(site: Site, project: Path) -> None:
@@ -353,7 +440,7 @@ def test_what_cannot_be_counted_is_said_and_exits_with_2(site: Site, folder: Pat
 def test_a_site_that_is_unreachable_is_said_with_its_reason(site: Site, folder: Path) -> None:
     site.answer("/robots.txt", Answer(503))
     (problem,) = problems_of(folder, site.origin, REP_UNREACHABLE_WAIT=0)
-    assert problem == f"{site.origin} is unreachable: FetchError: HTTP status 503"
+    assert problem == f"{site.origin} is unreachable: HTTP status 503"
 
 
 def test_a_delay_over_the_maximum_that_is_skipped_forbids_all_pages(site: Site, folder: Path) -> None:
@@ -365,28 +452,26 @@ def test_a_delay_over_the_maximum_that_is_skipped_forbids_all_pages(site: Site, 
     ]
 
 
+NO_DURATION = "is not a duration: write one such as 90s, 90m, 24h or 2d"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("option", "value", "problem"),
     [
-        (
-            ["--within", "soon"],
-            "argument --within: 'soon' is not a duration: write one such as 90s, 90m, 24h or 2d",
-        ),
-        (["--within", "0"], "argument --within: '0' is not a duration: write one such as 90s, 90m, 24h or 2d"),
-        (["--within=-5h"], "argument --within: '-5h' is not a duration: write one such as 90s, 90m, 24h or 2d"),
-        (["--workers", "0"], "argument --workers: '0' is not a number of processes: write one such as 4"),
-        (["--workers", "few"], "argument --workers: 'few' is not a number of processes: write one such as 4"),
+        *(("--within", value, NO_DURATION) for value in ("soon", "0", "-5h")),
+        *(("--workers", value, "is not a number of processes: write one such as 4") for value in ("0", "few")),
+        ("--pages", "0", "is not a number of pages: write one such as 4"),
     ],
 )
 def test_bad_values_are_a_usage_error(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+    capsys: pytest.CaptureFixture[str], option: str, value: str, problem: str
 ) -> None:
     parser = ArgumentParser()
     forecast.add_arguments(parser)
     with pytest.raises(SystemExit) as exit_:
-        parser.parse_args(["https://example.com", *arguments])
+        parser.parse_args(["https://example.com", f"{option}={value}"])
     assert exit_.value.code == 2
-    assert capsys.readouterr().err.rstrip().endswith(f"error: {problem}")
+    assert capsys.readouterr().err.rstrip().endswith(f"error: argument {option}: {value!r} {problem}")
 
 
 def test_a_site_that_cannot_be_one_ends_it_with_2(folder: Path) -> None:
@@ -396,16 +481,9 @@ def test_a_site_that_cannot_be_one_ends_it_with_2(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [
-        ("3600", 3600),
-        ("90s", 90),
-        ("90m", 5400),
-        ("24h", 86_400),
-        ("2d", 172_800),
-        ("1.5h", 5400),
-        (" 2 D ", 172_800),
-    ],
-)
+    [("3600", 3600), ("90s", 90), ("90m", 5400), ("24h", 86_400), ("2d", 172_800), ("1.5h", 5400),
+     (" 2 D ", 172_800)],
+)  # fmt: skip
 def test_a_duration_has_a_unit_or_is_in_seconds(text: str, seconds: float) -> None:
     assert seconds_of(text) == seconds
 
@@ -465,6 +543,7 @@ finally:
 """
 
 
+@pytest.mark.full
 def test_urls_are_counted_and_not_held(site: Site, folder: Path) -> None:
     few, many = site.origins
     site.answer("/robots.txt", robots("".join(f"Sitemap: /{number}.xml\n" for number in range(3))))

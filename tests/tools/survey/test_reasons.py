@@ -10,20 +10,22 @@ from scrapy_rep.tools.survey.reasons import reason_for
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
-        ("FetchError: HTTP status 503", "The server answers with HTTP status 503."),
-        ("CannotResolveHostError: DNS lookup failed: no results", "The name of the host is not known (DNS)."),
-        (
-            "DownloadTimeoutError: it took longer",
-            "The server does not answer in time.",
-        ),
-        ("TCPTimedOutError: 110", "The server does not answer in time."),
-        ("DownloadConnectionRefusedError: Connection was refused", "The server refuses the connection."),
-        ("FetchError: truncated response", "The server breaks off its answer."),
-        ("DownloadFailedError: [('SSL routines', '', 'x')]", "TLS or the server's certificate fails."),
+        ("HTTP status 503", "The server answers with HTTP status 503."),
+        ("DNS lookup failed: no results for hostname lookup: x.", "The name of the host is not known (DNS)."),
+        ("Getting https://h/robots.txt took longer than 10.0 seconds.", "The server does not answer in time."),
+        ("TCP connection timed out: 110: Connection timed out.", "The server does not answer in time."),
+        ("Connection was refused by other side: 111: Connection refused.", "The server refuses the connection."),
+        ("Cannot connect to host h:1 ssl:default [Connect call failed ('h', 1)]",
+         "The server refuses the connection."),
+        ("truncated response", "The server breaks off its answer."),
+        ("TLS fails: certificate verify failed", "TLS or the server's certificate fails."),
+        ("Connection to the other side was lost in a non-clean fashion: Connection lost.",
+         "The server closes the connection."),
+        ("('wrong number of parts', b'SSH-2.0')", "The answer is not HTTP."),
         ("not a site: x", "The name is not that of a web site."),
         ("No such file or directory", "No such file or directory"),
         ("X" * 500, "X" * 80),
     ],
-)
+)  # fmt: skip
 def test_ours_a_problem_has_a_sentence(problem: str, reason: str) -> None:
     assert reason_for(problem) == reason

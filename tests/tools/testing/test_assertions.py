@@ -10,12 +10,24 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from scrapy_rep.testing import RobotsSite, assert_allowed, assert_disallowed
+from scrapy_rep.testing import RobotsSite, assert_allowed, assert_disallowed, assertions
+from scrapy_rep.testing.assertions import Judgement
+from scrapy_rep.testing.judge import judge
+from scrapy_rep.tools.commands import crawl_runner
+from tests.support.command_here import ProcessHere
 from tests.support.in_process import ADDON as QUIET_ADDON
 from tests.support.in_process import in_the_loop
 
 ADDON: dict[str, Any] = {"ADDONS": {"scrapy_rep.Addon": 300}, "USER_AGENT": "ExampleBot/1.0"}
+here = pytest.mark.usefixtures("_here")
 RULES = "User-agent: ExampleBot\nDisallow: /private\nAllow: /private/open\n"
+
+
+@pytest.fixture
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The crawl for settings runs in the process of the tests, instead of one of its own."""
+    monkeypatch.setattr(assertions, "_by_settings", lambda *job: [Judgement(**answer) for answer in judge(*job)])
+    monkeypatch.setattr(crawl_runner, "_process", ProcessHere)
 
 
 @pytest.fixture
@@ -39,6 +51,7 @@ def test_what_the_settings_allow_and_disallow_is_asserted_with_one_fetch(site: R
     assert site.paths == ["/robots.txt", "/robots.txt"]
 
 
+@here
 def test_a_wrong_assertion_names_every_url_and_the_line_that_decides(site: RobotsSite) -> None:
     told = problem(assert_disallowed, ADDON, site.url("/"), site.url("/private/open"), site.url("/private"))
     assert told.splitlines() == [
@@ -49,6 +62,7 @@ def test_a_wrong_assertion_names_every_url_and_the_line_that_decides(site: Robot
     assert told == f"{site.url('/private')} is disallowed: Forbidden by robots.txt (line 2, Disallow: /private)"
 
 
+@here
 def test_a_robots_txt_that_is_unreachable_disallows_and_one_that_is_missing_allows(site: RobotsSite) -> None:
     site.answer("/robots.txt", status=503)
     assert "unreachable) (HTTP status 503)" in problem(assert_allowed, ADDON, site.url("/"))
@@ -56,6 +70,7 @@ def test_a_robots_txt_that_is_unreachable_disallows_and_one_that_is_missing_allo
     assert_allowed(ADDON, site.url("/private"))
 
 
+@here
 def test_modes_and_exceptions_of_the_settings_count(site: RobotsSite) -> None:
     exception = {"url": site.url("/private/1"), "reason": "agreed on the phone", "until": "2099-01-01"}
     settings = {**ADDON, "REP_EXCEPTIONS": [exception], "REP_EXCEPTION_MAX_DAYS": 40_000}
@@ -67,6 +82,7 @@ def test_modes_and_exceptions_of_the_settings_count(site: RobotsSite) -> None:
     assert problem(assert_disallowed, off, site.url("/private")).endswith("is allowed: robots.txt is not asked")
 
 
+@here
 def test_a_delay_that_is_too_long_for_the_settings_disallows(site: RobotsSite) -> None:
     site.robots = "User-agent: *\nCrawl-delay: 1000\n"
     assert_allowed(ADDON, site.url("/"))
@@ -74,12 +90,14 @@ def test_a_delay_that_is_too_long_for_the_settings_disallows(site: RobotsSite) -
     assert "(line 2, crawl-delay)" in problem(assert_allowed, settings, site.url("/"))
 
 
+@here
 def test_redirects_of_robots_txt_are_followed(site: RobotsSite) -> None:
     site.answer("/robots.txt", status=301, headers={"Location": "/elsewhere"})
     site.answer("/elsewhere", RULES)
     assert_disallowed(ADDON, site.url("/private"))
 
 
+@here
 def test_the_parser_of_the_settings_is_asked(site: RobotsSite) -> None:
     settings = {**ADDON, "ROBOTSTXT_PARSER": "scrapy.robotstxt.PythonRobotParser"}
     assert_disallowed(settings, site.url("/private/open"))  # it takes the first rule that matches

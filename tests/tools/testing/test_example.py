@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.markdown import PAGES, ROOT, blocks
 
 PROJECT = ROOT / "example_project"
 
 
+@pytest.mark.full
 def test_the_tests_of_the_example_project_pass() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     process = subprocess.run(

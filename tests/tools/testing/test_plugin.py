@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.support.command import pytest_command
+
 REFUSING = """
 from scrapy.robotstxt import RobotParser
 
@@ -35,17 +35,11 @@ def test_b(robots_site):
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
     """The exit code and the output of pytest in *folder*."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "NO_COLOR": "1",
-    }
-    process = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return process.returncode, process.stdout + process.stderr
+    options = ("-q", "-p", "no:cacheprovider", "--rootdir", str(folder))
+    exit_code, out, err = pytest_command(
+        folder, *options, *arguments, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", NO_COLOR="1"
+    )
+    return exit_code, out + err
 
 
 def conformance(folder: Path, parser: str, *arguments: str) -> tuple[int, str]:
@@ -82,14 +76,14 @@ def test_the_workers_of_xdist_tell_the_same_summary(tmp_path: Path) -> None:
     assert "  85 of  85           RFC 9309 2.2.3 Special characters\n" in told
 
 
-@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n2")])
 @pytest.mark.parametrize(
-    ("parser", "problem"),
+    ("parser", "problem", "arguments"),
     [
-        ("scrapy_rep.Nothing", "doesn't define any object named"),
-        ("scrapy_rep.Addon", "a parser back-end has"),
-        ("broken.Parser", "ZeroDivisionError: division by zero"),
-        ("unread.Parser", "SyntaxError: "),
+        ("scrapy_rep.Nothing", "doesn't define any object named", ()),
+        ("scrapy_rep.Addon", "a parser back-end has", ()),
+        ("unread.Parser", "SyntaxError: ", ()),
+        ("broken.Parser", "ZeroDivisionError: division by zero", ()),
+        ("broken.Parser", "ZeroDivisionError: division by zero", ("-p", "xdist", "-n2")),
     ],
 )
 def test_what_is_no_parser_is_an_error_of_the_collection(
