@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from scrapy_rep.protocol import MAX_SIZE, Origin
+from scrapy_rep.protocol import MAX_SIZE
 
 from . import jobs
 from .fetch import Fetched, Fetcher, FetchError, robots_url
@@ -29,7 +29,7 @@ from .openapi import description
 from .page import PARTS, page_in_pieces
 from .question import Question, QuestionError, checked, question_in
 from .rendering import render
-from .visitors import Hosts, TooManyError
+from .visitors import TooManyError
 from .workers import BusyError, Workers
 
 _PROBLEMS: Final[dict[type[Exception], int]] = {
@@ -80,7 +80,6 @@ class _Checker:
         self._limits = limits
         self._fetcher = fetcher
         self._size = size
-        self._hosts = Hosts(limits)
         self._workers: Workers
 
     @asynccontextmanager
@@ -169,18 +168,14 @@ class _Checker:
 
     async def _fetched(self, form: Form) -> Question:
         """The question of *form* about the robots.txt of its site."""
-        url = self._url_of(form.site)
-        async with aclosing(self._fetcher.fetch(url)) as steps:
+        async with aclosing(self._fetch(form.site)) as steps:
             found = [step async for step in steps if isinstance(step, Fetched)]
         return about_fetched(form.question, found[-1])
 
-    def _url_of(self, site: str) -> str:
-        """The URL to fetch for *site*, which is not asked too often."""
+    def _fetch(self, site: str) -> AsyncGenerator[str | Fetched]:
         if not site or len(site) > self._limits.url_characters:
             raise QuestionError("site: write a host such as example.com, or the address of a page")
-        url = robots_url(site)
-        self._hosts.visit(Origin.from_url(url).host)
-        return url
+        return self._fetcher.fetch(robots_url(site))
 
     async def fetch(self, request: Request) -> Response:
         """``POST /api/fetch``: the steps of a fetch as they happen, one JSON object a line."""
@@ -191,15 +186,7 @@ class _Checker:
         site = data.get("site") if isinstance(data, dict) else None
         if not isinstance(site, str):
             raise QuestionError('expected a JSON object such as {"site": "example.com"}')
-        return StreamingResponse(self._steps(self._url_of(site)), media_type="application/x-ndjson")
-
-    async def _steps(self, url: str) -> AsyncIterator[str]:
-        try:
-            async with aclosing(self._fetcher.fetch(url)) as steps:
-                async for step in steps:
-                    yield json.dumps(facts_of_step(step)) + "\n"
-        except FetchError as error:
-            yield json.dumps({"error": str(error)}) + "\n"
+        return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
 
     async def describe(self, _: Request) -> Response:
         """``GET /api``: the description of the API for people."""
@@ -220,6 +207,16 @@ def about_fetched(question: Question, fetched: Fetched) -> Question:
         status=fetched.status,
         found=fetched.access,
     )
+
+
+async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
+    """*steps* as JSON, a line each; the last one is the result, or the error."""
+    try:
+        async with aclosing(steps):
+            async for step in steps:
+                yield json.dumps(facts_of_step(step)) + "\n"
+    except (FetchError, TooManyError) as error:
+        yield json.dumps({"error": str(error)}) + "\n"
 
 
 def facts_of_step(step: str | Fetched) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address
+from math import ceil
 from time import monotonic
 from typing import Final
 
@@ -50,18 +51,19 @@ class Visitors:
 
 
 class Hosts:
-    """Keeps fetches from the same host apart, whoever asks for them."""
+    """Keeps fetches from the same host, or address, *interval* seconds apart, whoever asks for them."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._interval = limits.fetch_interval
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
         self._fetched: OrderedDict[str, float] = OrderedDict()
 
     def visit(self, host: str) -> None:
         """Note that *host* is fetched from now. Raises `TooManyError` if it was a moment ago."""
+        host = host.rstrip(".")  # the dot of the root changes nothing
         now = monotonic()
         wait = self._fetched.get(host, -self._interval) + self._interval - now
         if self._interval and wait > 0:
-            raise TooManyError(f"{host} was asked a moment ago: try again in {wait:.0f} s.", wait)
+            raise TooManyError(f"{host} was asked a moment ago: try again in {ceil(wait)} s.", wait)
         self._fetched[host] = now
         self._fetched.move_to_end(host)
         while len(self._fetched) > _MOST_HOSTS or now - next(iter(self._fetched.values())) > self._interval:
