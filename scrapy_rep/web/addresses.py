@@ -46,8 +46,8 @@ _WITH_IPV4: Final = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
 async def resolve(host: str, port: int) -> list[str]:
     """The IP addresses of *host*, as the system resolves it."""
     ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    # A look-up cannot be ended. The request waits for it and keeps its visitor's place, so there are no more threads
-    # than places, and names that hang hold up their own visitor alone.
+    # A look-up cannot be ended. The request waits for it and keeps its visitor's place, so there are no more
+    # threads than places, and names that hang hold up their own visitor alone.
     found = await to_thread.run_sync(ask, limiter=CapacityLimiter(1))
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 

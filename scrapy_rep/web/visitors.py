@@ -13,6 +13,8 @@ from math import ceil
 from time import monotonic
 from typing import Final
 
+from starlette.types import Scope
+
 from .limits import Limits
 
 _MOST_HOSTS: Final = 10_000
@@ -34,9 +36,8 @@ class Visitors:
         self._under_way: Counter[str] = Counter()
 
     @contextmanager
-    def admit(self, address: str) -> Iterator[None]:
-        """Count a request of the client at *address* while it lasts. Raises `TooManyError`."""
-        client = _client(address)
+    def admit(self, client: str) -> Iterator[None]:
+        """Count a request of *client* while it lasts. Raises `TooManyError`."""
         if self._under_way[client] >= self._limits.requests_per_client:
             raise TooManyError("You ask several questions at once: wait for an answer.", 1.0)
         if self._under_way.total() >= self._limits.requests:
@@ -70,8 +71,9 @@ class Hosts:
             self._fetched.popitem(last=False)
 
 
-def _client(address: str) -> str:
+def client_of(scope: Scope) -> str:
     """Who asks: an IPv4 address, or the /64 network of an IPv6 one, since a customer has all of that."""
+    address: str = (scope.get("client") or ("",))[0]
     try:
         parsed = ip_address(address)
     except ValueError:

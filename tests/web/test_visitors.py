@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_rep.web import visitors
 from scrapy_rep.web.limits import LOCAL
-from scrapy_rep.web.visitors import Hosts, TooManyError, Visitors
+from scrapy_rep.web.visitors import Hosts, TooManyError, Visitors, client_of
 
 LIMITS = replace(LOCAL, requests_per_client=2, requests=3)
 
@@ -36,12 +36,12 @@ def test_a_client_has_so_many_requests_at_the_same_time() -> None:
 )
 def test_a_network_of_ipv6_is_one_client(one: str, other: str, is_same: bool) -> None:
     counted = Visitors(replace(LIMITS, requests_per_client=1))
-    with counted.admit(one), ExitStack() as stack:
+    with counted.admit(client_of({"client": (one, 1)})), ExitStack() as stack:
         if is_same:
             with pytest.raises(TooManyError):
-                stack.enter_context(counted.admit(other))
+                stack.enter_context(counted.admit(client_of({"client": (other, 2)})))
         else:
-            stack.enter_context(counted.admit(other))
+            stack.enter_context(counted.admit(client_of({"client": (other, 2)})))
 
 
 def test_all_clients_together_have_a_bound_too() -> None:
