@@ -295,6 +295,7 @@ _ALONE: Final = (
     ("CCBot", "Common Crawl", "an open copy of the web", _R, "CCBot", "2025"),
     ("ia_archiver", "Alexa Internet", "rankings until 2022; archives", _U, "Alexa: end of service", "2022"),
     ("archive.org_bot", "Internet Archive", "an archive", _U, "Internet Archive help", "2017"),
+    ("Arquivo-web-crawler", "Arquivo.pt", "an archive", _U, "Arquivo.pt: FAQ about crawling", "2024"),
     ("heritrix", "Internet Archive", "framework for crawlers", _U, "Heritrix", "2023"),
     ("Nutch", "Apache", "framework for crawlers", _R, "Apache Nutch", "2023"),
     ("BUbiNG", "Università di Milano", "research", _R, "BUbiNG", "2018"),
@@ -382,12 +383,20 @@ def _all() -> Iterator[Crawler]:
 CRAWLERS: Final = tuple(_all())
 """All known crawlers."""
 
-AI_CRAWLERS: Final = (
-    "GPTBot", "ChatGPT-User", "OAI-SearchBot", "ClaudeBot", "anthropic-ai", "Claude-Web", "CCBot",
-    "Google-Extended", "PerplexityBot", "Bytespider", "Amazonbot", "Applebot-Extended", "meta-externalagent",
-    "FacebookBot", "cohere-ai", "Diffbot", "YouBot",
+SEARCH_CRAWLERS: Final = (
+    "Googlebot", "Googlebot-Image", "bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot", "Slurp",
 )  # fmt: skip
-"""Crawlers that collect text for language models, or answer with their help."""
+"""Crawlers of search engines that many robots.txt files are written for."""
+
+AI_CRAWLERS: Final = (
+    "GPTBot", "OAI-SearchBot", "ChatGPT-User", "ClaudeBot", "Claude-SearchBot", "Claude-User", "Google-Extended",
+    "Applebot-Extended", "PerplexityBot", "Perplexity-User", "MistralAI-User", "DuckAssistBot",
+    "meta-externalagent", "Amazonbot", "CCBot", "Bytespider", "cohere-ai", "Diffbot", "YouBot",
+)  # fmt: skip
+"""Crawlers in use that collect text for language models, or answer with their help."""
+
+ARCHIVE_CRAWLERS: Final = ("archive.org_bot", "ia_archiver", "Arquivo-web-crawler", "heritrix")
+"""Crawlers that keep what they find."""
 
 _BY_KEY: Final = {crawler.key: crawler for crawler in CRAWLERS}
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -18,7 +17,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from scrapy_rep.protocol import MAX_SIZE, Origin
+from scrapy_rep.protocol import MAX_SIZE
 
 from . import jobs
 from .fetch import Fetched, Fetcher, FetchError, robots_url
@@ -29,7 +28,7 @@ from .openapi import description
 from .page import PARTS, page_in_pieces
 from .question import Question, QuestionError, checked, question_in
 from .rendering import render
-from .visitors import Hosts, TooManyError
+from .visitors import TooManyError, client_of
 from .workers import BusyError, Workers
 
 _PROBLEMS: Final[dict[type[Exception], int]] = {
@@ -80,7 +79,6 @@ class _Checker:
         self._limits = limits
         self._fetcher = fetcher
         self._size = size
-        self._hosts = Hosts(limits)
         self._workers: Workers
 
     @asynccontextmanager
@@ -114,54 +112,30 @@ class _Checker:
             return HTMLResponse("".join(page_in_pieces(self._limits, form, str(error))), _PROBLEMS[type(error)])
         return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
 
-    async def _pieces(self, form: Form) -> AsyncIterator[str]:
-        """The page, part by part as the parts are ready; all are worked on at once."""
-        head, *tails = page_in_pieces(self._limits, form)
-        parts = [asyncio.create_task(self._part(part, form.question)) for part in PARTS]
-        try:
-            yield head
-            for part, tail in zip(parts, tails, strict=True):
-                yield await part + tail
-        finally:
-            for part in parts:  # the visitor may have left
-                part.cancel()
+    async def _pieces(self, form: Form) -> AsyncIterator[bytes]:
+        """The page, part by part: each is worked on when the one before has been read."""
+        pieces = [piece.encode() for piece in page_in_pieces(self._limits, form)]
+        yield pieces.pop(0)
+        for part in PARTS:
+            yield await self._part(part, form.question) + pieces.pop(0)
 
-    async def _part(self, part: str, question: Question) -> str:
+    async def _part(self, part: str, question: Question) -> bytes:
         try:
             return await self._workers.run(getattr(jobs, f"{part}_html"), question)
         except (QuestionError, BusyError) as error:
-            return render("problem.html", problem=str(error))
+            return render("problem.html", problem=str(error)).encode()
 
     async def _export(self, question: Question, format_name: str) -> Response:
-        if format_name == "json":
-            text = json.dumps(await self._answer(question), indent=1)
-        else:
-            job = {"sarif": jobs.sarif, "csv": jobs.verdicts_csv}[format_name]
-            text = await self._workers.run(job, question)
+        job = {"json": jobs.facts, "sarif": jobs.sarif, "csv": jobs.verdicts_csv}[format_name]
+        octets = await self._workers.run(job, question)
         name, media_type = _EXPORTS[format_name]
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return Response(text, media_type=media_type, headers=headers)
-
-    async def _answer(self, question: Question) -> dict[str, Any]:
-        """All parts of the answer as data."""
-        jobs_of_parts = (jobs.facts, jobs.finding_facts, jobs.dialect_facts)
-        tasks = [asyncio.create_task(self._workers.run(job, question)) for job in jobs_of_parts]
-        answer: dict[str, Any] = {}
-        try:
-            for task in tasks:
-                answer |= await task
-        finally:
-            for task in tasks:
-                task.cancel()
-        return answer
+        return Response(octets, media_type=media_type, headers=headers)
 
     async def check(self, request: Request) -> Response:
         """``POST /api/check``: the answer as JSON, or in the ``format`` of the query."""
-        try:
-            data = json.loads(await request.body())
-        except (ValueError, RecursionError):
-            raise QuestionError("the body of the request is not JSON") from None
-        question = replace(question_in(data, self._limits), limit=self._size)
+        question = question_in(await _json_of(request), self._limits)
+        question = replace(question, limit=self._size, visitor=client_of(request.scope))
         format_name = request.query_params.get("format", "json")
         if format_name not in _EXPORTS:
             raise QuestionError(f"format: expected one of {', '.join(_EXPORTS)}")
@@ -169,37 +143,22 @@ class _Checker:
 
     async def _fetched(self, form: Form) -> Question:
         """The question of *form* about the robots.txt of its site."""
-        url = self._url_of(form.site)
-        async with aclosing(self._fetcher.fetch(url)) as steps:
+        async with aclosing(self._fetch(form.site)) as steps:
             found = [step async for step in steps if isinstance(step, Fetched)]
         return about_fetched(form.question, found[-1])
 
-    def _url_of(self, site: str) -> str:
-        """The URL to fetch for *site*, which is not asked too often."""
+    def _fetch(self, site: str) -> AsyncGenerator[str | Fetched]:
         if not site or len(site) > self._limits.url_characters:
             raise QuestionError("site: write a host such as example.com, or the address of a page")
-        url = robots_url(site)
-        self._hosts.visit(Origin.from_url(url).host)
-        return url
+        return self._fetcher.fetch(robots_url(site))
 
     async def fetch(self, request: Request) -> Response:
         """``POST /api/fetch``: the steps of a fetch as they happen, one JSON object a line."""
-        try:
-            data = json.loads(await request.body())
-        except (ValueError, RecursionError):
-            data = None
+        data = await _json_of(request)
         site = data.get("site") if isinstance(data, dict) else None
         if not isinstance(site, str):
             raise QuestionError('expected a JSON object such as {"site": "example.com"}')
-        return StreamingResponse(self._steps(self._url_of(site)), media_type="application/x-ndjson")
-
-    async def _steps(self, url: str) -> AsyncIterator[str]:
-        try:
-            async with aclosing(self._fetcher.fetch(url)) as steps:
-                async for step in steps:
-                    yield json.dumps(facts_of_step(step)) + "\n"
-        except FetchError as error:
-            yield json.dumps({"error": str(error)}) + "\n"
+        return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
 
     async def describe(self, _: Request) -> Response:
         """``GET /api``: the description of the API for people."""
@@ -208,6 +167,14 @@ class _Checker:
     async def openapi(self, _: Request) -> Response:
         """``GET /api/openapi.json``: the description of the API for programs."""
         return JSONResponse(description(self._limits))
+
+
+async def _json_of(request: Request) -> Any:
+    body = b"".join([piece async for piece in request.stream()])  # which `request` does not keep
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise QuestionError("the body of the request is not JSON") from None
 
 
 def about_fetched(question: Question, fetched: Fetched) -> Question:
@@ -220,6 +187,16 @@ def about_fetched(question: Question, fetched: Fetched) -> Question:
         status=fetched.status,
         found=fetched.access,
     )
+
+
+async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
+    """*steps* as JSON, a line each; the last one is the result, or the error."""
+    try:
+        async with aclosing(steps):
+            async for step in steps:
+                yield json.dumps(facts_of_step(step), ensure_ascii=False) + "\n"
+    except (FetchError, TooManyError) as error:
+        yield json.dumps({"error": str(error)}) + "\n"
 
 
 def facts_of_step(step: str | Fetched) -> dict[str, Any]:

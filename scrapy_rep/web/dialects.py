@@ -10,7 +10,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol import DIALECTS, Dialect, parse
 
 from .question import Question
-from .verdicts import verdict_of
+from .verdicts import rule_text, verdict_of
 
 _MOST_DIFFERENCES: Final = 100
 """Differences of one group of dialects that are listed."""
@@ -75,7 +75,7 @@ def _verdicts(question: Question, dialect: Dialect) -> list[Difference]:
     found = {}
     for agent, url in product(question.agents, question.urls):  # the rules of a crawler are kept for a few only
         verdict = verdict_of(question, robotstxt, agent, url)
-        found[url, agent] = Difference(url, agent, verdict.allowed, verdict.line, str(verdict.rule or ""))
+        found[url, agent] = Difference(url, agent, verdict.allowed, verdict.line, rule_text(verdict.rule))
     return [found[key] for key in product(question.urls, question.agents)]
 
 

@@ -26,6 +26,7 @@ from scrapy_rep.protocol.html import without_viewer
 
 from .addresses import MOST_ADDRESSES, Resolver, is_public, resolve
 from .limits import Limits
+from .visitors import Hosts
 
 MAX_HOPS: Final = 5
 """Redirects that are followed: RFC 9309 section 2.3.1.2."""
@@ -33,6 +34,9 @@ MAX_HOPS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HEADERS: Final = (("Accept", "text/plain, */*;q=0.5"), ("Accept-Encoding", "identity"), ("Connection", "close"))
+_HOSTS_OF_ADDRESS: Final = 5
+"""Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
+
 _CHUNK: Final = 65_536
 _MOST_HEAD: Final = 65_536
 _WINDOW_BITS: Final = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
@@ -91,15 +95,22 @@ class Fetcher:
         self._user_agent = user_agent
         self._resolve = resolver
         self._tls = tls or ssl.create_default_context()
+        self._hosts = Hosts(limits.fetch_interval)
+        self._addresses = Hosts(limits.fetch_interval / _HOSTS_OF_ADDRESS)
 
-    async def fetch(self, url: str) -> AsyncGenerator[str | Fetched]:
+    def fetch(self, url: str) -> AsyncGenerator[str | Fetched]:
         """Fetch the robots.txt at *url*: yield a line of text for each step, and at the end the result.
 
-        Raises `FetchError`.
+        Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
+        redirect and for an address, and `FetchError`.
         """
+        visit = _Visit(Origin.from_url(url), self._limits.is_public)
+        visit.count(self._hosts, visit.start.host)
+        return self._steps(url, visit)
+
+    async def _steps(self, url: str, visit: _Visit) -> AsyncGenerator[str | Fetched]:
         until = asyncio.get_running_loop().time() + self._limits.fetch_time
         hops: list[str] = []
-        visit = _Visit(Origin.from_url(url), self._limits.is_public)
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
@@ -121,9 +132,11 @@ class Fetcher:
         """Make one request, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
+        visit.count(self._hosts, origin.host)
         try:
             with fail_after(max(until - asyncio.get_running_loop().time(), 0)):
                 addresses = visit.judged(origin, await self._resolve(origin.host, origin.port))
+                visit.count(self._addresses, *addresses)
                 async with self._connected(origin, addresses) as (reader, writer):
                     return await _exchange(url, self._user_agent, reader, writer, self._limits.robots_octets)
         except TimeoutError:
@@ -143,7 +156,7 @@ class Fetcher:
         """A connection to the first of *addresses* that accepts one."""
         tls = {"ssl": self._tls, "server_hostname": origin.host} if origin.scheme == "https" else {}
         problem: OSError = OSError("it has no address")
-        for address in addresses[:MOST_ADDRESSES]:
+        for address in addresses:
             try:
                 reader, writer = await asyncio.open_connection(address, origin.port, **tls)  # type: ignore[arg-type]
                 break
@@ -170,16 +183,24 @@ class _Visit:
     start: Origin
     public_only: bool
     must_be_public: bool = False
+    counted: set[str] = field(default_factory=set)
+
+    def count(self, fetched: Hosts, *hosts: str) -> None:
+        """Count *hosts* as *fetched*, each once in this visit. Raises `TooManyError`."""
+        for host in hosts:
+            if host not in self.counted:
+                fetched.visit(host)
+                self.counted.add(host)
 
     def judged(self, origin: Origin, addresses: list[str]) -> list[str]:
-        """Return *addresses*, those of *origin*, if all of them may be connected to. Raises `FetchError`."""
+        """Return the first *addresses* of *origin* if it may be connected to all of them. Raises `FetchError`."""
         if self.public_only and origin.port != _DEFAULT_PORTS[origin.scheme]:
             raise FetchError(f"{shown(str(origin))}: only the default ports of http and https are asked")
         are_public = all(map(is_public, addresses))
         if not are_public and (self.public_only or self.must_be_public):
             raise FetchError(f"{shown(origin.host)} is at an address that is not public: it is not asked")
         self.must_be_public = self.must_be_public or are_public
-        return addresses
+        return addresses[:MOST_ADDRESSES]
 
 
 async def _exchange(

@@ -14,6 +14,7 @@ from scrapy_rep.protocol import Access
 
 from .limits import Limits
 from .question import DEFAULT_DIALECT, Question, QuestionError
+from .visitors import client_of
 
 _MOST_FIELDS: Final = 300
 _SEPARATORS: Final = re.compile(r"[\n,]")
@@ -56,6 +57,7 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
             int(status) if _STATUS.fullmatch(status) else None,
             _ACCESS.get(found, Access.SUCCESSFUL),
             limit,
+            client_of(request.scope),
         )
     finally:
         await fields.close()

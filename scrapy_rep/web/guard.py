@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .limits import Limits
-from .visitors import TooManyError, Visitors
+from .visitors import TooManyError, Visitors, client_of
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -27,6 +28,9 @@ HEADERS: Final = {
     "X-Frame-Options": "DENY",
 }
 """Sent with every response. The page loads its own script and style sheet, and nothing else runs."""
+
+_PIECE: Final = 65_536
+"""Octets that are given to the server at a time."""
 
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -63,7 +67,7 @@ class Guard:
             await self._app(scope, receive, with_headers)
             return
         try:
-            with self._visitors.admit(_client(scope)):
+            with self._visitors.admit(client_of(scope)):
                 await self._app(scope, _Bounded(receive, self._limits), with_headers)
         except TooManyError as error:
             await too_many(error)(scope, receive, with_headers)
@@ -123,14 +127,21 @@ def _with_headers(scope: Scope, send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             headers.update(HEADERS)
             headers.setdefault("Cache-Control", "no-cache" if "/static/" in scope["path"] else "no-store")
-        await send(message)
+        for piece in _pieces(message):
+            await send(piece)
 
     return send_with_headers
 
 
-def _client(scope: Scope) -> str:
-    client = scope.get("client")
-    return client[0] if client else ""
+def _pieces(message: Message) -> Iterator[Message]:
+    """*message* with its body in pieces, and nothing last.
+
+    The server takes a piece when the one before has been read. So a request lasts until its answer is read.
+    """
+    body = message.get("body", b"")
+    for start in range(0, len(body), _PIECE):
+        yield {**message, "body": body[start : start + _PIECE], "more_body": True}
+    yield {**message, "body": b""} if body else message
 
 
 def _host(value: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any, Final
+from typing import Final
 
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.lint.config import Config
@@ -50,19 +50,11 @@ def apply_fix(question: Question, key: str) -> bytes:
     return fixed(question, key)
 
 
-def facts(question: Question) -> dict[str, Any]:
-    """The verdicts, the crawlers and the sitemaps."""
-    return judge(question).as_facts()
-
-
-def finding_facts(question: Question) -> dict[str, Any]:
-    """The findings of the linter."""
-    return {"findings": facts_of(question)}
-
-
-def dialect_facts(question: Question) -> dict[str, Any]:
-    """What other dialects make of the file."""
-    return {"dialects": compare(question, _DIALECT_TIME).as_facts()}
+def facts(question: Question) -> str:
+    """All parts of the answer as JSON."""
+    comparison = compare(question, _DIALECT_TIME)
+    found = {"findings": facts_of(question), "dialects": comparison.as_facts()}
+    return json.dumps(judge(question).as_facts() | found, indent=1)
 
 
 def sarif(question: Question) -> str:

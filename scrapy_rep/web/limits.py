@@ -21,6 +21,8 @@ class Limits:
     """Of a robots.txt that is pasted or fetched; the engine reads 500 KiB, the linter says what is beyond."""
     request_octets: int = 16 * MAX_SIZE
     """Of the body of a request: a form or JSON writes an octet with up to six."""
+    answer_octets: int = 128 * MAX_SIZE
+    """Of a part of an answer."""
     urls: int = 1_000
     agents: int = 50
     verdicts: int = 10_000
@@ -43,6 +45,8 @@ class Limits:
     """Of all clients at the same time."""
     workers: int = max(2, os.cpu_count() or 1)
     """Processes that check."""
+    workers_per_client: int = workers
+    """Of them at the same time."""
 
 
 LOCAL: Final = Limits()
@@ -51,6 +55,9 @@ LOCAL: Final = Limits()
 PUBLIC: Final = replace(
     LOCAL,
     is_public=True,
+    robots_octets=2 * MAX_SIZE,
+    request_octets=8 * MAX_SIZE,
+    answer_octets=8 * MAX_SIZE,
     urls=200,
     agents=20,
     verdicts=2_000,
@@ -60,5 +67,7 @@ PUBLIC: Final = replace(
     fetch_time=15.0,
     fetch_interval=5.0,
     requests_per_client=4,
+    requests=32,
+    workers_per_client=1,
 )
 """For a server on the internet."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
 
-from .crawlers import PRESELECTED, crawlers
 from .forms import Form
 from .limits import Limits
 from .question import Question
@@ -14,6 +14,12 @@ from .rendering import render
 
 PARTS: Final = ("verdicts", "file", "dialects")
 """The parts of an answer, in the order in which they are sent."""
+
+_CRAWLERS: Final = {"Search": SEARCH_CRAWLERS, "AI": AI_CRAWLERS, "Archive": ARCHIVE_CRAWLERS}
+"""The crawlers that the page offers, by what they collect pages for."""
+
+_PRESELECTED: Final = ("*", "Googlebot", "bingbot", "GPTBot", "ClaudeBot")
+"""What an empty form asks about; ``*`` is every crawler that no group names."""
 
 _PLACE: Final = "<!-- place for a part -->"
 
@@ -24,15 +30,14 @@ def page_in_pieces(limits: Limits, form: Form | None = None, problem: str = "") 
     *problem* says why there is no answer to *form*.
     """
     has_answer = form is not None and not problem
-    question = form.question if form else Question(b"", agents=PRESELECTED)
-    known = crawlers()
-    offered = {name for names in known.values() for name in names} | set(PRESELECTED)
+    question = form.question if form else Question(b"", agents=_PRESELECTED)
+    offered = {"*"}.union(*_CRAWLERS.values())
     page = render(
         "page.html",
         form=form or Form(question),
         question=question,
         robots=question.robots.decode("utf-8", "replace"),
-        crawlers=known,
+        crawlers=_CRAWLERS,
         others=[agent for agent in question.agents if agent.strip() and agent not in offered],
         dialects=list(DIALECTS),
         limits=limits,

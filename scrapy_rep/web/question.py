@@ -14,6 +14,8 @@ from .limits import Limits
 
 DEFAULT_DIALECT: Final = next(iter(DIALECTS))
 _MOST_HOPS: Final = 5
+_SMALL: Final = 500_000
+"""Octets of a robots.txt times verdicts: what has no more takes less than a second, however hostile it is."""
 _FIELDS: Final = {"robots", "urls", "agents", "dialect"}
 
 
@@ -27,6 +29,7 @@ class Question:
 
     ``url`` is where the robots.txt was fetched, ``hops`` are its redirects, ``status`` is that of the response and
     ``found`` says what it means; empty for one that was pasted. Of ``robots``, ``limit`` octets are parsed.
+    ``visitor`` is who asks.
     """
 
     robots: bytes
@@ -38,11 +41,17 @@ class Question:
     status: int | None = None
     found: Access = Access.SUCCESSFUL
     limit: int = MAX_SIZE
+    visitor: str = ""
 
     @property
     def flavour(self) -> Dialect:
         """The dialect itself."""
         return DIALECTS[self.dialect]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it may take so long that small questions do not wait for it."""
+        return len(self.robots) * len(self.urls) * len(self.agents) > _SMALL
 
     @property
     def access(self) -> Access:

@@ -2,39 +2,76 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
 from argparse import Namespace
 from contextlib import suppress
 from typing import IO, Final
 
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .app import application
 from .fetch import Fetcher
 from .limits import LOCAL, PUBLIC
 
 _MOST_HEAD: Final = 16_384
+_SYSTEM_BUFFER: Final = 65_536
+"""Octets that the system keeps for a client that does not read."""
+_PATIENCE: Final = 20.0
+"""Seconds within which a client reads what it was sent."""
 _GRACE: Final = 5
 """Seconds that answers have after Ctrl-C."""
+_RESOLVER: Final = "timeout:2 attempts:2"
+"""Seconds and attempts of a look-up, for each name server, as resolv.conf(5) says."""
 
 
 def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
     """Serve until Ctrl-C, as the *arguments* of the command say. Raises ``OSError`` for an address in use."""
     limits = PUBLIC if arguments.public else LOCAL
+    os.environ.setdefault("RES_OPTIONS", _RESOLVER)
     app = application(limits, Fetcher(limits, arguments.user_agent), host=arguments.host, size=size)
-    config = uvicorn.Config(
+    config = config_of(app, arguments.trust_proxy)
+    with _bound(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
+        _Server(config, out).run(sockets=[listening])
+
+
+def config_of(app: ASGIApp, proxies: str = "") -> uvicorn.Config:
+    """The server of *app*; of *proxies*, with commas between them, it takes the word who their client is."""
+    return uvicorn.Config(
         app,
-        http="h11",
+        http=_Connection,
         ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
-        forwarded_allow_ips=arguments.trust_proxy,
+        forwarded_allow_ips=proxies,
         h11_max_incomplete_event_size=_MOST_HEAD,
         timeout_graceful_shutdown=_GRACE,
     )
-    with _bound(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
-        _Server(config, out).run(sockets=[listening])
+
+
+class _Connection(H11Protocol):
+    """Keeps nothing for later of what a client does not read, and ends with one that reads nothing."""
+
+    _end: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Pause an answer as soon as the client does not keep up."""
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(0)
+
+    def pause_writing(self) -> None:
+        """Give the client its time."""
+        super().pause_writing()
+        self._end = self.loop.call_later(_PATIENCE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: everything was read."""
+        super().resume_writing()
+        self._end.cancel()
 
 
 class _Server(uvicorn.Server):
@@ -60,6 +97,7 @@ def _bound(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER)  # its connections inherit this
         listening.bind(address)
     except OSError:
         listening.close()

@@ -10,7 +10,7 @@ from typing import Any, Final
 from scrapy_rep.directives.answers import answers
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.vocabulary import Category
-from scrapy_rep.protocol import Access, Explainer, Origin, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import Access, Explainer, Origin, Reason, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.crawlers import crawler_of
 
@@ -23,6 +23,9 @@ _MOST_STEPS: Final = 150_000
 """Lines read and patterns tried to list the rules that match, about 0.1 s; the verdicts do not depend on it."""
 
 _MOST_LICENSES: Final = 10
+
+_LONGEST_RULE: Final = 500
+"""Characters of a rule that are given with each verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,12 @@ def verdict_of(question: Question, robotstxt: RobotsTxt, agent: str, url: str) -
     return robotstxt.verdict(agent, url)
 
 
+def rule_text(rule: Rule | None) -> str:
+    """*rule* as it is written, or the start of a long one; empty for none."""
+    text = str(rule or "")
+    return text if len(text) <= _LONGEST_RULE else f"{text[:_LONGEST_RULE]}…"
+
+
 class _Asker:
     """Asks about each URL and crawler, and lists the rules that match while that is cheap."""
 
@@ -134,7 +143,7 @@ class _Asker:
             agent,
             verdict.allowed,
             verdict.line,
-            str(verdict.rule or ""),
+            rule_text(verdict.rule),
             verdict.reason.value,
             self._matches(url, agent),
             bool(self._origin and origin and origin != self._origin),
@@ -145,7 +154,7 @@ class _Asker:
         if explainer is None:
             return None
         found = explainer.explain(url).matches[:_MOST_MATCHES]
-        return tuple(Match(match.rule.line, str(match.rule), match.length) for match in found)
+        return tuple(Match(match.rule.line, rule_text(match.rule), match.length) for match in found)
 
 
 def _agent(robotstxt: RobotsTxt, agent: str, urls: Iterable[str]) -> Agent:

@@ -7,7 +7,16 @@ from collections import Counter
 
 import pytest
 
-from scrapy_rep.tools.crawlers import AI_CRAWLERS, CRAWLERS, Crawler, Follows, crawler_like, crawler_of
+from scrapy_rep.tools.crawlers import (
+    AI_CRAWLERS,
+    ARCHIVE_CRAWLERS,
+    CRAWLERS,
+    SEARCH_CRAWLERS,
+    Crawler,
+    Follows,
+    crawler_like,
+    crawler_of,
+)
 
 
 def test_each_crawler_is_once_in_the_table() -> None:
@@ -26,8 +35,18 @@ def test_a_row_says_where_its_facts_are_from_and_names_a_successor_that_is_known
     assert successor is None or not successor.until
 
 
-def test_the_crawlers_of_ai_are_in_the_table() -> None:
-    assert [name for name in AI_CRAWLERS if getattr(crawler_of(name), "token", "") != name] == []
+@pytest.mark.parametrize("name", SEARCH_CRAWLERS + AI_CRAWLERS + ARCHIVE_CRAWLERS)
+def test_what_is_offered_is_in_the_table_and_in_use(name: str) -> None:
+    crawler = crawler_of(name)
+    assert crawler is not None
+    assert (crawler.token, crawler.until) == (name, "")
+
+
+def test_what_users_of_ai_ask_for_is_offered_and_what_no_owner_documents_is_not() -> None:
+    asked_for = {"ChatGPT-User", "Claude-User", "Perplexity-User", "MistralAI-User"}
+    searching = {"OAI-SearchBot", "Claude-SearchBot", "PerplexityBot", "DuckAssistBot"}
+    assert asked_for | searching <= set(AI_CRAWLERS)
+    assert not {"Claude-Web", "anthropic-ai", "FacebookBot"} & set(AI_CRAWLERS)
 
 
 @pytest.mark.parametrize("name", ["Googlebot", "GOOGLEBOT", "Googlebot/2.1", "googlebot (+https://a.example)"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from scrapy_rep.web.addresses import Resolver, resolve
 from scrapy_rep.web.app import application
 from scrapy_rep.web.fetch import Fetcher
 from scrapy_rep.web.limits import LOCAL, Limits
-from scrapy_rep.web.server import _bound
+from scrapy_rep.web.server import _bound, config_of
 
 ROBOTS = "User-agent: *\nDisallow: /private\nDisalow: /cart\n"
 
@@ -44,9 +45,10 @@ class Reply:
 
 @dataclass(frozen=True)
 class Checker:
-    """A client of the server at ``port``."""
+    """A client of the server at ``port``, which asks from ``address``."""
 
     port: int
+    address: str = "127.0.0.1"
 
     @property
     def url(self) -> str:
@@ -69,8 +71,23 @@ class Checker:
         body = b"".join(parts) + b"--limit--\r\n"
         return self._ask("POST", "/", body, {"Content-Type": "multipart/form-data; boundary=limit"})
 
+    @contextmanager
+    def unread(self, path: str, body: bytes, kind: str = "application/json") -> Iterator[socket.socket]:
+        """The connection to an answer of which the first octets have arrived, and that is not read; its end."""
+        connection = socket.socket()
+        with connection:
+            connection.settimeout(60)
+            connection.bind((self.address, 0))
+            connection.connect(("127.0.0.1", self.port))
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {kind}\r\n"
+            connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            assert connection.recv(16, socket.MSG_PEEK).startswith(b"HTTP/1.1 200")
+            yield connection
+
     def _ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=60, source_address=(self.address, 0)
+        )
         try:
             connection.request(method, path, body, dict(headers))
             response = connection.getresponse()
@@ -104,8 +121,7 @@ def checker(
 ) -> Iterator[Checker]:
     """A server with these *limits*; *resolver* and *tls* are those of its fetcher."""
     app = application(limits, Fetcher(limits, "Test/1", resolver=resolver, tls=tls), size=size)
-    config = uvicorn.Config(app, http="h11", ws="none", log_level="warning", access_log=False)
-    server = _Announcing(config)
+    server = _Announcing(config_of(app))
     server.ready = Event()
     with _bound("127.0.0.1", 0) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import json
 import os
+import signal
 import socket
 import tempfile
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from starlette.responses import Response
 
-from scrapy_rep.web import jobs
-from scrapy_rep.web.guard import HEADERS
+from scrapy_rep.web import jobs, server
+from scrapy_rep.web.guard import HEADERS, Guard
 from scrapy_rep.web.limits import LOCAL, PUBLIC
 from scrapy_rep.web.openapi import ANSWER
 from tests.support.site import Answer, Site, redirect, robots
 
 from .checker import ROBOTS, Checker, Reply, checker
-
-HARD = "User-agent: *\n" + "".join(f"Disallow: /*{number}*b*c$\n" for number in range(25_000))
 
 
 def check(running: Checker, **question: Any) -> Reply:
@@ -264,30 +268,109 @@ def status_of(running: Checker, rest: bytes) -> int:
         return int(connection.recv(65_536).split()[1])
 
 
-def test_hard_work_is_ended_and_the_next_question_is_answered() -> None:
-    with checker(replace(LOCAL, work_time=2.0, workers=1)) as running:
-        urls = [f"/{'1b' * 500}{number}" for number in range(200)]
-        began = monotonic()
-        reply = running.post("/api/check", {"robots": HARD, "urls": urls})
-        assert (reply.status, monotonic() - began < 20) == (400, True)
-        assert "stopped after 2 s" in reply.data["error"]
-        page = running.submit([("robots", HARD), ("urls", "\n".join(urls))])
-        assert page.status == 200
-        assert "stopped after 2 s" in page.text
-        assert running.post("/api/check", {"robots": "", "urls": ["/"]}).status == 200
+def rest(_: object) -> str:
+    """What a process does that works until it is ended."""
+    signal.pause()
+    return ""
+
+
+@pytest.fixture
+def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is never ready."""
+    monkeypatch.setattr(jobs, "verdicts_html", rest)
+
+
+def asking_much(running: Checker) -> AbstractContextManager[object]:
+    """Meanwhile a large question is worked on."""
+    fields = [("robots", "#" * 10_000), ("urls", "\n".join(f"/{number}" for number in range(100)))]
+    return running.unread("/", urlencode(fields).encode(), "application/x-www-form-urlencoded")
+
+
+def test_work_that_takes_long_is_ended_and_the_next_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    with checker(replace(LOCAL, work_time=1.0, workers=1)) as running:
+        with monkeypatch.context() as patched:
+            patched.setattr(jobs, "facts", rest)
+            patched.setattr(jobs, "verdicts_html", rest)
+            reply, page = check(running), running.submit([("robots", ROBOTS)])
+        assert (reply.status, "stopped after 1 s" in reply.data["error"]) == (400, True)
+        assert (page.status, "stopped after 1 s" in page.text) == (200, True)
         assert page.text.rstrip().endswith("</html>")
+        assert check(running).status == 200
 
 
-def test_the_page_is_served_while_a_hard_question_is_worked_on() -> None:
-    with checker(replace(LOCAL, work_time=5.0, workers=1)) as running:
-        urls = [f"/{'1b' * 500}{number}" for number in range(200)]
-        asking = Thread(target=running.post, args=("/api/check", {"robots": HARD, "urls": urls}))
-        asking.start()
-        sleep(0.3)
-        began = monotonic()
-        assert running.get("/").status == 200
-        assert monotonic() - began < 2
-        asking.join()
+@pytest.mark.usefixtures("_restless")
+@pytest.mark.parametrize("hosts", ["1111", "1234"], ids=["one visitor", "many visitors"])
+def test_large_questions_hold_up_no_small_one_of_another_visitor(hosts: str) -> None:
+    limits = replace(LOCAL, work_time=60.0, wait_time=10.0, workers=2, workers_per_client=1)
+    with checker(limits) as running, ExitStack() as asking:
+        for host in hosts:
+            asking.enter_context(asking_much(replace(running, address=f"127.0.0.{host}")))
+        other = replace(running, address="127.0.0.9")
+        assert (check(other).status, other.get("/").status) == (200, 200)
+
+
+@pytest.mark.usefixtures("_restless")
+def test_with_no_process_free_it_says_so() -> None:
+    with checker(replace(LOCAL, work_time=60.0, wait_time=0.2, workers=1)) as running, asking_much(running):
+        reply = check(running)
+    assert (reply.status, reply.headers["retry-after"]) == (503, "5")
+    assert reply.data["error"].startswith("Many people")
+
+
+LONG = json.dumps(
+    {"robots": "", "urls": [f"/{'x' * 4_000}{number}" for number in range(100)], "agents": ["a", "b", "c"]}
+).encode()
+
+
+def test_an_answer_that_is_not_read_keeps_the_place_of_its_visitor() -> None:
+    with checker(replace(LOCAL, requests_per_client=1)) as running:
+        with running.unread("/api/check", LONG) as connection:
+            assert check(running).status == 429
+            assert check(replace(running, address="127.0.0.2")).status == 200
+            assert len(rest_of(connection)) > 1_200_000
+        assert check(running).status == 200
+
+
+def test_an_answer_that_is_not_read_for_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_PATIENCE", 0.2)
+    one = replace(LOCAL, requests_per_client=1)
+    with checker(one) as running, running.unread("/api/check", LONG) as connection:
+        while check(running).status == 429:
+            sleep(0.05)
+        assert len(rest_of(connection)) < 1_000_000
+
+
+def rest_of(connection: socket.socket) -> bytes:
+    """What arrives until the connection ends."""
+    octets = b""
+    with suppress(OSError):
+        while piece := connection.recv(65_536):
+            octets += piece
+    return octets
+
+
+def test_an_answer_has_a_size() -> None:
+    with checker(replace(LOCAL, answer_octets=3_000)) as running:
+        reply = check(running, urls=[f"/{number}" for number in range(50)])
+        assert (reply.status, "but at most 3,000 are sent" in reply.data["error"]) == (400, True)
+        assert "but at most 3,000 are sent" in running.submit([("robots", ROBOTS * 50)]).text
+        assert check(running, urls=["/"], robots="").status == 200
+
+
+def test_an_answer_is_given_to_the_server_in_pieces_that_fit_its_buffer() -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    guard = Guard(Response(b"12345678" * 20_000), LOCAL, "127.0.0.1")
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
+    asyncio.run(guard(scope, None, send))  # type: ignore[arg-type]
+    start, *pieces = sent
+    assert (start["type"], "body" in start) == ("http.response.start", False)
+    assert b"".join(piece["body"] for piece in pieces) == b"12345678" * 20_000
+    assert [len(piece["body"]) for piece in pieces] == [65_536, 65_536, 28_928, 0]
+    assert [piece.get("more_body", False) for piece in pieces] == [True, True, True, False]
 
 
 def test_a_client_with_many_questions_at_once_has_to_wait() -> None:
@@ -303,24 +386,6 @@ def test_a_client_with_many_questions_at_once_has_to_wait() -> None:
         site.close()
         asking.join()
         assert running.post("/api/check", {"robots": ""}).status == 200
-
-
-def rest(_: object) -> str:
-    """What a process does that works for long."""
-    sleep(3)
-    return ""
-
-
-def test_with_no_process_free_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "verdicts_csv", rest)
-    with checker(replace(LOCAL, wait_time=0.2, workers=1)) as running:
-        asking = Thread(target=running.post, args=("/api/check?format=csv", {"robots": ""}))
-        asking.start()
-        sleep(0.5)
-        reply = running.post("/api/check", {"robots": ""})
-        asking.join()
-    assert (reply.status, reply.headers["retry-after"]) == (503, "5")
-    assert reply.data["error"].startswith("Many people")
 
 
 def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(

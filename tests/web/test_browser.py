@@ -218,7 +218,7 @@ def test_a_fix_is_applied_to_the_text(pages: Pages) -> None:
 
 def test_a_link_holds_the_question_and_the_server_never_sees_it(pages: Pages) -> None:
     page = pages.open()
-    page.get_by_label("Bingbot", exact=True).uncheck()
+    page.get_by_label("bingbot", exact=True).uncheck()
     page.fill("#names", "Ünï")
     ask(page, TEXT + "# é\n", "/private/1")
     page.get_by_role("button", name="Link to this question").click()

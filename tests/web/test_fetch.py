@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 import ssl
+import threading
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 import pytest
+from anyio import fail_after, move_on_after
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.web import fetch
 from scrapy_rep.web.addresses import Resolver, is_public, resolve
 from scrapy_rep.web.fetch import Fetched, Fetcher, FetchError, robots_url
 from scrapy_rep.web.limits import LOCAL, PUBLIC, Limits
+from scrapy_rep.web.visitors import TooManyError
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
@@ -225,7 +231,9 @@ def test_strangers_reach_no_loopback_address_however_it_is_spelt(host: str) -> N
     [
         "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
         "224.0.0.1", "255.255.255.255", "203.0.113.1", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1",
-        "ff02::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "2001:db8::1",
+        "ff02::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "2001:db8::1", "192.0.0.9", "192.88.99.1",
+        "198.18.0.1", "240.0.0.1", "64:ff9b:1::10.0.0.1", "::ffff:0:127.0.0.1", "fec0::1", "5f00::1", "3fff::1",
+        "2001::1", "2001:1ff::1", "1fff::1", "4000::1", "::8.8.8.8", "100::1",
     ],
 )  # fmt: skip
 def test_strangers_reach_no_host_with_an_address_that_is_not_public(address: str) -> None:
@@ -239,7 +247,14 @@ def test_strangers_reach_no_host_with_an_address_that_is_not_public(address: str
     )
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "8.8.8.8", "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "172.15.255.255",
+        "172.32.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2000::", "2606:4700::1111",
+        "2001:200::1", "2003::1", "3ffe::1", "::ffff:8.8.8.8", "64:ff9b::808:808",
+    ],
+)  # fmt: skip
 def test_the_internet_is_public(address: str) -> None:
     assert is_public(address)
 
@@ -290,6 +305,56 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
         assert "not public" in problem(f"http://outer.test:{port}/robots.txt", PUBLIC, rebinding)
 
 
+def outcomes(port: str, hosts: Sequence[str], resolver: Resolver) -> list[str]:
+    """The last line of a fetch from each of *hosts*, one after the other, with one fetcher for strangers."""
+    fetcher = Fetcher(replace(PUBLIC, fetch_interval=1_000.0), "Test/1", resolver=resolver)
+
+    async def outcome(host: str) -> str:
+        try:
+            return str([step async for step in fetcher.fetch(f"http://{host}:{port}/robots.txt")][-2])
+        except TooManyError as error:
+            return str(error)
+
+    async def work() -> list[str]:
+        return [await outcome(host) for host in hosts]
+
+    return run(work())
+
+
+@pytest.fixture
+def open_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A site at four addresses, all of them public, on the default port."""
+    monkeypatch.setattr(fetch, "is_public", lambda _: True)
+    with Site([f"127.0.0.{number}" for number in range(2, 6)]) as site:
+        monkeypatch.setitem(fetch._DEFAULT_PORTS, "http", int(site.origin.rpartition(":")[2]))
+        yield site
+
+
+def test_every_hop_counts_for_how_often_a_host_is_asked(open_site: Site) -> None:
+    resolver = names(a_test="127.0.0.2", b_test="127.0.0.3", c_test="127.0.0.4", victim_test="127.0.0.5")
+    port = open_site.origin.rpartition(":")[2]
+    open_site.answer("/robots.txt", redirect(f"http://victim.test:{port}/x"))
+    first, *others = outcomes(port, ["a.test", "b.test", "c.test", "victim.test."], resolver)
+    assert first.startswith("status 200")
+    assert [text.partition(":")[0] for text in others] == ["victim.test was asked a moment ago"] * 3
+    assert open_site.count("/x") == 1
+
+
+def test_a_host_that_redirects_to_itself_is_asked_once_for_that(open_site: Site) -> None:
+    open_site.answer("/robots.txt", redirect("/x"))
+    resolver = names(a_test="127.0.0.2 127.0.0.3")
+    (outcome,) = outcomes(open_site.origin.rpartition(":")[2], ["a.test"], resolver)
+    assert outcome.startswith("status 200")
+
+
+def test_an_address_has_its_share_however_many_names_it_has(open_site: Site) -> None:
+    resolver = names(a_test="127.0.0.2", b_test="127.0.0.2", c_test="127.0.0.3 127.0.0.2", d_test="127.0.0.4")
+    port = open_site.origin.rpartition(":")[2]
+    first, *others, last = outcomes(port, ["a.test", "b.test", "c.test", "d.test"], resolver)
+    assert (first, last) == ("status 404, 0 octets", "status 404, 0 octets")
+    assert others == ["127.0.0.2 was asked a moment ago: try again in 200 s."] * 2
+
+
 def test_the_next_address_is_tried_when_one_refuses() -> None:
     with Site() as site:
         port = site.origin.rpartition(":")[2]
@@ -304,3 +369,41 @@ def test_slow_name_resolution_is_bounded_too() -> None:
         return []
 
     assert "did not finish within 0.5 s" in problem("http://slow.test/robots.txt", HASTY, slow)
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The name hangs.test resolves when this is set; every other one is that of this machine."""
+    released = threading.Event()
+
+    def look_up(host: str, *_: object, **__: object) -> list[Any]:
+        assert host != "hangs.test" or released.wait(60)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 80))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    yield released
+    released.set()
+
+
+def test_names_that_hang_hold_up_no_other(hanging: threading.Event) -> None:
+    async def work() -> list[str]:
+        stuck = [asyncio.create_task(resolve("hangs.test", 80)) for _ in range(PUBLIC.requests - 1)]
+        await asyncio.sleep(0)
+        with fail_after(30):
+            found = await resolve("fine.test", 80)
+        assert not any(task.done() for task in stuck)
+        hanging.set()
+        await asyncio.gather(*stuck)
+        return found
+
+    assert run(work()) == ["127.0.0.1"]
+
+
+def test_a_name_that_hangs_keeps_the_place_of_its_visitor(hanging: threading.Event) -> None:
+    async def work() -> None:
+        asyncio.get_running_loop().call_later(0.2, hanging.set)
+        with move_on_after(0.05):
+            await resolve("hangs.test", 80)
+        assert hanging.is_set()
+
+    run(work())

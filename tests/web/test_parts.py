@@ -57,6 +57,14 @@ def test_a_file_with_very_many_rules_still_gives_exact_verdicts() -> None:
     assert found.verdicts[0].line == 19_902
 
 
+def test_a_long_rule_is_given_in_part_with_each_verdict() -> None:
+    body = b"User-agent: *\n" + b"Disallow: /" + b"*x" * 5_000
+    (verdict,) = judge(Question(body, ("/" + "x" * 5_000,), ("*",))).verdicts
+    assert verdict.matches is not None
+    assert (verdict.allowed, len(verdict.rule), verdict.rule) == (False, 501, verdict.matches[0].rule)
+    assert verdict.rule.endswith("*x*…")
+
+
 def test_what_else_the_file_says_to_each_crawler() -> None:
     answer = judge(ASKED)
     general, named = answer.agents

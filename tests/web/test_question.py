@@ -10,6 +10,7 @@ import pytest
 from scrapy_rep.protocol import Access
 from scrapy_rep.web.limits import LOCAL, PUBLIC
 from scrapy_rep.web.question import Question, QuestionError, checked, question_in
+from scrapy_rep.web.server import _PATIENCE
 from tests.support.markdown import PAGES
 
 SMALL = replace(LOCAL, urls=3, agents=3, verdicts=4, robots_octets=20, url_characters=10, agent_characters=10)
@@ -81,4 +82,7 @@ def test_the_page_on_how_to_run_it_has_the_bounds() -> None:
         assert cells["URLs, crawlers, verdicts"] == f"{limits.urls:,}, {limits.agents}, {limits.verdicts:,}"
         assert cells["time for a fetch, with five redirects"] == f"{limits.fetch_time:g} s"
         assert cells["time for a part of an answer"].startswith(f"{limits.work_time:g} s")
+        assert cells["octets of a part of an answer"] == f"{limits.answer_octets:,}"
+        assert cells["time to read what was sent, 64 KiB at a time"].startswith(f"{_PATIENCE:g} s")
         assert cells["requests of a client at the same time"] == str(limits.requests_per_client)
+        assert cells["requests of all clients at the same time"] == str(limits.requests)

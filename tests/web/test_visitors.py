@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from scrapy_rep.web.limits import LOCAL
-from scrapy_rep.web.visitors import Hosts, TooManyError, Visitors
+from scrapy_rep.web.visitors import Hosts, TooManyError, Visitors, client_of
 
-LIMITS = replace(LOCAL, requests_per_client=2, requests=3, fetch_interval=5.0)
+LIMITS = replace(LOCAL, requests_per_client=2, requests=3)
 
 
 def test_a_client_has_so_many_requests_at_the_same_time() -> None:
@@ -35,12 +35,12 @@ def test_a_client_has_so_many_requests_at_the_same_time() -> None:
 )
 def test_a_network_of_ipv6_is_one_client(one: str, other: str, is_same: bool) -> None:
     counted = Visitors(replace(LIMITS, requests_per_client=1))
-    with counted.admit(one), ExitStack() as stack:
+    with counted.admit(client_of({"client": (one, 1)})), ExitStack() as stack:
         if is_same:
             with pytest.raises(TooManyError):
-                stack.enter_context(counted.admit(other))
+                stack.enter_context(counted.admit(client_of({"client": (other, 2)})))
         else:
-            stack.enter_context(counted.admit(other))
+            stack.enter_context(counted.admit(client_of({"client": (other, 2)})))
 
 
 def test_all_clients_together_have_a_bound_too() -> None:
@@ -55,8 +55,8 @@ def test_all_clients_together_have_a_bound_too() -> None:
 def test_a_host_is_asked_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: now)
-    hosts = Hosts(LIMITS)
-    hosts.visit("a.test")
+    hosts = Hosts(5.0)
+    hosts.visit("a.test.")  # the dot of the root makes no other host
     hosts.visit("b.test")
     now = 103.0
     with pytest.raises(TooManyError, match=r"a\.test was asked a moment ago: try again in 2 s") as raised:
@@ -68,7 +68,7 @@ def test_a_host_is_asked_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_on_one_machine_a_host_is_asked_as_often_as_one_likes() -> None:
-    hosts = Hosts(LOCAL)
+    hosts = Hosts(LOCAL.fetch_interval)
     for _ in range(3):
         hosts.visit("a.test")
     assert len(hosts._fetched) <= 1
