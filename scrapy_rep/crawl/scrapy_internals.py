@@ -215,7 +215,7 @@ class Downloader:
             slot.latercall = None
 
     def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
-        """Let no download handler repeat a request that *is_delayed*, as each does when a connection ends: at once.
+        """Let no download handler repeat a request that *is_delayed*: at once, as each does if a connection ends.
 
         To be called once. The handlers look at their flag when a request starts, before anything else can run.
         """

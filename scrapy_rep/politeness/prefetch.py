@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from time import process_time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from scrapy_rep.clock import clock
@@ -29,7 +30,7 @@ MAX_DOWNLOADS: Final = 512
 """Requests for robots.txt under way, slow ones included: each takes a socket."""
 
 SLOW_AFTER: Final = 0.5
-"""Seconds after which a fetch counts as slow, so that it no longer keeps others from starting."""
+"""Idle seconds after which a fetch counts as slow, so that it no longer keeps others from starting."""
 
 
 class WaitingRequests(Protocol):
@@ -96,7 +97,7 @@ class Prefetcher:
             self._is_starting = False
 
     def _may_start(self) -> bool:
-        now = clock.monotonic()
+        now = self._idle_time()
         while self._recent and next(iter(self._recent.values())) <= now:
             self._recent.popitem(last=False)
         return (
@@ -106,12 +107,16 @@ class Prefetcher:
             and not self._engine.is_closing
         )
 
+    def _idle_time(self) -> float:
+        """Seconds that pass only while this process does not compute: a busy one keeps healthy fetches waiting."""
+        return clock.monotonic() - process_time()
+
     def _fetch(self, origin: Origin, waiting: list[WaitingRequests]) -> None:
         cause = next(filter(None, (requests.peek() for requests in waiting)), None)
         if cause is None:
             return
         self._fetching[origin] = waiting
-        self._recent[origin] = clock.monotonic() + SLOW_AFTER
+        self._recent[origin] = self._idle_time() + SLOW_AFTER
         self._check_later()
         self._robots.prefetch(cause, lambda: self._ended(origin), lambda: sum(map(len, waiting)))
 

@@ -24,7 +24,7 @@ from scrapy_rep.protocol import Origin
 from .download_slots import SLOT, choose_slot
 from .slot_requests import SlotRequests
 from .slot_tracker import ReadySlots, SlotTracker
-from .stored_queue import OpenQueues, Rank, StoredQueue, UnreadableError
+from .stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -71,7 +71,8 @@ class RepPriorityQueue:
         self._queue_class, self._start_queue_class = downstream_queue_cls, start_queue_cls
         self._path = key
         self._open_queues = OpenQueues() if key else None
-        self._size = 0
+        self._size = self._refused = self._lost_on_disk = 0
+        self._disk_error: OSError | None = None
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
         self._targets = Targets.for_crawler(crawler)
@@ -80,7 +81,7 @@ class RepPriorityQueue:
         self._resume(startprios)
 
     def push(self, request: Request) -> None:
-        """Store *request*; raises ``ValueError`` for one that cannot be stored on disk."""
+        """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
         downloader = self._tracker.downloader
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, downloader, self._targets)
@@ -90,9 +91,14 @@ class RepPriorityQueue:
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             slot.push(request)
-        except BaseException:
+        except Exception as error:
             self._count(slot, -1)
-            raise
+            if isinstance(error, OSError):
+                self._disk_error = error
+            if self._disk_error is None:
+                raise
+            self._refused += 1
+            raise ValueError(str(error)) from error  # then the scheduler keeps it in memory
 
     def _count(self, slot: SlotRequests, number: int) -> None:
         """Count *number* requests more, or less, in *slot* and in all."""
@@ -134,6 +140,13 @@ class RepPriorityQueue:
         """
         left = [(key, *origin) for key, slot in self._slots.items() for origin in slot.close()]
         self._slots.clear()
+        if self._disk_error is not None:
+            logger.error(
+                "The disk of %s failed (%s): %d requests could not be stored and were kept in memory;"
+                " %d requests are lost",
+                self._path, self._disk_error, self._refused,
+                self._lost_on_disk + self._tracker.waiting - len(self), extra={"spider": self._crawler.spider},
+            )  # fmt: skip
         return left
 
     def rank(self, request: Request) -> Rank:
@@ -149,6 +162,9 @@ class RepPriorityQueue:
         """Count and log requests that could not be read back."""
         self._size -= error.lost
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
+        if isinstance(error.__cause__, OSError):
+            self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__
+            return
         logger.error(
             "Dropped %d stored requests that cannot be read, or cannot be stored again: %s",
             error.lost, error.__cause__,
@@ -174,7 +190,7 @@ class RepPriorityQueue:
         return StoredQueue(self._make_queue, path, self._open_queues)
 
     def _make_queue(self, rank: Rank, path: str) -> Any:
-        queue_class = self._start_queue_class if rank.is_start else self._queue_class
+        queue_class = self._start_queue_class if rank.is_start > 0 else self._queue_class
         return build_from_crawler(queue_class, self._crawler, path)
 
     def _resume(self, left: Any) -> None:
@@ -196,7 +212,7 @@ class RepPriorityQueue:
             if origin_text is None
             else self.stored_queue(key, origin)
         )
-        starts = (False, True) if self._start_queue_class is not None else (False,)
+        starts = (HEAD, False, True) if self._start_queue_class is not None else (HEAD, False)
         stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
         if not stored:
             return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Origin
 
-from .stored_queue import Rank, StoredQueue, UnreadableError
+from .stored_queue import HEAD, Rank, StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -72,10 +72,11 @@ class OriginRequests:
     def pop(self) -> Request | None:
         """Remove and return the first request; None when it cannot be read."""
         self.entry, self._is_admitted = None, False
-        request = self._take()
-        if self:
-            self._enqueue()
-        return request
+        try:
+            return self._take()
+        finally:
+            if self:
+                self._enqueue()
 
     def _take(self) -> Request | None:
         if self._head is not None:
@@ -101,11 +102,12 @@ class OriginRequests:
         """Close all files; return what `StoredQueue.close` returns."""
         if self._head is not None:
             try:
-                self._stored.push(*self._head)
+                rank, request = self._head
+                self._stored.push(Rank(rank.priority, HEAD), request)  # before the others, in files of any order
             except Exception as error:  # noqa: BLE001  # project code changed it; the other requests must survive
                 self._slot.report_lost(UnreadableError(1, error))
             self._head = None
-        return self._stored.close()
+        return self._stored.close(self._slot.report_lost)
 
     def admit(self) -> None:
         """Stop waiting: robots.txt has been fetched, or the Visit-time has begun."""
@@ -283,7 +285,7 @@ class SlotRequests:
             (str(origin or ""), requests.close()) for origin, requests in self._origins.items() if requests
         ]
         if self._unsorted:
-            left.append((None, self._unsorted.close()))
+            left.append((None, self._unsorted.close(self.report_lost)))
         return left
 
     def __repr__(self) -> str:

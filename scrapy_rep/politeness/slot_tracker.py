@@ -352,10 +352,14 @@ class SlotTracker:
     def _has_enough_ready(self) -> bool:
         return sum(len(queue.ready) for queue in self._queues) >= self._enough_ready
 
+    @property
+    def waiting(self) -> int:
+        """The number of requests in all queues."""
+        return sum(map(len, self._queues))
+
     def _is_start_paused(self) -> bool:
         """Whether a lazy ``start()`` must wait: ``REP_MAX_WAITING`` requests are queued, and none could start."""
-        queues = self._queues
-        return sum(map(len, queues)) >= self._max_waiting and not any(queue.ready for queue in queues)
+        return self.waiting >= self._max_waiting and not any(queue.ready for queue in self._queues)
 
     def _spider_closed(self) -> None:
         self.timer.stop()

@@ -5,6 +5,7 @@ Does what Scrapy's own ``ScrapyPriorityQueue`` does, with a bounded number of op
 
 from __future__ import annotations
 
+import errno
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_OPEN: Final = 128
 """Queues on disk that are open at the same time; each takes one file, or two."""
+
+NO_FILE_LEFT: Final = {errno.EMFILE, errno.ENFILE}
+"""Of an ``OSError``: this process, or the machine, has too many files open."""
 
 _MAX_EMPTY: Final = 4
 """Queues in memory of one origin that stay when they are empty: the next request mostly has the same rank."""
@@ -34,11 +38,17 @@ class UnreadableError(Exception):
 class Rank(NamedTuple):
     """Orders the requests of a download slot: the lowest rank goes first.
 
-    ``priority`` is the negated priority of Scrapy; at the same priority, start requests go last.
+    ``priority`` is the negated priority of Scrapy; at the same priority, start requests go last, and `HEAD` first.
     """
 
     priority: int
-    is_start: bool
+    is_start: int
+
+
+HEAD: Final = -1
+"""In place of ``is_start``: of a request that was read already when the queue was closed."""
+
+_SUFFIXES: Final = {HEAD: "h", False: "", True: "s"}
 
 
 class OpenQueues:
@@ -47,6 +57,17 @@ class OpenQueues:
     def __init__(self, most: int = MAX_OPEN) -> None:
         self._most = most
         self._open: OrderedDict[_RankQueue, None] = OrderedDict()
+
+    def open(self, make: Callable[[], Any]) -> Any:
+        """What *make* opens; if the process has no file left for it, the other queues close theirs."""
+        try:
+            return make()
+        except OSError as error:
+            if error.errno not in NO_FILE_LEFT:
+                raise
+        while self._open:
+            self._open.popitem()[0].close()
+        return make()
 
     def use(self, queue: _RankQueue) -> None:
         self._open[queue] = None
@@ -71,7 +92,8 @@ class _RankQueue:
 
     def open(self) -> Any:
         if self._queue is None:
-            self._queue = self._make()
+            make = self._make
+            self._queue = make() if self._open_queues is None else self._open_queues.open(make)
             self.size = len(self._queue)
         if self._open_queues is not None:
             self._open_queues.use(self)
@@ -137,6 +159,8 @@ class StoredQueue:
             if request is None:
                 raise EOFError("the queue is shorter than it says")
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in NO_FILE_LEFT:  # that says nothing about the queue
+                raise
             if queue.size == size or isinstance(error, EOFError):  # the queue gives nothing more
                 queue.size = 0
             raise UnreadableError(size - queue.size, error) from error
@@ -150,10 +174,13 @@ class StoredQueue:
         """The rank of the request that `pop` will return; there must be one."""
         return self._order[0]
 
-    def close(self) -> list[int]:
-        """Close all files; return the priorities that `resume` can find again."""
+    def close(self, report: Callable[[UnreadableError], None] = lambda _: None) -> list[int]:
+        """Close all files; return the priorities that `resume` can find again, *report* what the disk refuses."""
         for queue in self._queues.values():
-            self._close(queue)
+            try:
+                self._close(queue)
+            except OSError as error:  # noqa: PERF203  # each of them must close
+                report(UnreadableError(queue.size, error))
         priorities = sorted({rank.priority for rank in self._order})
         self._queues.clear()
         self._order.clear()
@@ -162,7 +189,7 @@ class StoredQueue:
     def _queue(self, rank: Rank) -> _RankQueue:
         queue = self._queues.get(rank)
         if queue is None:
-            path = f"{self._path}/{rank.priority}{'s' * rank.is_start}"
+            path = f"{self._path}/{rank.priority}{_SUFFIXES[rank.is_start]}"
             queue = self._queues[rank] = _RankQueue(lambda: self._make(rank, path), self._open_queues)
         if not queue.size:
             heappush(self._order, rank)
@@ -176,7 +203,8 @@ class StoredQueue:
             heapify(self._order)
         if self._open_queues is None and len(self._queues) <= _MAX_EMPTY:
             return
-        self._close(self._queues.pop(rank))
+        with suppress(OSError):  # of a full disk, on which even an empty queue cannot end
+            self._close(self._queues.pop(rank))
         if not self._queues and self._path:
             with suppress(OSError):  # the folder stays if it contains files that are not ours
                 Path(self._path).rmdir()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from collections import deque
 from typing import Any
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.squeues import PickleFifoDiskQueue, PickleLifoDiskQueue
 from typing_extensions import Self
 
 from scrapy_rep import RepExtension
@@ -146,3 +148,20 @@ class CopiesMeta(Recorder):
             for number in range(3):
                 url = f"{self.target}/{len(self.facts['pages'])}/{number}"
                 yield Request(url, meta=response.meta, callback=self.page, errback=self.failure)
+
+
+class FullDisk(PickleLifoDiskQueue):  # type: ignore[misc,valid-type]
+    """A queue whose disk has room for three requests."""
+
+    def push(self, request: Request) -> None:
+        if len(self) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().push(request)
+
+
+class CannotEnd(PickleFifoDiskQueue):  # type: ignore[misc,valid-type]
+    """A queue whose disk has no room for what is written at its end."""
+
+    def close(self) -> None:
+        super().close()
+        raise OSError(errno.ENOSPC, "No space left on device")

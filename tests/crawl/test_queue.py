@@ -17,6 +17,7 @@ from tests.support.site import Answer, Site, hang, robots
 PAGES = [f"/page/{number}" for number in range(20)]
 SPIDERS = "tests.crawl.queue_spiders"
 ALLOW = "User-agent: *\nAllow: /\n"
+DISK_QUEUES = ("SCHEDULER_DISK_QUEUE", "SCHEDULER_START_DISK_QUEUE")
 APART = True
 """In a process of its own: of a request that is cancelled Scrapy keeps the transfer until its time-out."""
 
@@ -262,3 +263,36 @@ def test_stopped_at_any_moment_a_job_makes_every_request_once(seen: int, tmp_pat
         first = crawl(*requests, settings=settings, interrupt_when=lambda: len(site.log) >= seen)
         second = crawl(*requests, settings=settings)
     assert sorted(first.urls + second.urls) == sorted(request["url"] for request in requests)
+
+
+def test_a_job_that_goes_on_keeps_the_order_of_requests_that_waited_for_a_robots_txt(tmp_path: Path) -> None:
+    settings = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS": 1}
+    with Site() as site:
+        site.answer("/robots.txt", hang())
+        requests = filtered(site.origin + path for path in PAGES)
+        for _ in range(2):
+            crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 1}, apart=APART)
+        site.answer("/robots.txt", robots(ALLOW))
+        crawl(*requests, settings=settings)
+        assert pages(site) == PAGES
+
+
+def test_requests_for_which_the_disk_has_no_room_are_kept_in_memory_and_counted_once(tmp_path: Path) -> None:
+    full = dict.fromkeys(DISK_QUEUES, f"{SPIDERS}.FullDisk")
+    with Site() as site:
+        site.answer("/robots.txt", robots(ALLOW, delay=0.5))
+        result = crawl(*(site.origin + path for path in PAGES), settings={"JOBDIR": str(tmp_path), **full})
+        assert sorted(pages(site)) == sorted(PAGES)
+    (error,) = result.lines("ERROR")
+    refused = result.stats["scheduler/unserializable"]
+    assert f"No space left on device): {refused} requests could not be stored and were kept in memory" in error
+    assert error.endswith("; 0 requests are lost")
+
+
+def test_an_empty_queue_that_cannot_end_on_a_full_disk_does_not_end_the_crawl(tmp_path: Path) -> None:
+    cannot_end = dict.fromkeys(DISK_QUEUES, f"{SPIDERS}.CannotEnd")
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        urls = [origin + path for path in PAGES[:3] for origin in site.origins]
+        result = crawl(*urls, settings={"JOBDIR": str(tmp_path), **cannot_end})
+    assert sorted(result.urls) == sorted(urls)
+    assert result.tracebacks == []

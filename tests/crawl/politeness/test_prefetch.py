@@ -153,3 +153,15 @@ def test_when_the_crawl_closes_fetches_are_cancelled_and_nobody_is_admitted(benc
     assert bench.robots.cancelled == 1
     bench.robots.end(waiting.url)
     assert (waiting.admitted, bench.clock.timers) == (0, 0)
+
+
+def test_on_a_busy_cpu_healthy_fetches_do_not_count_as_hanging(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prefetch, "process_time", lambda: 0.9 * bench.clock.now)
+    for number in range(200):
+        bench.add(number)
+    bench.clock.advance(prefetch.SLOW_AFTER + 0.3)
+    assert len(bench.robots.ends) == prefetch.MAX_RECENT
+    bench.clock.advance(10 * prefetch.SLOW_AFTER)
+    assert len(bench.robots.ends) == 2 * prefetch.MAX_RECENT

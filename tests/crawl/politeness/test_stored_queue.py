@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from scrapy import Request
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 from scrapy.utils.misc import build_from_crawler
 
-from scrapy_rep.politeness.stored_queue import OpenQueues, Rank, StoredQueue, UnreadableError
+from scrapy_rep.politeness.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 from tests.support.in_process import crawler_at_rest
 
 CRAWLER = crawler_at_rest()
@@ -139,3 +140,48 @@ def test_a_file_that_is_cut_off_loses_what_was_in_it_and_ends(tmp_path: Path) ->
             lost += error.lost
     assert popped == ["high", "start-1", "start-2", "low"]
     assert lost > 0
+
+
+class Files:
+    """Makes queues on disk while it has files left."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self.made: list[Any] = []
+
+    def make(self, _: Rank, path: str) -> Any:
+        if sum(not queue.f.closed for queue in self.made) >= self.left:
+            raise OSError(errno.EMFILE, "Too many open files")
+        self.made.append(build_from_crawler(PickleLifoDiskQueue, CRAWLER, path))
+        return self.made[-1]
+
+
+def test_a_queue_that_finds_no_file_left_takes_those_of_the_others(tmp_path: Path) -> None:
+    files, open_queues = Files(2), OpenQueues()
+    queues = [StoredQueue(files.make, f"{tmp_path}/{number}", open_queues) for number in range(5)]
+    for number, queue in enumerate(queues):
+        queue.push(Rank(0, False), request(str(number)))
+    assert [names(queue) for queue in queues] == [[str(number)] for number in range(5)]
+
+
+def test_a_process_without_any_file_left_loses_no_request(tmp_path: Path) -> None:
+    files = Files(1)
+    queue = StoredQueue(files.make, str(tmp_path / "origin"), OpenQueues())
+    queue.push(Rank(0, False), request("page"))
+    queue._queues[Rank(0, False)].close()
+    files.left = 0
+    with pytest.raises(OSError, match="Too many open files"):
+        queue.pop()
+    assert len(queue) == 1
+    files.left = 1
+    assert names(queue) == ["page"]
+
+
+def test_one_that_was_read_already_comes_first_when_a_later_crawl_goes_on(tmp_path: Path) -> None:
+    first = on_disk(tmp_path / "origin")
+    fill(first)
+    first.push(Rank(0, HEAD), request("read"))
+    priorities = first.close()
+    second = on_disk(tmp_path / "origin")
+    second.resume(Rank(priority, is_start) for priority in priorities for is_start in (HEAD, False, True))
+    assert names(second) == ["high", "read", *IN_ORDER[1:]]
