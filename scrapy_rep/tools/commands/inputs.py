@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import DIALECTS, Access, Origin, product_token
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools import files
+from scrapy_rep.tools.files import open_file, read_rest, require_text
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE: Final = 65_536  # octets: more is no URL
 _BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
+_NO_HOST: Final = re.compile(r"[^\w.~%!$&'()*+,;=:-]", re.ASCII)  # RFC 3986 section 3.2.2
 _OVERSIZE_FACTOR: Final = 4  # a body is fetched up to this multiple of the limit, to report its real size
 
 
@@ -67,9 +70,12 @@ def with_scheme(url: str) -> str:
 def origin_of(url: str) -> Origin:
     """Return the origin of *url*, which may be a bare host. Raises `InputError`."""
     try:
-        return Origin.from_url(with_scheme(url))
+        origin = Origin.from_url(with_scheme(url))
     except ValueError as error:
         raise InputError(f"{shown(url)}: {error}") from None
+    if wrong := _NO_HOST.search(origin.host):
+        raise InputError(f"{shown(url)}: no host contains {wrong[0]!r}")
+    return origin
 
 
 def token_of(agent: str) -> str:
@@ -109,10 +115,24 @@ def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tup
 
 
 def read_file(name: str) -> bytes:
-    """Return the content of the file *name*, of standard input for ``-``. Raises `InputError`."""
+    """Return the robots.txt in the file *name*, on standard input for ``-``. Raises `InputError`."""
+    body = _content_of(name)
+    check_text(name, body)
+    return body
+
+
+def _content_of(name: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return read_rest(sys.stdin.buffer) if name == "-" else files.read_file(Path(name))
     except (OSError, ValueError) as error:
+        raise unreadable(name, error) from None
+
+
+def check_text(name: str, body: bytes) -> None:
+    """Raise `InputError` if *body*, which the file *name* holds, is clearly no robots.txt, such as a gzip file."""
+    try:
+        require_text(body)
+    except OSError as error:
         raise unreadable(name, error) from None
 
 
@@ -126,8 +146,13 @@ def read_lines(name: str) -> Iterator[str]:
 
     Raises `InputError`, for a binary file too.
     """
+    return (line for _, line in numbered_lines(name))
+
+
+def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
+    """As `read_lines`, with the number of each line."""
     try:
-        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+        with nullcontext(sys.stdin.buffer) if name == "-" else open_file(Path(name)) as file:
             for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
                 if len(line) == _LONGEST_LINE or _BINARY.search(line):
                     source = "standard input" if name == "-" else name
@@ -135,7 +160,7 @@ def read_lines(name: str) -> Iterator[str]:
                 if number == 1:
                     line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901  # Notepad writes one
                 if line := line.strip():
-                    yield line.decode("utf-8", "surrogateescape")
+                    yield number, line.decode("utf-8", "surrogateescape")
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from None
 
@@ -176,13 +201,13 @@ def raise_for(problems: list[InputError]) -> None:
 
 
 def read_files(names: Iterable[str], found: Callable[[GivenFile], object]) -> list[InputError]:
-    """Hand each of *names* that is not a URL to *found*; return the problems of those that cannot be read."""
+    """Hand each of *names* that is not a URL to *found*, whatever it holds; return the problems of the others."""
     problems: list[InputError] = []
     for name in names:
         if is_url(name):
             continue
         try:
-            body = read_file(name)
+            body = _content_of(name)
         except InputError as error:
             problems.append(with_hint(error))
         else:

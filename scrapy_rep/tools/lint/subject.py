@@ -21,6 +21,7 @@ UNNAMED: Final = "any-other-crawler"
 
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
+_ARCHIVE: Final = "a WARC file"  # the groups in it are those of many files
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -39,6 +40,7 @@ _SIGNATURES: Final = (
     (b"MZ\x90\0", "a program"),
     (b"\xd0\xcf\x11\xe0", "an Office document"),
     (b"wOF", "a font"),
+    (b"WARC/", _ARCHIVE),
 )
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
 _MOST_CONTROLS: Final = 0.1  # of the octets of a text
@@ -113,24 +115,13 @@ class Subject:
     @cached_property
     def is_utf_16(self) -> bool:
         """Whether the body starts with a UTF-16 mark, or has a NUL next to nearly every letter."""
-        sample = self.body[:_SAMPLE]
-        if sample.startswith(_UTF_16):
-            return True
-        halves = sample[::2], sample[1::2]
-        return (
-            len(sample) > 8
-            and any(half.count(0) > 0.9 * len(half) for half in halves)
-            and any(half.count(0) < 0.1 * len(half) for half in halves)
-        )
+        return _is_utf_16(self.body[:_SAMPLE])
 
     @cached_property
     def binary_kind(self) -> str:
-        """What kind of binary file the body is, by its first octets; empty for text and where groups are."""
-        sample = self.body[:_SAMPLE]
-        controls = len(sample) - len(sample.translate(None, _CONTROLS))
-        kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
-        kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
-        return kind if kind and not (self.is_utf_16 or self.groups) else ""
+        """What kind of binary file the body is; empty for text and where groups are, if they are its own."""
+        kind = binary_kind(self.body)
+        return "" if kind != _ARCHIVE and self.groups else kind
 
     @property
     def is_error_page(self) -> bool:
@@ -157,6 +148,26 @@ class Subject:
         after_key = line.find(record.key) + len(record.key)
         at = line.find(record.value, after_key) if record.value else -1
         return self.column(record) if at < 0 else characters(line[:at]) + 1
+
+
+def binary_kind(body: bytes) -> str:
+    """What kind of binary file *body* is, by its first octets; empty for text."""
+    sample = body[:_SAMPLE]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
+    kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
+    return "" if _is_utf_16(sample) else kind
+
+
+def _is_utf_16(sample: bytes) -> bool:
+    if sample.startswith(_UTF_16):
+        return True
+    halves = sample[::2], sample[1::2]
+    return (
+        len(sample) > 8
+        and any(half.count(0) > 0.9 * len(half) for half in halves)
+        and any(half.count(0) < 0.1 * len(half) for half in halves)
+    )
 
 
 def characters(octets: bytes) -> int:

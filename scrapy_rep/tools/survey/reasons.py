@@ -9,7 +9,6 @@ _REASONS: Final = (
     (r"^FetchError: HTTP status (\d+)$", r"The server answers with HTTP status \1."),
     (r"^FetchError: truncated response|^ResponseDataLossError", "The server breaks off its answer."),
     (r"^FetchError: redirected", "The redirects take too long."),
-    (r"^not a site", "The name is not that of a web site."),
     (r"(?i)certificate|ssl|tls", "TLS or the server's certificate fails."),
     (r"^(CannotResolveHost|DNSLookup|UnknownHost)", "The name of the host is not known (DNS)."),
     (r"^(Download)?ConnectionRefused", "The server refuses the connection."),

@@ -116,9 +116,11 @@ def test_ours_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> Non
     assert (Log(path).is_intact, len(Log(path).runs)) == (True, 2)
 
 
-def test_ours_an_empty_log_holds_no_run(tmp_path: Path) -> None:
-    log = Log(write(tmp_path / "a.jsonl", end=b""))
-    assert (log.is_intact, notes(log)) == (True, [(0, "the log holds no run")])
+@pytest.mark.parametrize("content", [b"", b"\0" * 10_000, b"[[[[", b'{"event":"sta'])
+def test_ours_what_holds_no_run_is_no_intact_log(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.jsonl").write_bytes(content)
+    ((line, text),) = problems(Log(tmp_path / "a.jsonl"))
+    assert (line, text.startswith("the log holds no run: ")) == (0, True)
 
 
 BODY = b"User-agent: *\nDisallow: /\n"

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import audit
+from tests.support.command import command_here
 from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
 from tests.tools.audit.sample import EXCEPTION, RUN, SHOP, START, write
 
 
 def audited(*arguments: object) -> tuple[int, str]:
-    """The exit code and what is printed, in this process."""
-    parser, out = ArgumentParser(), io.StringIO()
-    audit.add_arguments(parser)
-    return audit.run(parser.parse_args([*map(str, arguments)]), Settings(), out), out.getvalue()
+    return command_here(audit, *map(str, arguments))
 
 
 @on_each_loop

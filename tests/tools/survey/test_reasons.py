@@ -20,7 +20,6 @@ from scrapy_rep.tools.survey.reasons import reason_for
         ("DownloadConnectionRefusedError: Connection was refused", "The server refuses the connection."),
         ("FetchError: truncated response", "The server breaks off its answer."),
         ("DownloadFailedError: [('SSL routines', '', 'x')]", "TLS or the server's certificate fails."),
-        ("not a site: x", "The name is not that of a web site."),
         ("No such file or directory", "No such file or directory"),
         ("X" * 500, "X" * 80),
     ],
