@@ -1,35 +1,28 @@
-"""Reads files that anyone may have made: within a bound, and without waiting for what may never come.
-
-Imports no Scrapy, and knows of robots.txt only that it is a text.
-"""
+"""Reads files that anyone may have made: within a bound, and without waiting for what may never come."""
 
 from __future__ import annotations
 
 import errno
 import stat
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from scrapy_rep.tools.lint.subject import binary_kind
+from scrapy_rep.protocol import GOOGLE
+from scrapy_rep.tools.lint.subject import Subject
 
 MOST_OCTETS: Final = 33_554_432
 """Octets of a file, or of one of its lines, that are read: no robots.txt is as large."""
 
 _START: Final = 1_024  # octets, more than tell what kind of file it is
+_subject = partial(Subject, dialect=GOOGLE, limit=None)
 _OF_THE_SHELL: Final = frozenset(map(Path, ("/dev", "/dev/fd", "/proc/self/fd")))  # as in diff <(…) FILE
 
 
-def refuse_pipe(path: Path) -> None:
-    """Raise ``OSError`` if there is no file at *path*, or a named pipe, whose writer may never come."""
+def open_file(path: Path) -> BinaryIO:
+    """Open the file at *path*. Raises ``OSError``, for a named pipe too: its writer may never come."""
     if stat.S_ISFIFO(path.stat().st_mode) and path.parent not in _OF_THE_SHELL:
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-
-
-def open_file(path: Path) -> BinaryIO:
-    """Open the file at *path*. Raises ``OSError``, for a named pipe too."""
-    refuse_pipe(path)
     return path.open("rb")
 
 
@@ -47,22 +40,17 @@ def read_rest(file: IO[bytes]) -> bytes:
     return body
 
 
-def lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of *file*; one of more than `MOST_OCTETS` in pieces."""
-    return iter(partial(file.readline, MOST_OCTETS), b"")
+def require_text(body: bytes) -> bytes:
+    """Return *body*. Raises ``OSError`` if it is clearly no text, such as a gzip file."""
+    if kind := _subject(body[:_START]).binary_kind:
+        raise OSError(errno.EINVAL, f"{kind}, not plain text")
+    return body
 
 
-def kind_of(path: Path) -> str:
+def binary_kind_at(path: Path) -> str:
     """What kind of binary file is at *path*; empty for text, and for what cannot be read."""
     try:
         with open_file(path) as file:
-            return binary_kind(file.read(_START))
+            return _subject(file.read(_START)).binary_kind
     except OSError:
         return ""
-
-
-def require_text(body: bytes) -> bytes:
-    """Return *body*. Raises ``OSError`` if it is clearly no text, such as a gzip file."""
-    if kind := binary_kind(body):
-        raise OSError(errno.EINVAL, f"{kind}, not plain text")
-    return body

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from scrapy_rep.policy.audit_log import INSERTED, NO_EVENT, NO_LINE, TOO_LONG, TORN, Line, read_events
-from scrapy_rep.tools.files import refuse_pipe
+from scrapy_rep.tools.files import open_file
 
 from .bodies import Bodies
 from .fields import Fields
@@ -63,7 +63,7 @@ class Log:
         self.runs_left_out = 0
         self.bodies = Bodies(bodies) if bodies else None
         self._unread: Line | None = None
-        refuse_pipe(path)
+        open_file(path).close()  # which refuses what the loop would wait for
         for line in read_events(path):
             self._add(line)
         self._end()

@@ -32,7 +32,6 @@ from .inputs import (
     GivenFile,
     InputError,
     check_names,
-    check_text,
     fetch_settings,
     fetch_urls,
     is_url,
@@ -129,9 +128,7 @@ class _Comparison:
         self._files: dict[str, GivenFile] = {}
 
     def keep(self, file: GivenFile) -> None:
-        """Take one of the two files. Raises `InputError` for an unreachable one, and for a binary file."""
-        if not file.url:
-            check_text(file.name, file.body)
+        """Take one of the two files. Raises `InputError` for an unreachable one, whose rules are unknown."""
         if file.access is Access.UNREACHABLE:
             raise InputError(f"{file.name} is unreachable: status {file.status}")
         self._files[file.name] = file

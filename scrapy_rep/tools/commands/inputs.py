@@ -114,25 +114,15 @@ def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tup
     return [(token,) for token in dict.fromkeys(map(token_of, given))]
 
 
-def read_file(name: str) -> bytes:
+Check = Callable[[bytes], bytes]
+"""Returns what a file holds, or raises ``OSError``: `require_text`, or ``bytes``, which takes whatever it is."""
+
+
+def read_file(name: str, check: Check = require_text) -> bytes:
     """Return the robots.txt in the file *name*, on standard input for ``-``. Raises `InputError`."""
-    body = _content_of(name)
-    check_text(name, body)
-    return body
-
-
-def _content_of(name: str) -> bytes:
     try:
-        return read_rest(sys.stdin.buffer) if name == "-" else files.read_file(Path(name))
+        return check(read_rest(sys.stdin.buffer) if name == "-" else files.read_file(Path(name)))
     except (OSError, ValueError) as error:
-        raise unreadable(name, error) from None
-
-
-def check_text(name: str, body: bytes) -> None:
-    """Raise `InputError` if *body*, which the file *name* holds, is clearly no robots.txt, such as a gzip file."""
-    try:
-        require_text(body)
-    except OSError as error:
         raise unreadable(name, error) from None
 
 
@@ -175,15 +165,16 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def read_all(
-    names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int
-) -> None:
+    names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int,
+    check: Check = require_text,
+) -> None:  # fmt: skip
     """Hand each robots.txt in *names* to *found*: files first, in order, then URLs as they arrive.
 
     *limit* is the number of octets that will be parsed. Raises `InputError` for those that cannot be read, after
     all others have been handed over.
     """
     names = list(names)
-    problems = read_files(names, found)
+    problems = read_files(names, found, check)
     if any(map(is_url, names)):
         from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
@@ -200,14 +191,16 @@ def raise_for(problems: list[InputError]) -> None:
         raise InputError("; ".join(map(str, problems)))
 
 
-def read_files(names: Iterable[str], found: Callable[[GivenFile], object]) -> list[InputError]:
-    """Hand each of *names* that is not a URL to *found*, whatever it holds; return the problems of the others."""
+def read_files(
+    names: Iterable[str], found: Callable[[GivenFile], object], check: Check = require_text
+) -> list[InputError]:
+    """Hand each of *names* that is not a URL to *found*; return the problems of those that cannot be read."""
     problems: list[InputError] = []
     for name in names:
         if is_url(name):
             continue
         try:
-            body = _content_of(name)
+            body = read_file(name, check)
         except InputError as error:
             problems.append(with_hint(error))
         else:

@@ -30,7 +30,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.files import kind_of
+from scrapy_rep.tools.files import binary_kind_at
 from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
 from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
@@ -124,9 +124,9 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
 
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     folder = Path(arguments.files)
-    kinds = {path: kind_of(path) for path in files_in(folder)}
-    invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
+    kinds = {path: binary_kind_at(path) for path in files_in(folder)}
     paths = [path for path, kind in kinds.items() if not kind]
+    invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
     survey = _Survey(arguments, len(paths), invalid)
     left = survey.without_earlier(paths, lambda path: site_of(folder, path))
     records = measure_files(folder, left, parsed.dialect, parsed.max_size)
@@ -246,14 +246,7 @@ class _Survey:
         self._progress.clear()
         self.folder.close()
         now, folder = datetime.now().astimezone(), self.folder
-        page = report(
-            totals,
-            now,
-            expected=self._expected,
-            invalid=self._invalid,
-            records=folder.records(),
-            body=folder.body,
-        )
+        page = report(totals, now, expected=self._expected, records=folder.records(), body=folder.body)
         folder.page.write_text(page, encoding="utf-8")
         self._write_tables()
         out.write(f"{self._counts()}\n{self.folder.page}\n")

@@ -115,13 +115,24 @@ class Subject:
     @cached_property
     def is_utf_16(self) -> bool:
         """Whether the body starts with a UTF-16 mark, or has a NUL next to nearly every letter."""
-        return _is_utf_16(self.body[:_SAMPLE])
+        sample = self.body[:_SAMPLE]
+        if sample.startswith(_UTF_16):
+            return True
+        halves = sample[::2], sample[1::2]
+        return (
+            len(sample) > 8
+            and any(half.count(0) > 0.9 * len(half) for half in halves)
+            and any(half.count(0) < 0.1 * len(half) for half in halves)
+        )
 
     @cached_property
     def binary_kind(self) -> str:
-        """What kind of binary file the body is; empty for text and where groups are, if they are its own."""
-        kind = binary_kind(self.body)
-        return "" if kind != _ARCHIVE and self.groups else kind
+        """What kind of binary file the body is, by its first octets; empty for text, and where it has groups."""
+        sample = self.body[:_SAMPLE]
+        controls = len(sample) - len(sample.translate(None, _CONTROLS))
+        kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
+        kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
+        return kind if kind and not (self.is_utf_16 or (self.groups and kind != _ARCHIVE)) else ""
 
     @property
     def is_error_page(self) -> bool:
@@ -148,26 +159,6 @@ class Subject:
         after_key = line.find(record.key) + len(record.key)
         at = line.find(record.value, after_key) if record.value else -1
         return self.column(record) if at < 0 else characters(line[:at]) + 1
-
-
-def binary_kind(body: bytes) -> str:
-    """What kind of binary file *body* is, by its first octets; empty for text."""
-    sample = body[:_SAMPLE]
-    controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
-    kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
-    return "" if _is_utf_16(sample) else kind
-
-
-def _is_utf_16(sample: bytes) -> bool:
-    if sample.startswith(_UTF_16):
-        return True
-    halves = sample[::2], sample[1::2]
-    return (
-        len(sample) > 8
-        and any(half.count(0) > 0.9 * len(half) for half in halves)
-        and any(half.count(0) < 0.1 * len(half) for half in halves)
-    )
 
 
 def characters(octets: bytes) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from scrapy_rep.protocol import Origin
-from scrapy_rep.tools.files import lines_of, read_file
+from scrapy_rep.tools.files import MOST_OCTETS, read_file
 
 from .crawlers import Treatment
 
@@ -127,7 +128,7 @@ class SurveyFolder:
         if not self.is_used:
             return
         with self._records_path.open("r+b") as file:
-            for line in lines_of(file):
+            for line in iter(partial(file.readline, MOST_OCTETS), b""):
                 if not line.endswith(b"\n"):
                     file.truncate(self._records_path.stat().st_size - len(line))
         yield from self.records()
@@ -140,7 +141,7 @@ class SurveyFolder:
         """All records, each with its position, which `record_at` takes. Raises as `records` does."""
         position = 0
         with self._records_path.open("rb") as file:
-            for number, line in enumerate(lines_of(file), start=1):
+            for number, line in enumerate(iter(partial(file.readline, MOST_OCTETS), b""), start=1):
                 yield position, self._record_in(line, number)
                 position += len(line)
 

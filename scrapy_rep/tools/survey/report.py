@@ -24,13 +24,10 @@ def report(
     when: datetime,
     *,
     expected: int,
-    invalid: int = 0,
     records: Iterable[SiteRecord] = (),
     body: Body = no_body,
 ) -> str:
     """Return the page about *totals*, which says so when they cover fewer than the *expected* sites.
-
-    *invalid* lines and files are mentioned; they are no sites.
 
     It lists the sites of *records*, with the robots.txt that *body* returns for each.
     """
@@ -38,7 +35,6 @@ def report(
     index, chunks = explorer_of(records, body, _tags(similar))
     return page_template(__package__).render(
         figures(totals, similar, when, expected=expected),
-        invalid=invalid,
         index=index,
         chunks=chunks,
         not_listed=max(totals.sites - MOST_SITES, 0),

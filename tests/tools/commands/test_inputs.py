@@ -83,7 +83,7 @@ def test_a_file_larger_than_any_robots_txt_is_refused(
     [
         (gzip.compress(RULES, mtime=0), "a gzip file"),
         (b"WARC/1.0\r\n\r\n" + RULES, "a WARC file"),
-        (b"\x89PNG\r\n\x1a\n" + RULES, "a PNG image"),
+        (b"\x89PNG\r\n\x1a\n\0\1", "a PNG image"),
         (b"\0" * 300, "a binary file"),
     ],
 )
