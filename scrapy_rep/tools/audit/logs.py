@@ -102,6 +102,10 @@ class Log:
             self.problems.add(number, "the log does not begin with the start of a run: its beginning is missing")
         elif self.runs[-1].end is not None and not self.runs_left_out:
             self.problems.add(number, "the line follows the end of its run: it was added later")
+        if kind == "decision" and not self.runs[-1].has_answer_for(event):
+            self.problems.add(
+                number, "no event before has the robots.txt of this decision: it was removed or changed"
+            )
         self.runs[-1].add(kind, event)
         if kind == "robots" and self.bodies and (problem := self.bodies.check(event.text("sha256"))):
             self.problems.add(number, problem)

@@ -116,7 +116,7 @@ against      2  excepted  https://shop.example.com  Disallow: /api/
 
 def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, b'{"event":"sta', end=b""))
-    assert (code, ":10: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
+    assert (code, ":11: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
 
 
 def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_ours_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown
 ) -> None:
     log = write(tmp_path / "a.jsonl", *RUN)
     code, out = audited(tmp_path / "none", log, tmp_path)
-    assert (code, f"{log}: 9 lines, intact" in out) == (2, True)
+    assert (code, f"{log}: 10 lines, intact" in out) == (2, True)
     assert capsys.readouterr().err.splitlines() == [
         f"scrapy robots audit: {tmp_path / 'none'}: No such file or directory",
         f"scrapy robots audit: {tmp_path}: Is a directory",
