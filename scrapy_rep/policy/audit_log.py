@@ -41,6 +41,7 @@ _Item = dict[str, Any] | tuple[Path, bytes] | None
 _GATHER: Final = 0.2  # seconds for which events are gathered before they are written
 _CLOSE_TIMEOUT: Final = 10.0  # seconds that the end of a crawl waits for the disk
 _LONGEST: Final = 16_777_216  # octets of a line that is read as an event
+_MOST_PIECES: Final = 8  # of that length in a line: what is behind a longer one is not read, as it may never end
 _MAX_WAITING: Final = 200_000  # events and bodies that a slow disk may leave in memory
 _MAX_FILES: Final = 100  # logs of one path that one process writes at the same time
 _TAIL: Final = 65_536  # octets that are read first to find the last line of a file
@@ -231,11 +232,13 @@ def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, str, bool]]:
     """Each line without its end, its SHA-256, and whether it has an end; None for a line that is too long."""
     while text := file.readline(_LONGEST):
         line, digest = text.removesuffix(b"\n"), sha256(text.removesuffix(b"\n"))
-        is_long = False
-        while not text.endswith(b"\n") and (text := file.readline(_LONGEST)):
+        pieces = 1
+        while not text.endswith(b"\n") and pieces < _MOST_PIECES and (text := file.readline(_LONGEST)):
             digest.update(text.removesuffix(b"\n"))
-            is_long = True
-        yield None if is_long else line, digest.hexdigest(), text.endswith(b"\n")
+            pieces += 1
+        yield line if pieces == 1 else None, digest.hexdigest(), text.endswith(b"\n")
+        if pieces == _MOST_PIECES:
+            return
 
 
 def _event(text: bytes | None) -> Mapping[str, Any] | None:

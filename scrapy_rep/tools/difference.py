@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrapy_rep.protocol import Dialect, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import Dialect, Verdict, parse
 from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.plain_pattern import patterns_of
 
@@ -63,7 +63,11 @@ class Difference:
         wildcards = octets = 0
         for agent, *files in self._files:
             for file in files:
-                patterns = [*_patterns(file, agent)]
+                patterns = [
+                    pattern
+                    for rule in file.rules(agent)
+                    for pattern in patterns_of(rule.value, allow=rule.allow, dialect=file.dialect)
+                ]
                 found.update(dict.fromkeys(_paths(patterns)))
                 wildcards += sum(len(pattern.pieces) > 1 or pattern.anchored for pattern in patterns)
                 octets += len(file.body)
@@ -71,11 +75,6 @@ class Difference:
         most = max(matches // (wildcards + 1), _FEWEST_PATHS)
         step = -(-len(found) // most)
         return list(found)[::step], len(found)
-
-
-def _patterns(file: RobotsTxt, agent: str) -> Iterator[Pattern]:
-    for rule in file.rules(agent):
-        yield from patterns_of(rule.value, allow=rule.allow, dialect=file.dialect)
 
 
 def _paths(patterns: Iterable[Pattern]) -> Iterator[str]:

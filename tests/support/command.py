@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from scrapy.cmdline import execute
+from scrapy.settings import Settings
 
 from .crawl import PROCESSES
 
@@ -28,6 +33,13 @@ _ROOT = Path(__file__).parents[2]
 def robots_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
     """As `scrapy_command`, for ``scrapy robots``."""
     return scrapy_command(folder, "robots", *arguments, given=given)
+
+
+def command_here(command: ModuleType, *arguments: str, **settings: Any) -> tuple[int, str]:
+    """The exit code of the sub-command in this module, and what it prints, in this process."""
+    parser, out = ArgumentParser(), io.StringIO()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(arguments), Settings(settings), out), out.getvalue()
 
 
 def scrapy_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:

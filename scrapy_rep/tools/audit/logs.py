@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from scrapy_rep.policy.audit_log import INSERTED, NO_EVENT, NO_LINE, TOO_LONG, TORN, Line, read_events
+from scrapy_rep.tools.files import open_file
 
 from .bodies import Bodies
 from .fields import Fields
@@ -62,6 +63,7 @@ class Log:
         self.runs_left_out = 0
         self.bodies = Bodies(bodies) if bodies else None
         self._unread: Line | None = None
+        open_file(path).close()  # which refuses what the loop would wait for
         for line in read_events(path):
             self._add(line)
         self._end()
@@ -100,6 +102,10 @@ class Log:
             self.problems.add(number, "the log does not begin with the start of a run: its beginning is missing")
         elif self.runs[-1].end is not None and not self.runs_left_out:
             self.problems.add(number, "the line follows the end of its run: it was added later")
+        if kind == "decision" and not self.runs[-1].has_answer_for(event):
+            self.problems.add(
+                number, "no event before has the robots.txt of this decision: it was removed or changed"
+            )
         self.runs[-1].add(kind, event)
         if kind == "robots" and self.bodies and (problem := self.bodies.check(event.text("sha256"))):
             self.problems.add(number, problem)
@@ -126,9 +132,11 @@ class Log:
             self.notes.add(self._unread.number, "the last line is torn: the process was killed while it wrote it")
             self._unread = None
         self._settle_unread(None)
-        if not self.runs:
-            self.notes.add(0, "the log holds no run")
-        elif self.runs[-1].end is None and not self.runs_left_out:
+        if self.is_intact and not self.runs:
+            self.problems.add(
+                0, "the log holds no run: its lines were removed or overwritten, or it never was a log"
+            )
+        elif self.runs and self.runs[-1].end is None and not self.runs_left_out:
             self.notes.add(self.lines, "the last run has no end: it still goes on, or its process was killed")
             self._check_sums(self.lines)
 

@@ -32,6 +32,7 @@ _SETTINGS: Final = {
 }
 _ACCESSES: Final = tuple(access.value for access in Access)
 MOST_SITES: Final = 20_000
+_MOST_ANSWERS: Final = 200_000  # robots.txt files of a run that are told apart
 
 
 class Group(NamedTuple):
@@ -108,6 +109,7 @@ class Run:
         self._lines: Counter[str] = Counter()
         self._summed: Counter[str] = Counter()
         self._at_end: Counter[str] = Counter()
+        self._answers: set[int] = set()  # hashes of origins and SHA-256
 
     @property
     def counts(self) -> dict[str, int]:
@@ -155,9 +157,16 @@ class Run:
 
     def _robots(self, event: Fields) -> None:
         access, origin = event.text("access"), event.text("origin")
+        if len(self._answers) < _MOST_ANSWERS:
+            self._answers.add(hash((origin, event.text("sha256"))))
         self.robots[access if access in _ACCESSES else ""] += 1
         if access == Access.UNREACHABLE.value:
             self.unreachable.add((origin, event.text("error")), 1)
+
+    def has_answer_for(self, decision: Fields) -> bool:
+        """Whether an event before names the robots.txt that *decision* rests on; if it does, and is known."""
+        answer = hash((decision.text("origin"), decision.text("sha256")))
+        return answer in self._answers or not decision.text("source") or len(self._answers) == _MOST_ANSWERS
 
     def _sums(self, event: Fields) -> None:
         for each in event.tables("counts"):

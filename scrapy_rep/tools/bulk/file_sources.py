@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.tools.survey.records import SurveyFolder, file_name, read_file
+from scrapy_rep.tools.files import read_file, require_text
+from scrapy_rep.tools.survey.records import SurveyFolder, file_name
 
 from .sources import Known, Missing, SourceError
 
@@ -29,7 +31,7 @@ class FileSource:
     def get(self, origin: Origin) -> Known | Missing:
         """As `Source.get`."""
         for name in _names(origin):
-            found = _read(self._folder / name)
+            found = _read(self._folder / name, require_text)
             if found is not Missing.NO_FILE:
                 return found
         return Missing.NO_FILE
@@ -44,9 +46,9 @@ def _names(origin: Origin) -> list[str]:
     return [*exact, host, f"{host}.txt"] if is_common else exact
 
 
-def _read(path: Path) -> Known | Missing:
+def _read(path: Path, checked: Callable[[bytes], bytes]) -> Known | Missing:
     try:
-        return Known(Access.SUCCESSFUL, read_file(path))
+        return Known(Access.SUCCESSFUL, checked(read_file(path)))
     except (FileNotFoundError, NotADirectoryError):
         return Missing.NO_FILE
     except (OSError, ValueError):
@@ -70,4 +72,6 @@ class SurveySource:
     def get(self, origin: Origin) -> Known | Missing:
         """As `Source.get`."""
         access = self._without_file.get(str(origin))
-        return _read(self._files / file_name(origin)) if access is None else Known(access)
+        if access is not None:
+            return Known(access)
+        return _read(self._files / file_name(origin), bytes)  # whatever the site serves

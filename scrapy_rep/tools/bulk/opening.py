@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.survey.records import SurveyFolder
 
 from .file_sources import FileSource, SurveySource
@@ -21,7 +22,7 @@ def open_source(path: Path, reading: Reading | None = None) -> Source:
     try:
         if path.is_dir():
             return SurveySource(path) if _is_survey(path) else FileSource(path)
-        with path.open("rb") as file:
+        with open_file(path) as file:
             start = file.read(len(_SQLITE))
     except (OSError, ValueError) as error:
         raise SourceError(f"{path}: {getattr(error, 'strerror', None) or error}") from None

@@ -8,8 +8,12 @@ import lzma
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from io import BufferedReader
+from itertools import chain
 from typing import IO, Final, cast
+
+from scrapy_rep.tools.files import require_text
 
 from .verdicts import LONGEST_URL
 
@@ -41,15 +45,14 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the content of *file* in pieces of whole lines, each with its LF, without a byte order mark.
 
     Of a line that is longer than any URL the start is kept, which is too long for one, too. Raises what reading
-    raises.
+    raises, and ``OSError`` for a binary file.
     """
     rest = b""
     is_skipping = False  # the end of a line that is too long
-    mark = BOM_UTF8  # Notepad writes one at the start of a file
-    while block := file.read(CHUNK):
-        block, mark = block.removeprefix(mark), b""
+    first = require_text(file.read(CHUNK)).removeprefix(BOM_UTF8)  # Notepad writes one
+    for block in chain([first], iter(partial(file.read, CHUNK), b"")):
         if is_skipping:
-            _, end, block = block.partition(b"\n")
+            _, end, block = block.partition(b"\n")  # noqa: PLW2901
             is_skipping = not end
         whole, end, rest = (rest + block).rpartition(b"\n")
         if end:

@@ -31,6 +31,7 @@ from scrapy_rep.tools.bulk.lines import FORMATS, UNKNOWN, WORDS, Key, Task
 from scrapy_rep.tools.bulk.reading import Damaged, chunks, decompressed
 from scrapy_rep.tools.bulk.sources import Reading, SourceError
 from scrapy_rep.tools.bulk.verdicts import Rules
+from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
@@ -135,7 +136,7 @@ def _opened(name: str) -> Iterator[BufferedReader]:
         if name == "-":
             yield cast("BufferedReader", sys.stdin.buffer)
         else:
-            with Path(name).open("rb") as file:
+            with open_file(Path(name)) as file:
                 yield file
     except Damaged as error:
         raise InputError(f"{name}: damaged, or cut off: {error}") from None

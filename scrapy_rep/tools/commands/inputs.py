@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import DIALECTS, Access, Origin, product_token
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools import files
+from scrapy_rep.tools.files import open_file, read_rest, require_text
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE: Final = 65_536  # octets: more is no URL
 _BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
+_NO_HOST: Final = re.compile(r"[^\w.~%!$&'()*+,;=:-]", re.ASCII)  # RFC 3986 section 3.2.2
 _OVERSIZE_FACTOR: Final = 4  # a body is fetched up to this multiple of the limit, to report its real size
 
 
@@ -67,9 +70,12 @@ def with_scheme(url: str) -> str:
 def origin_of(url: str) -> Origin:
     """Return the origin of *url*, which may be a bare host. Raises `InputError`."""
     try:
-        return Origin.from_url(with_scheme(url))
+        origin = Origin.from_url(with_scheme(url))
     except ValueError as error:
         raise InputError(f"{shown(url)}: {error}") from None
+    if wrong := _NO_HOST.search(origin.host):
+        raise InputError(f"{shown(url)}: no host contains {wrong[0]!r}")
+    return origin
 
 
 def token_of(agent: str) -> str:
@@ -108,10 +114,14 @@ def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tup
     return [(token,) for token in dict.fromkeys(map(token_of, given))]
 
 
-def read_file(name: str) -> bytes:
-    """Return the content of the file *name*, of standard input for ``-``. Raises `InputError`."""
+Check = Callable[[bytes], bytes]
+"""Returns what a file holds, or raises ``OSError``: `require_text`, or ``bytes``, which takes whatever it is."""
+
+
+def read_file(name: str, check: Check = require_text) -> bytes:
+    """Return the robots.txt in the file *name*, on standard input for ``-``. Raises `InputError`."""
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return check(read_rest(sys.stdin.buffer) if name == "-" else files.read_file(Path(name)))
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from None
 
@@ -126,8 +136,13 @@ def read_lines(name: str) -> Iterator[str]:
 
     Raises `InputError`, for a binary file too.
     """
+    return (line for _, line in numbered_lines(name))
+
+
+def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
+    """As `read_lines`, with the number of each line."""
     try:
-        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+        with nullcontext(sys.stdin.buffer) if name == "-" else open_file(Path(name)) as file:
             for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
                 if len(line) == _LONGEST_LINE or _BINARY.search(line):
                     source = "standard input" if name == "-" else name
@@ -135,7 +150,7 @@ def read_lines(name: str) -> Iterator[str]:
                 if number == 1:
                     line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901  # Notepad writes one
                 if line := line.strip():
-                    yield line.decode("utf-8", "surrogateescape")
+                    yield number, line.decode("utf-8", "surrogateescape")
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from None
 
@@ -150,15 +165,16 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def read_all(
-    names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int
-) -> None:
+    names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int,
+    check: Check = require_text,
+) -> None:  # fmt: skip
     """Hand each robots.txt in *names* to *found*: files first, in order, then URLs as they arrive.
 
     *limit* is the number of octets that will be parsed. Raises `InputError` for those that cannot be read, after
     all others have been handed over.
     """
     names = list(names)
-    problems = read_files(names, found)
+    problems = read_files(names, found, check)
     if any(map(is_url, names)):
         from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
@@ -175,14 +191,16 @@ def raise_for(problems: list[InputError]) -> None:
         raise InputError("; ".join(map(str, problems)))
 
 
-def read_files(names: Iterable[str], found: Callable[[GivenFile], object]) -> list[InputError]:
+def read_files(
+    names: Iterable[str], found: Callable[[GivenFile], object], check: Check = require_text
+) -> list[InputError]:
     """Hand each of *names* that is not a URL to *found*; return the problems of those that cannot be read."""
     problems: list[InputError] = []
     for name in names:
         if is_url(name):
             continue
         try:
-            body = read_file(name)
+            body = read_file(name, check)
         except InputError as error:
             problems.append(with_hint(error))
         else:

@@ -184,7 +184,7 @@ class _Run:
                 problems.append(with_hint(unreadable(name, error)))
         try:
             if others:
-                read_all(others, settings or _defaults(), self._lint, self._linter.limit or MAX_SIZE)
+                read_all(others, settings or _defaults(), self._lint, self._linter.limit or MAX_SIZE, bytes)
         except InputError as error:
             problems.append(error)
         raise_for(problems)

@@ -18,17 +18,19 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.files import binary_kind_at
 from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
 from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
@@ -36,7 +38,7 @@ from scrapy_rep.tools.survey.tables import WITHOUT_PYARROW, can_write_parquet, w
 from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
 
 from . import FAILED, OK
-from .inputs import WITHOUT_JINJA2, InputError, origin_of, read_lines
+from .inputs import WITHOUT_JINJA2, InputError, numbered_lines, origin_of
 from .terminal import Pace, Progress, print_error
 
 try:
@@ -56,6 +58,7 @@ T = TypeVar("T")
 
 _FOLDER: Final = "robots-survey"
 _HOSTS_WORTH_PROCESSES: Final = 100
+_MOST_NAMED: Final = 10  # lines and files that are invalid
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -121,8 +124,10 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
 
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     folder = Path(arguments.files)
-    paths = files_in(folder)
-    survey = _Survey(arguments, len(paths))
+    kinds = {path: binary_kind_at(path) for path in files_in(folder)}
+    paths = [path for path, kind in kinds.items() if not kind]
+    invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
+    survey = _Survey(arguments, len(paths), invalid)
     left = survey.without_earlier(paths, lambda path: site_of(folder, path))
     records = measure_files(folder, left, parsed.dialect, parsed.max_size)
     located = (
@@ -139,15 +144,13 @@ def _relative(path: Path, folder: str) -> str:
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
-    origins, unusable = _origins(arguments)
-    survey = _Survey(arguments, len(origins) + len(unusable))
-    unusable = survey.without_earlier(unusable, lambda record: record.site)
+    origins, invalid = _origins(arguments)
+    survey = _Survey(arguments, len(origins), invalid)
     origins = survey.without_earlier(origins, str)
 
     def fetch_all() -> None:
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-        survey.add_all(unusable)
         if not origins:
             return
         processes = None if len(origins) >= _HOSTS_WORTH_PROCESSES else 0
@@ -166,9 +169,17 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
 
 
 class _Survey:
-    """A survey under way: writes the records, adds them up, shows progress, and writes the report."""
+    """A survey under way: writes the records, adds them up, shows progress, and writes the report.
 
-    def __init__(self, arguments: Namespace, sites: int) -> None:
+    *invalid* says what is wrong with each line that names no site, and with each file that is no text: they are
+    named, and count nowhere.
+    """
+
+    def __init__(self, arguments: Namespace, sites: int, invalid: Sequence[str]) -> None:
+        for problem in invalid[:_MOST_NAMED]:
+            print_error("survey", problem)
+        if len(invalid) > _MOST_NAMED:
+            print_error("survey", f"{len(invalid) - _MOST_NAMED:,} more are invalid")
         if not sites:
             raise InputError("nothing to survey: name sites, --from-file or --files")
         self.folder = SurveyFolder(Path(arguments.out))
@@ -178,7 +189,7 @@ class _Survey:
                 " another folder"
             )
         self._tables = {"csv": arguments.csv, "parquet": arguments.parquet}
-        self._totals = Totals()
+        self._totals, self._invalid = Totals(), len(invalid)
         self._earlier: Counter[str] = Counter()
         if arguments.resume:
             self._add_earlier()
@@ -224,6 +235,7 @@ class _Survey:
         return (
             f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
             f" {totals.kinds[UNREACHABLE]:,} unreachable"
+            + (f", {self._invalid:,} invalid" if self._invalid else "")
         )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:
@@ -247,19 +259,18 @@ class _Survey:
             write_parquet(self.folder.records(), self.folder.page.with_suffix(".parquet"))
 
 
-def _origins(arguments: Namespace) -> tuple[list[Origin], list[SiteRecord]]:
-    """Return the origins to fetch, each once, and records of what is not a site."""
-    sites = [*arguments.sites]
-    if arguments.from_file:
-        sites += [line.rpartition(",")[2].strip() for line in read_lines(arguments.from_file) if line[0] != "#"]
+def _origins(arguments: Namespace) -> tuple[list[Origin], list[str]]:
+    """Return the origins to fetch, each once, and what is wrong with the others, with their lines."""
+    lines = numbered_lines(arguments.from_file) if arguments.from_file else ()
+    listed = ((number, line.rpartition(",")[2].strip()) for number, line in lines if line[0] != "#")
     origins: dict[Origin, None] = {}
-    unusable = []
-    for site in dict.fromkeys(sites):
+    invalid = []
+    for number, site in chain(((0, site) for site in arguments.sites), listed):
         try:
             origins[origin_of(site)] = None
         except InputError as error:  # noqa: PERF203
-            unusable.append(SiteRecord(site=shown(site), access="unreachable", problem=f"not a site: {error}"))
-    return [*origins], unusable
+            invalid.append(f"{arguments.from_file}:{number}: {error}" if number else str(error))
+    return [*origins], invalid
 
 
 def _measure(arguments: dict[str, Any]) -> SiteRecord:

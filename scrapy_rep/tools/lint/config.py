@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.tools.files import read_file
 
 from . import CODES
 from .finding import Finding, Severity
@@ -116,7 +117,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except ImportError:
         raise ValueError("reading TOML takes Python 3.11 or newer: use the options of the command") from None
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad writes a BOM
+        return tomllib.loads(read_file(path).decode("utf-8-sig"))  # Notepad writes a BOM
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from error
 

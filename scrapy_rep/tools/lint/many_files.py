@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from scrapy_rep.tools.files import read_file
 from scrapy_rep.tools.processes import map_in_processes
 
 from .config import Config, matches_path
@@ -54,7 +55,7 @@ def lint_files(linter: FileLinter, names: Sequence[str]) -> Iterator[tuple[str, 
 
 def _lint_file(linter: FileLinter, name: str) -> tuple[str, LintedFile | OSError]:
     try:
-        return name, linter.lint(name, Path(name).read_bytes())
+        return name, linter.lint(name, read_file(Path(name)))
     except ValueError as error:  # a NUL in the name
         return name, OSError(0, str(error))
     except OSError as error:

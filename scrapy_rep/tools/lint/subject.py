@@ -21,6 +21,7 @@ UNNAMED: Final = "any-other-crawler"
 
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
+_ARCHIVE: Final = "a WARC file"  # the groups in it are those of many files
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -39,6 +40,7 @@ _SIGNATURES: Final = (
     (b"MZ\x90\0", "a program"),
     (b"\xd0\xcf\x11\xe0", "an Office document"),
     (b"wOF", "a font"),
+    (b"WARC/", _ARCHIVE),
 )
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
 _MOST_CONTROLS: Final = 0.1  # of the octets of a text
@@ -125,12 +127,12 @@ class Subject:
 
     @cached_property
     def binary_kind(self) -> str:
-        """What kind of binary file the body is, by its first octets; empty for text and where groups are."""
+        """What kind of binary file the body is, by its first octets; empty for text, and where it has groups."""
         sample = self.body[:_SAMPLE]
         controls = len(sample) - len(sample.translate(None, _CONTROLS))
         kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
         kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
-        return kind if kind and not (self.is_utf_16 or self.groups) else ""
+        return kind if kind and not (self.is_utf_16 or (self.groups and kind != _ARCHIVE)) else ""
 
     @property
     def is_error_page(self) -> bool:

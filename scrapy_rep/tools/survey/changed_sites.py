@@ -84,9 +84,7 @@ def item_of(change: SiteChange, old: SurveyFolder, new: SurveyFolder, left: int)
         return Item(facts, marks)
     bodies = [_body(folder, record) for folder, record in zip((old, new), change.files, strict=True)]
     if bodies[0] is None or bodies[1] is None:
-        return Item(
-            facts, marks, "The files are not both in the folders of the surveys, or they have changed since."
-        )
+        return Item(facts, marks, _NOT_THERE)
     if left <= 0:
         return Item(facts, marks, _NO_ROOM)
     source = [*changed_lines(bodies[0], bodies[1])]

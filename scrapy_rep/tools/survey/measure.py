@@ -15,11 +15,12 @@ from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.files import read_file
 from scrapy_rep.tools.lint import Finding, findings_in, subject_of
 from scrapy_rep.tools.processes import map_in_processes
 
 from .crawlers import Treatments
-from .records import Counts, SiteRecord, read_file
+from .records import Counts, SiteRecord
 from .signals import CONTROL_TOKENS, answers_in, signal_lines
 from .sketch import sketch
 

@@ -9,7 +9,6 @@ _REASONS: Final = (
     (r"^HTTP status (\d+)$", r"The server answers with HTTP status \1."),
     (r"^truncated response", "The server breaks off its answer."),
     (r"^redirected", "The redirects take too long."),
-    (r"^not a site", "The name is not that of a web site."),
     (r"refused|Connect call failed", "The server refuses the connection."),
     (r"(?i)certificate|ssl|tls", "TLS or the server's certificate fails."),
     (r"DNS|hostname", "The name of the host is not known (DNS)."),

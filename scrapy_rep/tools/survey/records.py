@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from scrapy_rep.protocol import Origin
+from scrapy_rep.tools.files import MOST_OCTETS, read_file
 
 from .crawlers import Treatment
 
 Counts = dict[str, int]
 _LONGEST_NAME: Final = 200  # octets
-_MOST_OCTETS: Final = 33_554_432  # read of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class SurveyFolder:
         if not self.is_used:
             return
         with self._records_path.open("r+b") as file:
-            for line in file:
+            for line in iter(partial(file.readline, MOST_OCTETS), b""):
                 if not line.endswith(b"\n"):
                     file.truncate(self._records_path.stat().st_size - len(line))
         yield from self.records()
@@ -141,7 +141,7 @@ class SurveyFolder:
         """All records, each with its position, which `record_at` takes. Raises as `records` does."""
         position = 0
         with self._records_path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, MOST_OCTETS), b""), start=1):
                 yield position, self._record_in(line, number)
                 position += len(line)
 
@@ -194,11 +194,3 @@ def file_name(origin: Origin) -> str:
     if len(name) > _LONGEST_NAME:
         name = f"{name[:100]}+{sha256(name.encode()).hexdigest()}"
     return f"{name}.txt"
-
-
-def read_file(path: Path) -> bytes:
-    """Return the start of a file. Raises ``OSError``, for pipes and devices too: they may never end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError("not a regular file")
-    with path.open("rb") as file:
-        return file.read(_MOST_OCTETS)

@@ -23,7 +23,8 @@ START: dict[str, Any] = {
 def decision(verdict: str, path: str = "/api/1", **fields: Any) -> dict[str, Any]:
     return {
         "event": "decision", "time": LATER, "url": f"{SHOP}{path}", "verdict": verdict, "reason": "rule",
-        "rule": "Disallow: /api/", "origin": SHOP, "source": "fetched", "exception": None, **fields,
+        "rule": "Disallow: /api/", "origin": SHOP, "source": "fetched", "sha256": "ab" * 32, "exception": None,
+        **fields,
     }  # fmt: skip
 
 
@@ -36,16 +37,17 @@ def end(**counts: int) -> dict[str, Any]:
     return {"event": "end", "time": LATER, "reason": "finished", "counts": counts, "unused": [UNUSED]}
 
 
+ROBOTS = {"event": "robots", "time": TIME, "origin": SHOP, "access": "successful", "sha256": "ab" * 32}
 EXCEPTED = decision("excepted", exception=EXCEPTION)
 REPORTED = decision("reported", "/b", rule=None, reason="unreachable")
 FORBIDDEN = decision("forbidden")
 NOT_OBEYED = decision(
-    "ignored", "/i", rule=None, reason="dont_obey_robotstxt", origin=None,
+    "ignored", "/i", rule=None, reason="dont_obey_robotstxt", origin=None, source=None,
     exception={"url": None, "reason": "our own pictures", "until": None},
 )  # fmt: skip
 STALE = decision("allowed", "/s", source="stale")
 COUNTS = {"allowed": 91, "excepted": 2, "reported": 1, "ignored": 1, "forbidden": 1, "off": 3}
-RUN = [START, EXCEPTED, EXCEPTED, REPORTED, FORBIDDEN, NOT_OBEYED, STALE, sums(**COUNTS), end(**COUNTS)]
+RUN = [START, ROBOTS, EXCEPTED, EXCEPTED, REPORTED, FORBIDDEN, NOT_OBEYED, STALE, sums(**COUNTS), end(**COUNTS)]
 """One run, with each verdict."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
+from json import loads
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from scrapy_rep.policy.audit_log import AuditLog
 from scrapy_rep.tools.audit import logs
 from scrapy_rep.tools.audit.logs import Log
 
-from .sample import COUNTS, EXCEPTED, FORBIDDEN, RUN, START, chained, end, sums, write
+from .sample import COUNTS, EXCEPTED, FORBIDDEN, ROBOTS, RUN, START, chained, end, sums, write
 
 
 def problems(log: Log) -> list[tuple[int, str]]:
@@ -26,18 +27,19 @@ def notes(log: Log) -> list[tuple[int, str]]:
 def test_ours_a_log_of_two_runs_is_intact_and_ends_with_the_hash_of_its_last_line(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", *RUN, *RUN)
     log = Log(path)
-    assert (log.is_intact, notes(log), log.lines, len(log.runs)) == (True, [], 18, 2)
+    assert (log.is_intact, notes(log), log.lines, len(log.runs)) == (True, [], 20, 2)
     assert log.last_hash == sha256(path.read_bytes().splitlines()[-1]).hexdigest()
 
 
 Edit = Callable[[list[bytes]], list[bytes]]
+NO_ANSWER = "no event before has the robots.txt of this decision: it was removed or changed"
 DOUBT = "was changed, or lines were removed, added or swapped here"
 
 
 @pytest.mark.parametrize(
     ("edit", "line", "text"),
     [
-        (lambda lines: [*lines[:3], lines[3].replace(b"/b", b"/c"), *lines[4:]], 5, f"line 4 {DOUBT}"),
+        (lambda lines: [*lines[:4], lines[4].replace(b"/b", b"/c"), *lines[5:]], 6, f"line 5 {DOUBT}"),
         (lambda lines: [*lines[:3], *lines[4:]], 4, f"line 3 {DOUBT}"),
         (lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]], 3, f"line 2 {DOUBT}"),
         (lambda lines: [*lines[:3], lines[2], *lines[3:]], 4, "line 3 was inserted"),
@@ -49,9 +51,33 @@ DOUBT = "was changed, or lines were removed, added or swapped here"
             "the line is torn, and no crawl began after it",
         ),
         (lambda lines: [*lines[:3], b'{"a": 1}', *lines[4:]], 4, "the line is not an event"),
-        (lambda lines: [*lines, *chained([EXCEPTED], sha256(lines[-1]).hexdigest())], 10, "was added later"),
+        (lambda lines: [*lines, *chained([EXCEPTED], sha256(lines[-1]).hexdigest())], 11, "was added later"),
+        (
+            lambda lines: chained([event for event in map(loads, lines) if event["event"] != "robots"]),
+            2,
+            NO_ANSWER,
+        ),
+        (
+            lambda lines: chained(
+                [loads(line.replace(b"abab", b"abac")) for line in lines[:2]] + [*map(loads, lines[2:])]
+            ),
+            3,
+            NO_ANSWER,
+        ),
     ],
-    ids=["edit", "delete", "swap", "repeat", "insert", "behead", "tear", "overwrite", "append"],
+    ids=[
+        "edit",
+        "delete",
+        "swap",
+        "repeat",
+        "insert",
+        "behead",
+        "tear",
+        "overwrite",
+        "append",
+        "no robots",
+        "other robots",
+    ],
 )
 def test_ours_a_change_is_named_with_its_line(tmp_path: Path, edit: Edit, line: int, text: str) -> None:
     path = write(tmp_path / "a.jsonl", *RUN)
@@ -92,20 +118,20 @@ def test_ours_a_log_without_its_beginning_says_so_even_with_a_new_chain(tmp_path
 
 
 def test_ours_a_last_line_that_a_killed_process_tore_is_said_and_is_no_change(tmp_path: Path) -> None:
-    log = Log(write(tmp_path / "a.jsonl", START, EXCEPTED, b'{"event":"dec', end=b""))
+    log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, b'{"event":"dec', end=b""))
     assert log.is_intact
     assert notes(log) == [
-        (3, "the last line is torn: the process was killed while it wrote it"),
-        (3, "the last run has no end: it still goes on, or its process was killed"),
+        (4, "the last line is torn: the process was killed while it wrote it"),
+        (4, "the last run has no end: it still goes on, or its process was killed"),
     ]
 
 
 @pytest.mark.parametrize("torn", [b'{"event":"dec', b'{"event":"decision","exception":{}', b'{"event":{}'])
 def test_ours_a_line_that_was_torn_before_the_next_crawl_began_is_no_change(tmp_path: Path, torn: bytes) -> None:
-    log = Log(write(tmp_path / "a.jsonl", START, EXCEPTED, torn, *RUN))
+    log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, torn, *RUN))
     assert log.is_intact
-    assert notes(log)[0] == (3, "the line is torn: the process was killed, and a later crawl went on")
-    assert notes(log)[1] == (4, "the run before has no end: its process was killed")
+    assert notes(log)[0] == (4, "the line is torn: the process was killed, and a later crawl went on")
+    assert notes(log)[1] == (5, "the run before has no end: its process was killed")
 
 
 def test_ours_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> None:
@@ -116,9 +142,11 @@ def test_ours_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> Non
     assert (Log(path).is_intact, len(Log(path).runs)) == (True, 2)
 
 
-def test_ours_an_empty_log_holds_no_run(tmp_path: Path) -> None:
-    log = Log(write(tmp_path / "a.jsonl", end=b""))
-    assert (log.is_intact, notes(log)) == (True, [(0, "the log holds no run")])
+@pytest.mark.parametrize("content", [b"", b"\0" * 10_000, b"[[[[", b'{"event":"sta'])
+def test_ours_what_holds_no_run_is_no_intact_log(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.jsonl").write_bytes(content)
+    ((line, text),) = problems(Log(tmp_path / "a.jsonl"))
+    assert (line, text.startswith("the log holds no run: ")) == (0, True)
 
 
 BODY = b"User-agent: *\nDisallow: /\n"

@@ -27,7 +27,7 @@ def test_ours_it_opens_with_who_what_and_whether(tmp_path: Path) -> None:
         " permission of the shop; 1 by the setting REP_MODES (report). For 4 the rules were not asked: 3 by the"
         " setting ROBOTSTXT_OBEY (False); 1 by the spider (dont_obey_robotstxt): our own pictures. 1 further"
         " request was not sent, because robots.txt forbids that or could not be fetched.",
-        "The log is intact as far as the chain of hashes shows: each of 9 lines follows from the one before it,"
+        "The log is intact as far as the chain of hashes shows: each of 10 lines follows from the one before it,"
         " and the robots.txt files that it names were not checked.",
     )
     page = report(summary)
@@ -46,7 +46,7 @@ def test_ours_a_broken_log_is_said_first(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"/api/1", b"/api/2", 1))
     page = report(Summary([Log(path)]))
     assert page.index("The log is NOT intact: ") < page.index('<ul class="tiles">')
-    assert "line 3: this line does not follow line 2" in page
+    assert "line 4: this line does not follow line 3" in page
 
 
 def test_ours_several_runs_name_their_spiders_and_days(tmp_path: Path) -> None:

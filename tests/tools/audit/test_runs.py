@@ -21,7 +21,7 @@ from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Run, Start
 from scrapy_rep.tools.audit.sentences import Summary
 from tests.support.properties import fewer
 
-from .sample import EXCEPTED, EXCEPTION, LATER, RUN, SHOP, START, TIME, UNUSED, decision, write
+from .sample import EXCEPTED, EXCEPTION, LATER, ROBOTS, RUN, SHOP, START, TIME, UNUSED, decision, write
 
 WORD = "an exception until 2027-03-31: written permission of the shop"
 
@@ -150,8 +150,8 @@ def test_ours_a_line_that_is_too_long_is_hashed_and_not_read(
 ) -> None:
     monkeypatch.setattr(audit_log, "_LONGEST", 1_000)
     long = json.dumps({"event": "decision", "url": "x" * 5_000}).encode()
-    log = Log(write(tmp_path / "a.jsonl", START, long, EXCEPTED))
+    log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, long, EXCEPTED))
     assert [(remark.line, remark.text) for remark in log.problems.first] == [
-        (2, "the line is too long for an event")
+        (3, "the line is too long for an event")
     ]
     assert sha256(long).hexdigest().encode() in (tmp_path / "a.jsonl").read_bytes()

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import audit
+from tests.support.command import command_here
 from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
 from tests.tools.audit.sample import EXCEPTION, RUN, SHOP, START, write
 
 
 def audited(*arguments: object) -> tuple[int, str]:
-    """The exit code and what is printed, in this process."""
-    parser, out = ArgumentParser(), io.StringIO()
-    audit.add_arguments(parser)
-    return audit.run(parser.parse_args([*map(str, arguments)]), Settings(), out), out.getvalue()
+    return command_here(audit, *map(str, arguments))
 
 
 @on_each_loop
@@ -121,7 +116,7 @@ against      2  excepted  https://shop.example.com  Disallow: /api/
 
 def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, b'{"event":"sta', end=b""))
-    assert (code, ":10: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
+    assert (code, ":11: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
 
 
 def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:
@@ -136,7 +131,7 @@ def test_ours_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown
 ) -> None:
     log = write(tmp_path / "a.jsonl", *RUN)
     code, out = audited(tmp_path / "none", log, tmp_path)
-    assert (code, f"{log}: 9 lines, intact" in out) == (2, True)
+    assert (code, f"{log}: 10 lines, intact" in out) == (2, True)
     assert capsys.readouterr().err.splitlines() == [
         f"scrapy robots audit: {tmp_path / 'none'}: No such file or directory",
         f"scrapy robots audit: {tmp_path}: Is a directory",

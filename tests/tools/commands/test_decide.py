@@ -9,16 +9,14 @@ import json
 import os
 import signal
 import sys
-from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
 from scrapy_rep.tools.bulk import reading
 from scrapy_rep.tools.commands import decide
-from tests.support.command import robots_command, scrapy_process
+from tests.support.command import command_here, robots_command, scrapy_process
 
 URLS = [
     "https://a.example/private/1", "https://a.example/open", "https://b.example/private", "https://c.example/x",
@@ -37,12 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def decided(*arguments: str, settings: dict[str, Any] | None = None) -> tuple[int, str]:
-    """The exit code and what is printed, in this process."""
-    parser, out = ArgumentParser(), io.StringIO()
-    decide.add_arguments(parser)
-    parsed = parser.parse_args(["--robots", "robots", "--agent", "Bot", *arguments])
-    return decide.run(parsed, Settings(settings), out), out.getvalue()
+decided = partial(command_here, decide, "--robots", "robots", "--agent", "Bot")
 
 
 def test_each_url_has_its_line_in_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,11 +73,8 @@ def test_several_agents_have_a_line_each() -> None:
 
 
 def test_the_agent_of_the_project_is_the_default() -> None:
-    parser, out = ArgumentParser(), io.StringIO()
-    decide.add_arguments(parser)
-    arguments = parser.parse_args(["--robots", "robots", "--urls", "urls"])
-    decide.run(arguments, Settings({"REP_USER_AGENTS": ["NewBot", "Bot"]}), out)
-    assert [json.loads(line)["agent"] for line in out.getvalue().splitlines()[1:3]] == ["Bot", "Bot"]
+    _, out = command_here(decide, "--robots", "robots", "--urls", "urls", REP_USER_AGENTS=["NewBot", "Bot"])
+    assert [json.loads(line)["agent"] for line in out.splitlines()[1:3]] == ["Bot", "Bot"]
 
 
 @pytest.mark.parametrize(
@@ -141,10 +131,9 @@ def test_the_settings_of_the_project_count() -> None:
     Path("one").write_text("https://a.example/robots.txt\n")
     Path("robots/a.example").write_bytes(b"User-agent: *\nDisallow: /robots.txt\n")
     assert '"allowed": true' in decided("--urls", "one")[1]
-    assert '"allowed": false' in decided("--urls", "one", settings={"REP_DIALECT": "google-exact"})[1]
+    assert '"allowed": false' in decided("--urls", "one", REP_DIALECT="google-exact")[1]
     assert '"allowed": false' in decided("--urls", "one", "--dialect", "google-exact")[1]
-    settings = {"REP_DIALECT": "google-exact", "REP_MAX_SIZE": 16}
-    assert '"allowed": true' in decided("--urls", "one", settings=settings)[1]
+    assert '"allowed": true' in decided("--urls", "one", REP_DIALECT="google-exact", REP_MAX_SIZE=16)[1]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])

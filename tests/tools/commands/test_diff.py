@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import re
 import signal
-import sys
-from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import diff
-from tests.support.command import robots_command, scrapy_process
+from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, robots
 
 OLD = b"User-agent: *\nDisallow: /a\nDisallow: /*.pdf$\n"
@@ -43,18 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def given_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
-    """Puts octets on the standard input of this process."""
-    return lambda octets: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(octets)))
-
-
-def compared(*arguments: str, **settings: Any) -> tuple[int, str]:
-    """The exit code and what is printed, in this process."""
-    parser, out = ArgumentParser(), io.StringIO()
-    diff.add_arguments(parser)
-    code = diff.run(parser.parse_args(arguments), Settings(settings), out)
-    return code, out.getvalue()
+compared = partial(command_here, diff)
 
 
 def test_each_url_that_changes_is_told_with_the_rules_on_both_sides() -> None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
 from scrapy_rep.protocol import CODES
 from scrapy_rep.tools.commands import lint
-from tests.support.command import robots_command
+from tests.support.command import command_here, robots_command
 from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, redirect, robots
 
@@ -35,12 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def given_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
-    """Puts octets on the standard input of this process."""
-    return lambda octets: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(octets)))
-
-
-@pytest.fixture
 def configured(folder: Path) -> Callable[[str], None]:
     """Writes the configuration of the project."""
     if sys.version_info < (3, 11):
@@ -52,12 +43,7 @@ def configured(folder: Path) -> Callable[[str], None]:
     return write
 
 
-def linted(*arguments: str, **settings: Any) -> tuple[int, str]:
-    """The exit code and what is printed, in this process."""
-    parser, out = ArgumentParser(), io.StringIO()
-    lint.add_arguments(parser)
-    code = lint.run(parser.parse_args(arguments), Settings(settings), out)
-    return code, out.getvalue()
+linted = partial(command_here, lint)
 
 
 def test_people_read_file_line_column_and_what_to_write() -> None:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
-from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
 from scrapy_rep.tools.survey import measure
-from tests.support.command import robots_command, scrapy_process
+from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
-
-def surveyed(*arguments: str) -> tuple[int, str]:
-    """The exit code and what is printed, in this process."""
-    parser, out = ArgumentParser(), io.StringIO()
-    survey.add_arguments(parser)
-    return survey.run(parser.parse_args(arguments), Settings(), out), out.getvalue()
+surveyed = partial(command_here, survey)
 
 
 def records(folder: Path) -> dict[str, dict[str, Any]]:
@@ -45,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder of files: below it too, one hidden, two that cannot be read."""
     (tmp_path / "files" / "more").mkdir(parents=True)
     (tmp_path / "files" / "a.example").write_bytes(b"User-agent: *\nDisallow: /\n")
-    (tmp_path / "files" / "more" / "b.example.txt").write_bytes(b"\x7fELF\0\xff" * 100)
+    (tmp_path / "files" / "more" / "b.example.txt").write_bytes(b"\xffno rules\n" * 100)
     (tmp_path / "files" / ".hidden").write_bytes(b"")
     (tmp_path / "files" / "broken").symlink_to("nowhere")
     os.mkfifo(tmp_path / "files" / "pipe")
@@ -144,11 +139,11 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
             "\n".join([f"1,{moved}/page", f"{missing}?x", "# none", *site.origins[3:], good])
         )
         code, out, err = robots_command(
-            tmp_path, "survey", f"{good}/a", "no host://", "--from-file", "list", "--out", "out",
+            tmp_path, "survey", f"{good}/a", "--from-file", "list", "--out", "out",
             "-s", "REP_RETRY_TIMES=0", "-s", "REP_TIMEOUT=1",
         )  # fmt: skip
         assert site.count("/robots.txt", moved) == 1
-    assert (code, out) == (0, "8 of 8 sites, 3 with a robots.txt, 4 unreachable\nout/survey.html\n")
+    assert (code, out) == (0, "7 of 7 sites, 3 with a robots.txt, 3 unreachable\nout/survey.html\n")
     assert without_progress(err) == []
     found = records(tmp_path / "out")
     assert {name: found[name]["status"] for name in (good, moved, missing)} == {
@@ -157,10 +152,59 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
         missing: 404,
     }
     assert (found[moved]["url"], found[moved]["hops"]) == (f"{good}/robots.txt", [f"{good}/robots.txt"])
-    assert all(found[name]["problem"] for name in (dead, ill, slow, "no host://"))
-    assert found["no host://"]["problem"].startswith("not a site: no host://: no robots.txt speaks for")
+    assert all(found[name]["problem"] for name in (dead, ill, slow))
     assert (tmp_path / "out" / found[garbage]["file"]).read_bytes() == b"\0\xff" * 300
     assert len(list((tmp_path / "out" / "files").iterdir())) == 3
+
+
+def test_lines_that_name_no_site_are_named_and_counted_apart(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "list").write_text("# a list\nnot a url\n1,exa mple.com\n\nhttps://\n" + "x:y://\n" * 9)
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"))
+        code, out, err = robots_command(tmp_path, "survey", site.origin, "http://", "--from-file", "list")
+    assert (code, out) == (
+        0, "1 of 1 sites, 1 with a robots.txt, 0 unreachable, 13 invalid\nrobots-survey/survey.html\n"
+    )  # fmt: skip
+    assert without_progress(err)[:4] == [
+        "scrapy robots survey: http://: no host in 'http://'",
+        "scrapy robots survey: list:2: not a url: no host contains ' '",
+        "scrapy robots survey: list:3: exa mple.com: no host contains ' '",
+        "scrapy robots survey: list:5: https://: no host in 'https://'",
+    ]
+    assert without_progress(err)[-1] == "scrapy robots survey: 3 more are invalid"
+    assert list(records(tmp_path / "robots-survey")) == [site.origin]
+    assert "robots.txt of 1 site<" in (tmp_path / "robots-survey" / "survey.html").read_text("utf-8")
+
+
+def test_a_list_of_invalid_lines_alone_is_nothing_to_survey(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert surveyed("https://") == (2, "")
+    assert capsys.readouterr().err.splitlines() == [
+        "scrapy robots survey: https://: no host in 'https://'",
+        "scrapy robots survey: nothing to survey: name sites, --from-file or --files",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (gzip.compress(b"User-agent: *\n", mtime=0), "a gzip file"),
+        (b"WARC/1.0\r\n\r\nUser-agent: *\nDisallow: /\n", "a WARC file"),
+        (b"\0" * 300, "a binary file"),
+    ],
+)
+def test_a_binary_file_in_a_folder_is_named_and_counted_apart(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, body: bytes, kind: str
+) -> None:
+    (folder / "a.example").write_bytes(body)
+    code, out = surveyed("--files", str(folder), "--out", str(tmp_path / "out"))
+    assert (code, out.partition("\n")[0]) == (0, "3 of 3 sites, 1 with a robots.txt, 2 unreachable, 1 invalid")
+    assert capsys.readouterr().err == f"scrapy robots survey: {folder}/a.example: {kind}, not plain text\n"
+    assert "a.example" not in records(tmp_path / "out")
 
 
 def test_many_sites_are_measured_in_other_processes_while_others_are_fetched(tmp_path: Path) -> None:
@@ -234,9 +278,9 @@ def test_resume_asks_no_site_again_that_has_a_record(tmp_path: Path) -> None:
         first, second = site.origins
         assert robots_command(tmp_path, "survey", first, "no host://", "--resume")[0] == 0
         code, out, _ = robots_command(tmp_path, "survey", first, second, "no host://", "--resume")
-        assert (code, out.partition(",")[0]) == (0, "3 of 3 sites")
+        assert (code, out.partition("\n")[0]) == (0, "2 of 2 sites, 0 with a robots.txt, 0 unreachable, 1 invalid")
         assert site.count("/robots.txt", first) == 1
-    assert list(records(tmp_path / "robots-survey")) == ["no host://", first, second]
+    assert list(records(tmp_path / "robots-survey")) == [first, second]
 
 
 def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:

@@ -84,3 +84,29 @@ def test_a_file_that_changed_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
         replace_file(str(path), b"old", b"new")
     assert path.read_bytes() == b"newer"
     assert os.listdir(tmp_path) == ["robots.txt"]
+
+
+def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    with pytest.raises(OSError, match="is read-only, so nothing was written"):
+        replace_file(str(path), b"old", b"new")
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["robots.txt"])
+
+
+def test_all_names_of_a_file_lead_to_what_is_written(tmp_path: Path) -> None:
+    path, other = tmp_path / "robots.txt", tmp_path / "other"
+    path.write_bytes(b"old one")
+    other.hardlink_to(path)
+    replace_file(str(path), b"old one", b"new")
+    assert (other.read_bytes(), other.samefile(path), len(os.listdir(tmp_path))) == (b"new", True, 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_a_file_that_root_fixes_stays_that_of_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_bytes(b"old")
+    os.chown(path, 65_534, 65_533)
+    replace_file(str(path), b"old", b"new")
+    assert (path.read_bytes(), path.stat().st_uid, path.stat().st_gid) == (b"new", 65_534, 65_533)

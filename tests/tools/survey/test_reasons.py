@@ -22,7 +22,6 @@ from scrapy_rep.tools.survey.reasons import reason_for
         ("Connection to the other side was lost in a non-clean fashion: Connection lost.",
          "The server closes the connection."),
         ("('wrong number of parts', b'SSH-2.0')", "The answer is not HTTP."),
-        ("not a site: x", "The name is not that of a web site."),
         ("No such file or directory", "No such file or directory"),
         ("X" * 500, "X" * 80),
     ],
