@@ -38,9 +38,9 @@ class Timer:
             self._loop_timer = call_later(max(self._fires_at - clock.monotonic(), 0.0), self._fire)
 
     def _fire(self) -> None:
-        self._loop_timer = None
+        self._loop_timer, now = None, clock.monotonic()
         try:
-            while self._calls and self._calls[0][0] <= clock.monotonic():
+            while self._calls and self._calls[0][0] <= now:  # what falls due meanwhile waits for the loop
                 heappop(self._calls)[2]()
         finally:  # a function that raises must not stop the calls after it
             if self._loop_timer is None:

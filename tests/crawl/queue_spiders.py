@@ -13,7 +13,7 @@ from scrapy.squeues import PickleFifoDiskQueue, PickleLifoDiskQueue
 from typing_extensions import Self
 
 from scrapy_rep import RepExtension
-from scrapy_rep.crawl.event_loop import sleep
+from scrapy_rep.crawl.event_loop import sleep, start
 from tests.support.run_crawl import Recorder
 
 
@@ -44,15 +44,25 @@ class Lazy(Recorder):
     name = "lazy"
     pattern = ""
     many = 0
+    least = 0
+    """When so many were read, the crawl has half a second to read too many, and is stopped."""
 
     async def start(self) -> Any:
         self.began = 0.0
+        if self.least:
+            start(self.stop_later())
         for number in range(self.many):
             if self.pattern == "scheduler_empty" or self.crawler.engine.needs_backout():
                 await self.crawler.signals.wait_for(signals.scheduler_empty)
             self.crawler.stats.inc_value("read")
             origin = self.requests[number % len(self.requests)]["url"]
             yield Request(f"{origin}/{number}", callback=self.page, errback=self.failure)
+
+    async def stop_later(self) -> None:
+        while self.crawler.stats.get_value("read", 0) < self.least:
+            await sleep(0.02)
+        await sleep(0.5)
+        await self.crawler.stop_async()
 
 
 class UsesService:

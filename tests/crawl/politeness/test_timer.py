@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count, islice
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from scrapy_rep.politeness.timer import Timer
@@ -41,6 +46,28 @@ def test_a_call_may_ask_for_another(timer: Timer, clock: Simulation) -> None:
     timer.call_after(1, again)
     clock.advance(10)
     assert times == [began + 1, began + 2, began + 3]
+
+
+def test_a_call_that_is_due_again_at_once_lets_the_loop_run_before(
+    timer: Timer, clock: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks, turns, calls = count(clock.now), list[Callable[[], None]](), list[float]()
+
+    def call_later(_: float, fire: Callable[[], None]) -> Any:
+        turns.append(fire)
+        return SimpleNamespace(cancel=lambda: None)
+
+    def again() -> None:
+        calls.append(clock.now)
+        assert len(calls) <= len(turns), "the loop has no turn"
+        timer.call_after(1e-7, again)
+
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr("scrapy_rep.politeness.timer.call_later", call_later)
+    timer.call_after(1, again)
+    for fire in islice(turns, 3):
+        fire()
+    assert (len(calls), len(turns)) == (3, 4)
 
 
 def test_a_call_that_fails_takes_no_other_along(timer: Timer, clock: Simulation) -> None:
