@@ -16,6 +16,7 @@ from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
 from scrapy_rep.gate import extension, refresh, report, robots, robots_builder
 from scrapy_rep.policy import policy
 from scrapy_rep.politeness import crawl_delay
+from scrapy_rep.protocol import Origin
 from scrapy_rep.stores import sqlite
 from tests.support.run_crawl import Recorder
 
@@ -336,3 +337,15 @@ class AwaitsAVisitTime(Recorder):
 
     def expire(self) -> None:
         policy.time = lambda: time() + 60 * 86_400  # type: ignore[attr-defined]
+
+
+class TellsOfFrames(Recorder):
+    """Puts into the stats which error is kept for the unreachable origin, and whether it has frames."""
+
+    name = "tells-of-frames"
+
+    def closed(self, _: str) -> None:
+        extension: Any = self.crawler.get_extension(RepExtension)
+        error = extension._cache.get(Origin.from_url(self.requests[0]["url"])).error
+        self.crawler.stats.set_value("kept/type", type(error).__qualname__)
+        self.crawler.stats.set_value("kept/frames", int(error.__traceback__ is not None))
