@@ -7,7 +7,7 @@ depends on download slots is here too.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from time import monotonic, time
@@ -219,18 +219,16 @@ class Downloader:
 
         To be called once. The handlers look at their flag when a request starts, before anything else can run.
         """
-        handlers = self._crawler.engine.downloader.handlers
-        download = handlers.download_request_async
+        handlers: Any = self._crawler.engine.downloader.handlers
+        download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
 
         async def download_once(request: Request) -> Response:
             handler, repeats = self._handler(request), not is_delayed(request)
-            pool, session = getattr(handler, "_pool", None), getattr(handler, "_session", None)
-            if hasattr(pool, "retryAutomatically"):
-                pool.retryAutomatically = repeats
-            if hasattr(session, "_retry_connection"):
-                session._retry_connection = repeats
-            response: Response = await download(request)
-            return response
+            if hasattr(handler, "_pool"):
+                handler._pool.retryAutomatically = repeats
+            if hasattr(handler, "_session"):
+                handler._session._retry_connection = repeats
+            return await download(request)
 
         handlers.download_request_async = download_once
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.crawl.target import SPLASH_MARK, Targets, is_for_splash
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from .ai_signals import AiSignals
     from .robots import Robots
+
+logger = logging.getLogger(__name__)
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
 """Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
@@ -64,6 +67,7 @@ class Account:
         self._exceptions = exceptions
         self._targets = Targets.for_crawler(crawler)
         self.audit = Audit.open(crawler, policy, exceptions)
+        self._has_warned = False
         self._stamps_all = self.audit is not None or policy.has_modes
 
     @property
@@ -108,7 +112,7 @@ class Account:
         if is_exempt(request):
             self._not_obeyed(request)
             return
-        request.meta.pop(META_KEY, None)
+        self._put(request, None)
         target = self._targets.of(request) if self._stamps_all else ""
         if self._stamps_all and target.partition(":")[0] in SCHEMES:
             decision = self._policy.decide_unasked(self._policy.mode(target))
@@ -117,7 +121,7 @@ class Account:
     def _not_obeyed(self, request: Request) -> None:
         if is_for_splash(request):  # which has its stamp: `is_exempt` has read it
             return
-        request.meta.pop(META_KEY, None)
+        self._put(request, None)
         is_wanted = self._stamps_all or self._policy.is_asking or "splash" in request.meta
         if request.meta.get("is_robotstxt_request") or not is_wanted:
             return
@@ -140,16 +144,25 @@ class Account:
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
         if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:
             return  # the request that scrapy-splash replaced has its record
-        if decision.is_forbidden:
-            request.meta.pop(META_KEY, None)
-        else:
-            request.meta[META_KEY] = stamp
+        self._put(request, None if decision.is_forbidden else stamp)
         if decision.outcome is Outcome.REPORTED:
             self._stats.inc_value("rep/reported_count")
         if self._policy.has_modes:
             self._stats.inc_value(f"rep/mode/{decision.mode.value}")
         if self.audit is not None:
             self.audit.decision(request, stamp)
+
+    def _put(self, request: Request, stamp: dict[str, Any] | None) -> None:
+        """Put *stamp* in the place of what is there; say once that it is not a place for anything else."""
+        before = request.meta.pop(META_KEY, None)
+        if before is not None and not is_stamp(before) and not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "The meta key %r of %s is replaced by the stamp of robots.txt: use another key for data of yours",
+                META_KEY, self._targets.name(request),
+            )  # fmt: skip
+        if stamp is not None:
+            request.meta[META_KEY] = stamp
 
     def excepts_signals(self, request: Request) -> bool:
         """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""

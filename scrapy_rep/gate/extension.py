@@ -311,6 +311,9 @@ class RepExtension(RobotsSource):
 
     async def _loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None, cause: Request) -> None:
         """Report that *robots* replaces *known*, and send the signals."""
+        origin = robots.entry.origin
+        if self.policy.has_exceptions and self.policy.mode(f"{origin}/") is not Mode.OFF:
+            self._exceptions.met(origin)
         self.report.refreshed(refreshed, robots, known)
         if self.account.audit is not None:
             self.account.audit.robots(robots)

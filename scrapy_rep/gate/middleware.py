@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable
+from copy import copy
 from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.exceptions import NotConfigured
@@ -155,7 +156,7 @@ class RepMiddleware(Gate):
             raise ForbiddenByRobots(origin, decision.verdict, retry_after) from robots.error
         self._crawler.stats.inc_value("rep/unreachable_error_count")
         if choice is Unreachable.RAISE and robots.connection_error is not None:
-            raise robots.connection_error.with_traceback(None)  # each request gets it, and would lengthen that
+            raise copy(robots.connection_error)  # raised itself, it would keep the frames of the last request
         raise UnreachableError(origin, retry_after) from robots.error
 
     async def _obey_delays(

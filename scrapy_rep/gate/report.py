@@ -16,7 +16,7 @@ from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
-from scrapy_rep.settings import RepSettings, Unreachable
+from scrapy_rep.settings import NOT_SHARED, RepSettings, Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 10  # origins or rules in the summary
+_NAMED: Final = 10  # origins in the summary
+_NAMED_RULES: Final = 5
+_LONGEST_RULE: Final = 100  # characters
 _MAX_COUNTED: Final = 10_000  # rules whose requests are counted one by one
 _MEANING: Final = {
     Access.SUCCESSFUL: "successful",
@@ -48,23 +50,40 @@ _IS_START: Final = "is_start_request"  # Scrapy's meta key
 
 
 class _RuleCounts:
-    """Counts requests by origin and rule."""
+    """Counts requests by rule, origin and line."""
 
     def __init__(self) -> None:
         self.total = 0
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[tuple[str, Origin, str]] = Counter()
 
     def add(self, origin: Origin, decision: Decision) -> str:
         """Count a request to *origin* that *decision* forbids; return the rule and its line."""
         self.total += 1
-        self._counts[f"{origin} ({decision.why})"] += 1
+        verdict = decision.verdict
+        self._counts[str(verdict.rule or verdict.reason.value), origin, decision.why] += 1
         if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
             self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
         return decision.why
 
+    @property
+    def origins(self) -> int:
+        """The number of origins, of those that are still counted."""
+        return len({origin for _, origin, _ in self._counts})
+
     def most(self) -> str:
-        """The rules that forbade most, with their counts."""
-        return ", ".join(f"{rule} {count:,}" for rule, count in self._counts.most_common(_NAMED))
+        """The rules that forbade most, with their counts; one that only one origin has, with that and its line."""
+        totals, places = Counter[str](), dict[str, set[str]]()
+        for (rule, origin, why), count in self._counts.items():
+            totals[rule] += count
+            places.setdefault(rule, set()).add(f"{origin} ({_cut(why)})")
+        return ", ".join(
+            f"{places[rule].pop()} {count:,}" if len(places[rule]) == 1 else f"{_cut(rule)} ({count:,})"
+            for rule, count in totals.most_common(_NAMED_RULES)
+        )
+
+
+def _cut(rule: str) -> str:
+    return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
 
 
 class Report:
@@ -126,6 +145,7 @@ class Report:
         if _is_html(robots) and not (known and _is_html(known)):
             self._totals["html"] += 1
             self._html_origins = [*self._html_origins, robots.entry.origin][:_NAMED]
+        self._note_trial(robots.entry.origin)
         self._log(refreshed, robots, is_first=known is None or not known.entry.failures)
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
@@ -180,6 +200,13 @@ class Report:
             )  # fmt: skip
         elif is_first:
             self._log_unreachable(robots, result)
+
+    def _note_trial(self, origin: Origin) -> None:
+        settings = RepSettings.from_crawler(self._crawler)
+        is_trial = origin.is_loopback and not settings.shares_loopback and settings.store != "memory"
+        if is_trial and not self._totals["trial"]:
+            self._totals["trial"] = 1
+            logger.info(NOT_SHARED)
 
     def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
         # A component of the project that ignored the request has logged why: no reason to warn.
@@ -237,17 +264,18 @@ class Report:
 
     def _log_summary(self) -> None:
         totals, unreachable = self._totals, self._totals["unreachable_pages"]
-        most = self._forbidden.most()
+        most, origins = self._forbidden.most(), self._forbidden.origins
         logger.info(
             "robots.txt: %s; %d fetched, %d from the store, %d revalidated, %d unreachable, %s used;"
-            " %s forbidden%s%s",
+            " %s forbidden%s%s%s",
             number_of(totals["rep/origin_count"], "origin", "origins"),
             totals["rep/fetched_count"], totals["rep/store_hit_count"], totals["rep/revalidated_count"],
             totals["unreachable"],
             number_of(totals["rep/stale_count"], "stale copy", "stale copies"),
             number_of(self._forbidden.total, "request", "requests"),
+            f" on {origins:,} origins" if origins > 1 else "",
             f", {unreachable:,} not sent because unreachable" if unreachable else "",
-            f", most by {most}" if most else "",
+            f"{';' if origins > 1 else ','} most by {most}" if most else "",
         )  # fmt: skip
 
 

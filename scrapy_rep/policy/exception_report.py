@@ -13,7 +13,7 @@ from scrapy_rep.protocol.display import number_of, shown
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.protocol import Verdict
+    from scrapy_rep.protocol import Origin, Verdict
 
     from .exception_index import ExceptionIndex
     from .policy_exception import PolicyException
@@ -30,24 +30,36 @@ class ExceptionReport:
     def __init__(self, crawler: Crawler) -> None:
         self.used: Counter[PolicyException] = Counter()
         self._stats = crawler.stats
+        self._at: dict[Origin, list[PolicyException]] = {}
+        self._met: set[PolicyException] = set()  # those of sites that the crawl asks: only they are worth a line
         self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
         self._lapsed = OriginLog(logger, logging.WARNING, "%d more exceptions do not apply: other rules decide")
         self._expired = OriginLog(logger, logging.WARNING, "%d more exceptions have expired")
         self._ending = OriginLog(logger, logging.INFO, "%d more exceptions expire soon")
 
     def opened(self, exceptions: ExceptionIndex) -> None:
-        """Say which *exceptions* have expired or will soon."""
-        now = clock.time()
-        exceptions.refresh(now)
+        """Find out which *exceptions* have expired, and whose sites they are for."""
+        exceptions.refresh(clock.time())
         for exception in exceptions:
+            self._at.setdefault(exception.origin, []).append(exception)
+
+    def met(self, origin: Origin) -> None:
+        """Say which exceptions for *origin*, which the crawl asks, have expired or will soon."""
+        now = clock.time()
+        for exception in self._at.pop(origin, ()):
+            self._met.add(exception)
             days = exception.days_left(now)
-            if 0 <= days <= _SOON:
-                left = "ends today" if not days else f"ends in {number_of(days, 'day', 'days')}"
+            if exception in self._settled:
+                self.expired(exception)
+            elif days <= _SOON:
+                left = "ends today" if days <= 0 else f"ends in {number_of(days, 'day', 'days')}"
                 self._ending.add("The exception for %s %s", shown(str(exception)), left)
 
     def expired(self, exception: PolicyException) -> None:
-        """Say that *exception* has expired."""
+        """Say that *exception* has expired, once its site was met."""
         self._settled.add(exception)
+        if exception not in self._met:
+            return
         self._stats.inc_value("rep/exception/expired_count")
         self._expired.add(
             "The exception for %s has expired: robots.txt applies. Remove or renew it", shown(str(exception))
@@ -80,7 +92,7 @@ class ExceptionReport:
         for exception, number in self.used.most_common(_NAMED):
             requests = number_of(number, "request was", "requests were")
             logger.info("%s sent by the exception for %s", requests, shown(str(exception)))
-        unused = self.unused(exceptions)
+        unused = [exception for exception in self.unused(exceptions) if exception in self._met]
         if unused:
             more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
             named = "; ".join(shown(str(exception)) for exception in unused[:_NAMED])

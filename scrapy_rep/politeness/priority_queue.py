@@ -18,7 +18,7 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy_rep.crawl.scrapy_internals import folder_of_download_slot
 from scrapy_rep.crawl.target import Targets, is_for_splash
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.stamp import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
 
 from .download_slots import SLOT, choose_slot
@@ -85,7 +85,7 @@ class RepPriorityQueue:
         downloader = self._tracker.downloader
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, downloader, self._targets)
-        if META_KEY in request.meta and not is_for_splash(request):
+        if is_stamp(request.meta.get(META_KEY)) and not is_for_splash(request):
             del request.meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(downloader.slot_key(request))
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length

@@ -74,6 +74,12 @@ def _setting(kind: Kind, default: Any) -> Any:
     return field(default_factory=lambda: default, metadata={"kind": kind}, repr=not kind.is_secret)
 
 
+NOT_SHARED: Final = (
+    "Loopback sites are for trials: their robots.txt is not stored, and their delays are not shared with other"
+    " processes, unless REP_STORE_PATH or REP_REDIS_URL is set"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RepSettings:
     """The ``REP_*`` settings of one crawl: the field ``max_size`` is the setting ``REP_MAX_SIZE``, and so on.

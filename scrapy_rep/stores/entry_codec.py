@@ -23,6 +23,9 @@ that carries another version is read."""
 FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in {"origin", "body"})
 """The names of the facts."""
 
+MAX_BODY: Final = 67_108_864
+"""Octets of a body that are read back; a larger one, which only a large REP_MAX_SIZE allows, is fetched again."""
+
 _DEFAULTS: Final = {"status": None, "hops": []} | {
     field.name: field.default for field in fields(Entry) if field.default is not MISSING
 }
@@ -71,12 +74,21 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
     """
     try:
         values = {**facts, "access": Access(facts["access"]), "hops": tuple(facts["hops"])}
-        entry = Entry(origin=origin, body=zlib.decompress(body), **values)
+        entry = Entry(origin=origin, body=_inflated(body), **values)
     except (zlib.error, ValueError, TypeError, KeyError) as error:
         raise UnreadableEntryError(str(error)) from error
     if not _is_valid(entry):
         raise UnreadableEntryError("a fact has the wrong type or is out of range")
     return entry
+
+
+def _inflated(body: bytes) -> bytes:
+    """Raises ``ValueError`` for more than `MAX_BODY` octets: a store that others write to may hold a bomb."""
+    inflater = zlib.decompressobj()
+    inflated = inflater.decompress(body, MAX_BODY)
+    if not inflater.eof:
+        raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} octets")
+    return inflated
 
 
 def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:

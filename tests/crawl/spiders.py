@@ -14,6 +14,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.event_loop import sleep
+from scrapy_rep.protocol import Origin
 from tests.support.run_crawl import Recorder
 
 
@@ -302,3 +303,15 @@ class AwaitsAVisitTime(Recorder):
             self.page(await (download or maybe_deferred_to_future(engine.download(Request(**arguments)))))
         except ForbiddenByRobots as error:
             self.crawler.stats.set_value("download/error", str(error))
+
+
+class TellsOfFrames(Recorder):
+    """Puts into the stats which error is kept for the unreachable origin, and whether it has frames."""
+
+    name = "tells-of-frames"
+
+    def closed(self, _: str) -> None:
+        extension: Any = self.crawler.get_extension(RepExtension)
+        error = extension._cache.get(Origin.from_url(self.requests[0]["url"])).error
+        self.crawler.stats.set_value("kept/type", type(error).__qualname__)
+        self.crawler.stats.set_value("kept/frames", int(error.__traceback__ is not None))

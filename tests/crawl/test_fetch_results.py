@@ -211,3 +211,16 @@ def test_unreachable_is_not_counted_as_forbidden(outcome: Outcome) -> None:
     reasons = [failure.reason for failure in outcome.crawl.failures]
     assert outcome.crawl.stats["robotstxt/forbidden"] == reasons.count(FORBIDDEN)
     assert outcome.crawl.stats["rep/forbidden_unreachable_count"] == reasons.count(UNREACHABLE)
+
+
+def test_ours_an_error_that_is_raised_for_each_request_keeps_the_frames_of_none() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", reset())
+        result = crawl(
+            *(f"{site.origin}/{number}" for number in range(3)),
+            spider="tests.crawl.spiders:TellsOfFrames",
+            settings={"REP_UNREACHABLE": "raise", "REP_RETRY_TIMES": 0, "RETRY_ENABLED": False},
+        )
+    assert len(result.failures) == 3
+    assert {failure.type for failure in result.failures} == {result.stats["kept/type"]}
+    assert result.stats["kept/frames"] == 0

@@ -296,3 +296,30 @@ def test_ours_with_obeying_off_and_nothing_else_set_there_is_no_stamp() -> None:
     assert verdicts(result) == {"open": None}
     (line,) = result.lines("INFO", "scrapy_rep.gate")
     assert line == "ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl"
+
+
+def noticed(*requests: str, site: Site, **settings: Any) -> list[str]:
+    """What a crawl with exceptions for all three sites, one of each kind, says of them."""
+    exceptions = [
+        exception(f"{origin}/{path}", reason=path, until=until)
+        for origin in site.origins
+        for path, until in (("gone", day(-1)), ("soon", day(3)), ("unused", day(90)))
+    ]
+    result = crawl(*requests, settings={"REP_EXCEPTIONS": exceptions, **settings})
+    return [line.message for line in result.log if line.name == "scrapy_rep.policy.exception_report"]
+
+
+def test_ours_a_crawl_speaks_of_the_exceptions_of_the_sites_that_it_met_alone() -> None:
+    with Site([f"127.0.0.{number}" for number in range(1, 4)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"))
+        met, *others = site.origins
+        lines = noticed(f"{met}/a", f"{met}/b", site=site)
+    assert len(lines) == 3
+    assert all(met in line for line in lines)
+    assert not any(origin in line for line in lines for origin in others)
+
+
+def test_ours_a_crawl_that_does_not_obey_speaks_of_no_exceptions() -> None:
+    with Site() as site:
+        assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False) == []
+        assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False, REP_CRAWL_DELAY="obey") == []

@@ -116,3 +116,20 @@ def test_ours_the_helper_gives_the_stamp_of_a_response_as_an_object() -> None:
     _, result = visit(RULES, "/open", "data:,x", spider=f"{SPIDERS}:AsksForStamps")
     assert result.stats["stamp/open"] == "allowed line 2 True"
     assert result.stats["stamp/data:,x"] == "None"
+
+
+def test_ours_a_value_of_the_project_under_the_key_of_the_stamp_is_replaced_with_one_warning() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"))
+        mine = [{"url": f"{site.origin}/{path}", "meta": {"rep": path}} for path in ("a", "private", "b")]
+        exempt = {"url": f"{site.origin}/c", "meta": {"rep": "c", "dont_obey_robotstxt": True}}
+        result = crawl(*mine, exempt)
+    assert {page.stamp and page.stamp["verdict"] for page in result.pages} == {"allowed", "ignored"}
+    (warning,) = result.lines("WARNING")
+    assert warning.startswith("The meta key 'rep' of <GET http://127.0.0.1:")
+
+
+def test_ours_a_stamp_that_a_spider_copies_is_replaced_silently() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        spider = {"spider": "tests.crawl.queue_spiders:CopiesMeta", "attributes": {"target": site.origins[1]}}
+        assert crawl(f"{site.origin}/", **spider).lines("WARNING", "scrapy_rep") == []  # type: ignore[arg-type]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from scrapy import signals
 
-from tests.support.crawl import on_each_download_handler, on_each_loop
+from tests.support.crawl import crawl, on_each_download_handler, on_each_loop
 from tests.support.crawl_site import visit
-from tests.support.site import Answer, reset, robots
+from tests.support.site import Answer, Site, reset, robots
 
 BUILT_IN: dict[str, Any] = {"ADDONS": {}, "ROBOTSTXT_OBEY": True, "RETRY_ENABLED": False}
 OURS: dict[str, Any] = {"REP_RETRY_TIMES": 0}
@@ -103,3 +104,45 @@ def test_a_crawl_of_which_every_request_is_forbidden_says_by_which_line() -> Non
 def test_a_crawl_of_which_every_request_is_unreachable_blames_no_robots_txt() -> None:
     (warning,) = visit(Answer(503), "/page", **OURS)[1].lines("WARNING")
     assert "is unreachable after 1 attempt" in warning
+
+
+def test_the_sum_at_the_end_names_a_rule_of_many_origins_once() -> None:
+    with Site([f"127.0.0.{number}" for number in range(1, 6)]) as site:
+        *many, other = site.origins
+        for number, origin in enumerate(many):
+            site.answer(
+                "/robots.txt", robots(f"{'# a line' * number}\nUser-agent: *\nDisallow: /private\n"), origin
+            )
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private/2\n"), other)
+        result = crawl(*(f"{origin}/private/{number}" for origin in site.origins for number in range(3)))
+    (line,) = (line for line in result.lines("INFO", "scrapy_rep.gate.report") if " forbidden" in line)
+    assert line.endswith(
+        "; 13 requests forbidden on 5 origins; most by Disallow: /private (12),"
+        f" {other} (line 2, Disallow: /private/2) 1"
+    )
+
+
+def test_the_sum_at_the_end_is_short_however_long_and_many_the_rules_are() -> None:
+    with Site() as site:
+        rules = [f"/{number}{'x' * 1_000}" for number in range(20)]
+        site.answer("/robots.txt", robots("User-agent: *\n" + "".join(f"Disallow: {rule}\n" for rule in rules)))
+        result = crawl(*(site.origin + rule for rule in rules))
+    (line,) = (line for line in result.lines("INFO", "scrapy_rep.gate.report") if " forbidden" in line)
+    assert "20 requests forbidden, most by " in line
+    assert len(line) < 1_000
+
+
+@pytest.mark.parametrize(("settings", "lines"), [({}, 1), ({"REP_STORE": "memory"}, 0)])
+def test_a_trial_on_loopback_hosts_says_first_that_it_shares_nothing(settings: dict[str, str], lines: int) -> None:
+    with Site(ports=2) as site:
+        result = crawl(*site.origins, settings=settings)
+    told = result.lines("INFO", "scrapy_rep.gate.report")
+    notes = [line for line in told if line.startswith("Loopback sites are for trials")]
+    assert notes == told[:1] * lines
+    assert all("unless REP_STORE_PATH or REP_REDIS_URL is set" in note for note in notes)
+
+
+def test_a_trial_with_a_store_of_its_own_says_nothing_of_the_kind(tmp_path: Path) -> None:
+    with Site() as site:
+        result = crawl(site.origin, settings={"REP_STORE_PATH": str(tmp_path / "robots.sqlite")})
+    assert not any("Loopback" in line.message for line in result.log)

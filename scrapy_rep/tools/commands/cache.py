@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,7 +25,7 @@ from scrapy_rep.directives.site_file import PATHS, SiteFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings import NOT_SHARED, RepSettings
 from scrapy_rep.stores.redis import RedisEntries
 from scrapy_rep.stores.redis_connection import RedisAwayError
 from scrapy_rep.stores.sqlite import path_of_store
@@ -70,7 +71,8 @@ def _store(settings: RepSettings) -> Iterator[Store]:
             "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
         )
     if not path.exists():
-        raise InputError(f"there is no store at {path}: name another one with -s REP_STORE_PATH=FILE")
+        more = "" if settings.shares_loopback else f". {NOT_SHARED}"
+        raise InputError(f"there is no store at {path}: name another one with -s REP_STORE_PATH=FILE{more}")
     try:
         with closing(SqliteFile(path)) as file:
             yield file
@@ -80,9 +82,12 @@ def _store(settings: RepSettings) -> Iterator[Store]:
 
 def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     entries = store.entries() if origin is None else filter(None, [store.get(origin)])
+    entry = None
     for entry in entries:
         line = json.dumps(_facts(entry)) if as_json else _line(entry)
         out.write(f"{line}\n")
+    if entry is None:
+        sys.stderr.write(f"No entries. {NOT_SHARED}\n")
     return OK
 
 

@@ -16,6 +16,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.entry_codec import (
     FACTS,
+    MAX_BODY,
     SCHEMA,
     UnreadableEntryError,
     decode,
@@ -122,3 +123,9 @@ def test_json_of_another_schema_is_unreadable(schema: Any) -> None:
     facts = {**json.loads(encode_json(ENTRY)), "schema": schema}
     with pytest.raises(UnreadableEntryError, match="another version"):
         decode_json(Origin("http", "b.example", 80), json.dumps(facts).encode(), encode_body(ENTRY))
+
+
+def test_a_body_that_inflates_beyond_all_bounds_is_not_read() -> None:
+    bomb = zlib.compress(bytes(MAX_BODY + 1), 9)
+    with pytest.raises(UnreadableEntryError, match="longer than 67,108,864 octets"):
+        decode(ORIGIN, encode(ENTRY), bomb)
