@@ -84,10 +84,24 @@ def _pool(processes: int, start: Callable[[], Callable[[T], Any]]) -> Iterator[P
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """Ctrl-C comes after the ``with`` block: a process that is started in it is not interrupted, now or ever."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: int) -> Generator[Any, None, None]:
     waiting: deque[Future[list[Any]]] = deque()
     while sent := [*islice(items, batch)]:
-        waiting.append(pool.submit(_work_off, sent))
+        with _ctrl_c_held():
+            waiting.append(pool.submit(_work_off, sent))
         if len(waiting) > ahead:
             yield from waiting.popleft().result()
     while waiting:
@@ -116,7 +130,8 @@ def in_background(
     waiting: deque[Future[list[U]]] = deque()
 
     def take(item: T) -> None:
-        waiting.append(pool.submit(_work_off, [item]))
+        with _ctrl_c_held():
+            waiting.append(pool.submit(_work_off, [item]))
         while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
             found(*waiting.popleft().result())
 

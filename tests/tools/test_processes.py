@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
@@ -92,6 +94,27 @@ def test_results_of_the_background_come_in_order_and_all_of_them(processes: int)
         for number in range(500):
             give(number)
     assert found == [number * number for number in range(500)]
+
+
+INTERRUPTED = """
+import os, signal
+from scrapy_rep.tools.processes import in_background
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    with in_background(abs, print, processes=1) as give:
+        give(-1)
+        os.killpg(0, signal.SIGINT)  # the process has just been started
+        give(-2)
+except KeyboardInterrupt:
+    print("Ctrl-C")
+"""
+
+
+def test_ctrl_c_at_a_terminal_while_a_process_starts_is_for_this_one_alone() -> None:
+    called = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(called, capture_output=True, text=True, timeout=60, check=False, start_new_session=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\nCtrl-C\n", "")
 
 
 @pytest.mark.parametrize("processes", [0, 2])

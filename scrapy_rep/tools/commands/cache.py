@@ -1,4 +1,4 @@
-"""List, show or purge the robots.txt files in the store: the SQLite file, or Redis with ``REP_REDIS_URL``.
+"""List, show or purge the robots.txt files in the store: the SQLite file, or Redis with REP_REDIS_URL.
 
     scrapy robots cache list [--json]
     scrapy robots cache show ORIGIN [--json]

@@ -41,8 +41,10 @@ class Command(ScrapyCommand):
         parser.add_argument("rest", nargs="...", help="sub-command and its arguments")
 
     def run(self, args: list[str], opts: Namespace) -> None:
-        """Run the sub-command. Raises ``UsageError`` when there is none of this name."""
+        """Run the sub-command. Raises ``UsageError`` when there is none; without a text it shows the help."""
         name, *rest = [*opts.rest, *args] or [""]
+        if not name:
+            raise UsageError
         if name not in SUB_COMMANDS:
             raise UsageError(f"unknown sub-command {name!r}: choose one of {', '.join(SUB_COMMANDS)}")
         module = module_of(name)

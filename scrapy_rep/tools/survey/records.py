@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, get_args, get_origin, get_type_hints, is_typeddict
 from urllib.parse import quote
 
 from scrapy_rep.protocol import Origin
@@ -89,9 +89,13 @@ class SiteRecord:
     def from_json(cls, line: str) -> SiteRecord:
         """Return the record in a line of JSON. Raises ``ValueError`` when the line holds something else."""
         try:
-            return cls(**json.loads(line))
+            record = cls(**json.loads(line))
         except (TypeError, RecursionError) as error:  # the latter for thousands of brackets
             raise ValueError(str(error)) from None
+        for name, is_right in _CHECKERS.items():
+            if not is_right(getattr(record, name)):
+                raise ValueError(f"{name} is no {getattr(TYPES[name], '__name__', TYPES[name])}")
+        return record
 
     @property
     def has_file(self) -> bool:
@@ -102,6 +106,31 @@ class SiteRecord:
     def rules(self) -> int:
         """The number of allow and disallow lines."""
         return self.allow + self.disallow
+
+
+TYPES: Final[dict[str, Any]] = get_type_hints(SiteRecord)
+"""The types of the fields of a record."""
+
+
+def _checker(kind: Any) -> Callable[[Any], bool]:
+    """What says whether a value of JSON is of the type *kind*; a whole number is a float, too."""
+    parts = [_checker(part) for part in get_args(kind)]
+    if get_origin(kind) is dict:
+        return lambda value: type(value) is dict and all(map(parts[1], value.values()))
+    if get_origin(kind) is list:
+        return lambda value: type(value) is list and all(map(parts[0], value))
+    if is_typeddict(kind):
+        fields = {name: _checker(each) for name, each in get_type_hints(kind).items()}
+        return lambda value: (
+            type(value) is dict
+            and value.keys() == fields.keys()
+            and all(is_right(value[name]) for name, is_right in fields.items())
+        )
+    kinds = {kind, int} if kind is float else {kind}
+    return lambda value: any(part(value) for part in parts) if parts else type(value) in kinds
+
+
+_CHECKERS: Final = {name: _checker(kind) for name, kind in TYPES.items()}
 
 
 class SurveyFolder:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints, is_typeddict
 
-from .records import SiteRecord
+from .records import TYPES, SiteRecord
 
 try:
     import pyarrow as pa
@@ -27,7 +27,6 @@ except ModuleNotFoundError as error:
 
 WITHOUT_PYARROW: Final = "pyarrow, which writes Parquet, is not installed: pip install 'scrapy_rep[parquet]'"
 
-_TYPES: Final[dict[str, Any]] = get_type_hints(SiteRecord)
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _ROWS_AT_ONCE: Final = 1_000  # in memory, and a row group of Parquet
 
@@ -44,7 +43,7 @@ def write_csv(records: Iterable[SiteRecord], path: Path) -> None:
     """
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(_TYPES)
+        writer.writerow(TYPES)
         writer.writerows([_cell(value) for value in asdict(record).values()] for record in records)
 
 
@@ -56,7 +55,7 @@ def _cell(value: object) -> object:
 
 def write_parquet(records: Iterable[SiteRecord], path: Path) -> None:
     """Write *records* to *path*. Raises ``OSError``. pyarrow must be there: see `can_write_parquet`."""
-    schema = pa.schema([(name, _arrow_type(kind)) for name, kind in _TYPES.items()])
+    schema = pa.schema([(name, _arrow_type(kind)) for name, kind in TYPES.items()])
     with parquet.ParquetWriter(path, schema) as writer:
         for rows in _batches(records):
             writer.write_table(pa.Table.from_pylist(rows, schema))
@@ -65,7 +64,7 @@ def write_parquet(records: Iterable[SiteRecord], path: Path) -> None:
 def _batches(records: Iterable[SiteRecord]) -> Iterator[list[dict[str, Any]]]:
     left = iter(records)
     while batch := list(islice(left, _ROWS_AT_ONCE)):
-        yield [{name: _arrow_value(value, _TYPES[name]) for name, value in asdict(each).items()} for each in batch]
+        yield [{name: _arrow_value(value, TYPES[name]) for name, value in asdict(each).items()} for each in batch]
 
 
 def _arrow_type(kind: Any) -> Any:

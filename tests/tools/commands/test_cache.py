@@ -134,7 +134,6 @@ def test_purge_forgets_one_origin_or_all(project: Path) -> None:
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
         (["cache", "burn"], "invalid choice: 'burn'"),
         (["cash"], "unknown sub-command 'cash': choose one of audit"),
-        ([], "choose one of audit"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_ends_with_2(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.tools.commands import FAILED, Command
+from scrapy_rep.tools.commands import FAILED, SUB_COMMANDS, Command, module_of
 from scrapy_rep.tools.commands.inputs import InputError, origin_of
 from scrapy_rep.tools.commands.terminal import Pace, Progress, paint
 from tests.support.command import robots_command
@@ -36,6 +36,19 @@ def test_help_gives_each_sub_command_a_line() -> None:
     assert code == 0
     names = re.findall(r"^  (\w+)  +\w", out, re.MULTILINE)
     assert {"audit", "cache", "diff", "explain", "lint"} <= set(names)
+
+
+def test_without_a_sub_command_its_help_is_printed() -> None:
+    code, out, err = robots_command(Path.cwd())
+    assert (code, err) == (2, "")
+    assert robots_command(Path.cwd(), "--help")[1] == out
+
+
+@pytest.mark.parametrize("name", SUB_COMMANDS)
+def test_help_shows_no_marks_of_docstrings(name: str) -> None:
+    parser, module = ArgumentParser(), module_of(name)
+    module.add_arguments(parser)
+    assert "`" not in module.__doc__ + parser.format_help()
 
 
 def test_a_host_without_a_scheme_is_asked_by_https() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from scrapy_rep.protocol import Origin
+from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord, file_name
 
 
@@ -29,6 +31,32 @@ def test_no_host_leads_out_of_the_folder_or_is_too_long_for_it(tmp_path: Path) -
         path = tmp_path / file_name(Origin("https", host, 443))
         path.write_bytes(b"")
         assert path.parent.resolve() == path.resolve().parent == tmp_path.resolve()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"site": 5}, {"access": None}, {"status": "200"}, {"status": True}, {"hops": "x"}, {"hops": [1]},
+        {"bytes": 1.5},
+        {"is_html": 0}, {"agents": {"*": 1}}, {"agents": {"*": {"allow": "1"}}}, {"crawl_delays": {"*": "1"}},
+        {"finding_lines": {"x": [None]}}, {"crawlers": {"x": {"treatment": "shut out"}}},
+        {"crawlers": {"x": {"treatment": 1, "line": 1}}}, {"crawlers": {"x": None}},
+        {"ai_answers": {"x": {"y": []}}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_field_of_another_type_raises_a_value_error_that_names_it(fields: dict[str, object]) -> None:
+    (name,) = fields
+    with pytest.raises(ValueError, match=rf"^{name} is no "):
+        SiteRecord.from_json(json.dumps({"site": "x", **fields}))
+
+
+def test_a_record_comes_back_as_it_was() -> None:
+    record = measure(
+        "x", b"User-agent: GPTBot\nDisallow: /\nDisallow: b\nCrawl-delay: 1.5\nContent-Signal: search=no\n"
+    )
+    assert record == SiteRecord.from_json(record.to_json())
+    assert SiteRecord.from_json(json.dumps({"site": "x", "crawl_delays": {"*": 1}})).crawl_delays == {"*": 1}
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "5", '{"unknown": 1}', "{}", "[" * 100_000])
