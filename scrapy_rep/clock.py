@@ -1,4 +1,4 @@
-"""The clock that every module goes by, so that a test moves all of them at once.
+"""Private: the clock that every module goes by, so that a test moves all of them at once.
 
 `protocol` and `directives` know no clock: time comes in as ``now``.
 """
