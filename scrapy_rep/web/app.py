@@ -49,11 +49,12 @@ _EXPORTS: Final = {
 def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
+    api = description(limits)
     routes = [
-        Route("/", checker.page, methods=["GET"]),
+        Route("/", HTMLResponse(b"".join(page_in_pieces(limits)[0])), methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
-        Route("/api", checker.describe, methods=["GET"]),
-        Route("/api/openapi.json", checker.openapi, methods=["GET"]),
+        Route("/api", HTMLResponse(render("api.html", api=api, limits=limits)), methods=["GET"]),
+        Route("/api/openapi.json", JSONResponse(api), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
@@ -91,10 +92,6 @@ class _Checker:
         finally:
             self._workers.end()
 
-    async def page(self, _: Request) -> Response:
-        """``GET /``: the empty form."""
-        return HTMLResponse("".join(page_in_pieces(self._limits)))
-
     async def answer(self, request: Request) -> Response:
         """``POST /``: what the form asks for, as the page again or as a file."""
         form = Form(Question(b""))
@@ -109,15 +106,17 @@ class _Checker:
                 body = await self._workers.run(jobs.apply_fix, question, form.fix)
                 question = replace(question, robots=body)
         except tuple(_PROBLEMS) as error:
-            return HTMLResponse("".join(page_in_pieces(self._limits, form, str(error))), _PROBLEMS[type(error)])
+            page = self._pieces(form, str(error))
+            return StreamingResponse(page, _PROBLEMS[type(error)], media_type="text/html")
         return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
 
-    async def _pieces(self, form: Form) -> AsyncIterator[bytes]:
+    async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
         """The page, part by part: each is worked on when the one before has been read."""
-        pieces = [piece.encode() for piece in page_in_pieces(self._limits, form)]
-        yield pieces.pop(0)
-        for part in PARTS:
-            yield await self._part(part, form.question) + pieces.pop(0)
+        head, tails = page_in_pieces(self._limits, form, problem)
+        for piece in head:
+            yield piece
+        for part, tail in zip(PARTS, tails, strict=not problem):
+            yield await self._part(part, form.question) + tail
 
     async def _part(self, part: str, question: Question) -> bytes:
         try:
@@ -159,14 +158,6 @@ class _Checker:
         if not isinstance(site, str):
             raise QuestionError('expected a JSON object such as {"site": "example.com"}')
         return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
-
-    async def describe(self, _: Request) -> Response:
-        """``GET /api``: the description of the API for people."""
-        return HTMLResponse(render("api.html", api=description(self._limits), limits=self._limits))
-
-    async def openapi(self, _: Request) -> Response:
-        """``GET /api/openapi.json``: the description of the API for programs."""
-        return JSONResponse(description(self._limits))
 
 
 async def _json_of(request: Request) -> Any:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from codecs import iterdecode
+from collections.abc import Iterator
+from itertools import chain
 from typing import Final
+
+from markupsafe import Markup
 
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
@@ -10,7 +15,7 @@ from scrapy_rep.tools.crawlers import AI_CRAWLERS, ARCHIVE_CRAWLERS, SEARCH_CRAW
 from .forms import Form
 from .limits import Limits
 from .question import Question
-from .rendering import render
+from .rendering import as_verbatim, render
 
 PARTS: Final = ("verdicts", "file", "dialects")
 """The parts of an answer, in the order in which they are sent."""
@@ -21,13 +26,16 @@ _CRAWLERS: Final = {"Search": SEARCH_CRAWLERS, "AI": AI_CRAWLERS, "Archive": ARC
 _PRESELECTED: Final = ("*", "Googlebot", "bingbot", "GPTBot", "ClaudeBot")
 """What an empty form asks about; ``*`` is every crawler that no group names."""
 
-_PLACE: Final = "<!-- place for a part -->"
+_PLACE: Final = Markup("<!-- place for a part -->")
+_SLICE: Final = 65_536
 
 
-def page_in_pieces(limits: Limits, form: Form | None = None, problem: str = "") -> list[str]:
-    """Return what stands before the first of the `PARTS`, and what follows each; one piece without an answer.
+def page_in_pieces(
+    limits: Limits, form: Form | None = None, problem: str = ""
+) -> tuple[Iterator[bytes], list[bytes]]:
+    """Return what stands before the first of the `PARTS`, in pieces, and what follows each.
 
-    *problem* says why there is no answer to *form*.
+    *problem* says why there is no answer to *form*; there are no parts then.
     """
     has_answer = form is not None and not problem
     question = form.question if form else Question(b"", agents=_PRESELECTED)
@@ -36,7 +44,6 @@ def page_in_pieces(limits: Limits, form: Form | None = None, problem: str = "") 
         "page.html",
         form=form or Form(question),
         question=question,
-        robots=question.robots.decode("utf-8", "replace"),
         crawlers=_CRAWLERS,
         others=[agent for agent in question.agents if agent.strip() and agent not in offered],
         dialects=list(DIALECTS),
@@ -45,4 +52,11 @@ def page_in_pieces(limits: Limits, form: Form | None = None, problem: str = "") 
         parts=PARTS if has_answer else (),
         place=_PLACE,
     )
-    return page.split(_PLACE)
+    start, head, *tails = (piece.encode() for piece in page.split(_PLACE))
+    return chain([start], _text(question.robots), [head]), tails
+
+
+def _text(robots: bytes) -> Iterator[bytes]:
+    """*robots* for the text field, in pieces: a megabyte of it could take five when it is escaped."""
+    slices = (robots[start : start + _SLICE] for start in range(0, len(robots), _SLICE))
+    return (as_verbatim(text).encode() for text in iterdecode(slices, "utf-8", "replace"))

@@ -33,11 +33,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number="{:,}".format, with_noun=number_of, verbatim=_as_verbatim)
+    environment.filters.update(number="{:,}".format, with_noun=number_of, verbatim=as_verbatim)
     return environment
 
 
-def _as_verbatim(text: str) -> Markup:
+def as_verbatim(text: str) -> Markup:
+    """*text* as `verbatim`, escaped."""
     return Markup.escape(verbatim(text))
 
 

@@ -53,7 +53,9 @@ class Workers:
         """Start all processes, so that the first visitor need not wait for them."""
         _PROCESSES.set_forkserver_preload(_PRELOADED)
         for _ in range(self._limits.workers):
-            self._idle.append(await to_thread.run_sync(self._process))
+            process = await to_thread.run_sync(self._process)
+            await to_thread.run_sync(process.ask, str, ())  # which waits until everything is imported
+            self._idle.append(process)
 
     def end(self) -> None:
         """End all processes."""
@@ -87,15 +89,14 @@ class Workers:
         return (share, self._large_turns, self._turns) if question.is_large else (share, self._turns)
 
     async def _worked(self, job: Callable[..., str | bytes], *arguments: Any) -> bytes | Exception:
-        process = None
+        process = self._idle.pop(0) if self._idle else self._process()
+        is_fit = False
         try:
-            process = self._idle.pop() if self._idle else await to_thread.run_sync(self._process)
             with fail_after(self._limits.work_time):
                 answer = await to_thread.run_sync(
                     process.ask, job, arguments, abandon_on_cancel=True, limiter=self._threads
                 )
-            self._idle.append(process)
-            process = None
+            is_fit = True
         except TimeoutError:
             return QuestionError(
                 f"stopped after {self._limits.work_time:g} s:"
@@ -104,8 +105,10 @@ class Workers:
         except (EOFError, OSError):
             return QuestionError("the process that worked on this question ended: ask about less at once")
         finally:
-            if process is not None:  # it failed, or whoever asked has left
+            if not is_fit:  # it failed, or whoever asked has left
                 process.end()
+                process = self._process()  # at once: the next question need not wait for it
+            self._idle.append(process)
         return answer
 
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any
-from urllib.parse import urlencode
 
 import uvicorn
 
@@ -21,6 +20,7 @@ from scrapy_rep.web.fetch import Fetcher
 from scrapy_rep.web.limits import LOCAL, Limits
 from scrapy_rep.web.server import _bound, config_of
 
+MULTIPART = "multipart/form-data; boundary=limit"
 ROBOTS = "User-agent: *\nDisallow: /private\nDisalow: /cart\n"
 
 
@@ -62,14 +62,8 @@ class Checker:
         return self._ask("POST", path, json.dumps(data).encode(), headers)
 
     def submit(self, fields: Sequence[tuple[str, str]], file: bytes = b"") -> Reply:
-        """Send the form as a browser does: with *file* as multipart/form-data."""
-        if not file:
-            kind = "application/x-www-form-urlencoded"
-            return self._ask("POST", "/", urlencode(fields).encode(), {"Content-Type": kind})
-        parts = [_part(f'name="{name}"', value.encode()) for name, value in fields]
-        parts.append(_part('name="file"; filename="robots.txt"', file))
-        body = b"".join(parts) + b"--limit--\r\n"
-        return self._ask("POST", "/", body, {"Content-Type": "multipart/form-data; boundary=limit"})
+        """Send the form as a browser does."""
+        return self._ask("POST", "/", multipart(fields, file), {"Content-Type": MULTIPART})
 
     @contextmanager
     def unread(self, path: str, body: bytes, kind: str = "application/json") -> Iterator[socket.socket]:
@@ -95,6 +89,12 @@ class Checker:
             return Reply(response.status, fields, response.read())
         finally:
             connection.close()
+
+
+def multipart(fields: Sequence[tuple[str, str]], file: bytes = b"") -> bytes:
+    """A form; an empty *file* is one that was not chosen."""
+    parts = [_part(f'name="{name}"', value.encode()) for name, value in fields]
+    return b"".join([*parts, _part('name="file"; filename="robots.txt"', file)]) + b"--limit--\r\n"
 
 
 def _part(disposition: str, value: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import html
 import json
 import os
 import signal
@@ -14,7 +15,6 @@ from dataclasses import replace
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from starlette.responses import Response
@@ -25,7 +25,7 @@ from scrapy_rep.web.limits import LOCAL, PUBLIC
 from scrapy_rep.web.openapi import ANSWER
 from tests.support.site import Answer, Site, redirect, robots
 
-from .checker import ROBOTS, Checker, Reply, checker
+from .checker import MULTIPART, ROBOTS, Checker, Reply, checker, multipart
 
 
 def check(running: Checker, **question: Any) -> Reply:
@@ -194,6 +194,23 @@ def test_a_problem_leaves_the_form_as_it_was(local: Checker) -> None:
     assert local.submit([("site", "file:///etc/passwd"), ("action", "fetch")]).status == 422
 
 
+def test_a_form_that_is_too_large_to_be_shown_again_is_not() -> None:
+    with checker(replace(LOCAL, urls=10, url_characters=100)) as running:
+        reply = running.submit([("robots", ROBOTS), ("urls", "&" * 2_000)])
+    assert (reply.status, "too many URLs or names" in reply.text, "&amp;&amp;" in reply.text) == (400, True, False)
+
+
+def test_a_long_text_of_any_characters_is_shown_again(local: Checker) -> None:
+    robots = "# é\U0001f600&<\n" * 30_000
+    page = local.submit([("robots", robots), ("urls", "/")]).text
+    assert html.unescape(page.partition("<textarea")[2].partition(">\n")[2].partition("</textarea>")[0]) == robots
+
+
+def test_a_form_in_another_encoding_is_refused_unread(local: Checker) -> None:
+    reply = local._ask("POST", "/", b"robots=%26", {"Content-Type": "application/x-www-form-urlencoded"})
+    assert (reply.status, "send it as multipart/form-data" in reply.text) == (400, True)
+
+
 def test_the_steps_of_a_fetch_are_sent_as_they_happen(local: Checker) -> None:
     with Site() as site:
         site.answer("/robots.txt", redirect("/other"))
@@ -283,7 +300,7 @@ def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
 def asking_much(running: Checker) -> AbstractContextManager[object]:
     """Meanwhile a large question is worked on."""
     fields = [("robots", "#" * 10_000), ("urls", "\n".join(f"/{number}" for number in range(100)))]
-    return running.unread("/", urlencode(fields).encode(), "application/x-www-form-urlencoded")
+    return running.unread("/", multipart(fields), MULTIPART)
 
 
 def test_work_that_takes_long_is_ended_and_the_next_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

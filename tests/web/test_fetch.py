@@ -27,7 +27,7 @@ from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
 ROBOTS = "User-agent: *\nDisallow: /x\n"
 SMALL = replace(LOCAL, robots_octets=1_000)
-HASTY = replace(LOCAL, fetch_time=0.5)
+HASTY = replace(LOCAL, fetch_time=0.3)
 
 
 def fetched(
@@ -189,7 +189,7 @@ def test_the_time_of_a_fetch_is_bounded_whatever_the_server_does(answer: Answer)
     with Site() as site:
         site.answer("/robots.txt", answer)
         began = monotonic()
-        assert "did not finish within 0.5 s" in problem(f"{site.origin}/robots.txt", HASTY)
+        assert "did not finish within 0.3 s" in problem(f"{site.origin}/robots.txt", HASTY)
         assert monotonic() - began < 5
 
 
@@ -197,8 +197,8 @@ def test_slow_redirects_share_one_time() -> None:
     with Site() as site:
         site.answer("*", replace(redirect("/next"), delay=0.2))
         site.answer("/robots.txt", replace(redirect("/next"), delay=0.2))
-        assert "did not finish within 0.5 s" in problem(f"{site.origin}/robots.txt", HASTY)
-        assert len(site.log) == 3
+        assert "did not finish within 0.3 s" in problem(f"{site.origin}/robots.txt", HASTY)
+        assert len(site.log) <= 2
 
 
 def test_a_host_without_an_address_or_a_server_ends_in_a_message() -> None:
@@ -368,7 +368,7 @@ def test_slow_name_resolution_is_bounded_too() -> None:
         await asyncio.sleep(60)
         return []
 
-    assert "did not finish within 0.5 s" in problem("http://slow.test/robots.txt", HASTY, slow)
+    assert "did not finish within 0.3 s" in problem("http://slow.test/robots.txt", HASTY, slow)
 
 
 @pytest.fixture
