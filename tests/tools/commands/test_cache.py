@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Any
@@ -17,7 +19,8 @@ from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.redis import RedisStore
 from scrapy_rep.stores.sqlite_file import SqliteFile
 from scrapy_rep.stores.store import NullStore
-from tests.support.command import robots_command
+from scrapy_rep.tools.commands import cache
+from tests.support.command import command_here, robots_command
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 
@@ -32,46 +35,47 @@ KNOWN = (
 )
 
 
+Cached = Callable[..., tuple[int, str]]
+
+
 @pytest.fixture
-def file_project(tmp_path: Path) -> Path:
-    """A folder whose default store holds two origins."""
+def file_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cached:
+    """Runs the command in a project whose default store holds two origins."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "scrapy.cfg").touch()
     (tmp_path / ".scrapy").mkdir()
     with closing(SqliteFile(tmp_path / ".scrapy" / "robots.sqlite")) as file:
         for entry in KNOWN:
             file.put(entry, "me", NOW)
-    return tmp_path
+    return partial(command_here, cache)
 
 
 @pytest.fixture
-def redis_project(tmp_path: Path, redis_server: RedisServer) -> Path:
-    """A project whose fleet knows the same two, in a Redis that is not ours alone."""
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = fleet_settings\n")
-    (tmp_path / "fleet_settings.py").write_text(f"REP_REDIS_URL = {redis_server.url!r}\n")
+def redis_project(redis_server: RedisServer) -> Cached:
+    """Runs the command where a fleet knows the same two, in a Redis that is not ours alone."""
     with redis_server.client() as client:
         client.set("other:entry:x", "not ours")
         store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for entry in KNOWN:
             at_once(store.put(entry))
-    return tmp_path
+    return partial(command_here, cache, REP_REDIS_URL=redis_server.url)
 
 
 @pytest.fixture(params=["file_project", "redis_project"])
-def project(request: pytest.FixtureRequest) -> Path:
-    folder: Path = request.getfixturevalue(request.param)
-    return folder
+def cached(request: pytest.FixtureRequest) -> Cached:
+    command: Cached = request.getfixturevalue(request.param)
+    return command
 
 
-def test_list_names_every_origin_and_what_is_known(project: Path) -> None:
-    code, out, _ = robots_command(project, "cache", "list")
+def test_list_names_every_origin_and_what_is_known(cached: Cached) -> None:
+    code, out = cached("list")
     first, second = out.splitlines()
     assert (code, first.split()[:5]) == (0, ["https://a.example", "successful", "200", "27", "octets"])
     assert "5 failed attempts" in second
 
 
-def test_list_as_json_is_one_object_a_line(project: Path) -> None:
-    _, out, _ = robots_command(project, "cache", "list", "--json")
-    rows = [json.loads(line) for line in out.splitlines()]
+def test_list_as_json_is_one_object_a_line(cached: Cached) -> None:
+    rows = [json.loads(line) for line in cached("list", "--json")[1].splitlines()]
     assert [(row["origin"], row["status"], row["octets"]) for row in rows] == [
         ("https://a.example", 200, 27),
         ("https://b.example", None, 0),
@@ -79,47 +83,45 @@ def test_list_as_json_is_one_object_a_line(project: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["https://a.example", "https://A.example/x?y", "a.example"])
-def test_show_tells_all_and_the_body(project: Path, url: str) -> None:
-    code, out, _ = robots_command(project, "cache", "show", url)
+def test_show_tells_all_and_the_body(cached: Cached, url: str) -> None:
+    code, out = cached("show", url)
     assert code == 0
     assert 'etag: "1"\n' in out
     assert out.endswith("User-agent: *\nDisallow: /\\xff\n")
-    _, as_json, _ = robots_command(project, "cache", "show", url, "--json")
-    assert json.loads(as_json)["body"] == "User-agent: *\nDisallow: /\\xff\n"
+    assert json.loads(cached("show", url, "--json")[1])["body"] == "User-agent: *\nDisallow: /\\xff\n"
 
 
-def test_show_obeys_nothing_that_a_site_has_written_for_terminals(file_project: Path) -> None:
+def test_show_obeys_nothing_that_a_site_has_written_for_terminals(file_project: Cached) -> None:
     hostile = replace(KNOWN[0], body=b"# \x1b]0;pwned\x07\r\n#\tb\n", etag="\x1b[31m")
-    with closing(SqliteFile(file_project / ".scrapy" / "robots.sqlite")) as file:
+    with closing(SqliteFile(Path(".scrapy/robots.sqlite"))) as file:
         file.put(replace(hostile, fetched_at=NOW + 1), "me", NOW)
-    _, out, _ = robots_command(file_project, "cache", "show", "a.example")
+    _, out = file_project("show", "a.example")
     assert "etag: \\x1b[31m\n" in out
     assert out.endswith("\n\n# \\x1b]0;pwned\\x07\n#       b\n")
 
 
-def test_a_row_that_cannot_be_read_is_told_in_one_line(file_project: Path) -> None:
-    path = file_project / ".scrapy" / "robots.sqlite"
+def test_a_row_that_cannot_be_read_is_told_in_one_line(
+    file_project: Cached, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(".scrapy/robots.sqlite").resolve()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE bodies SET body = x'00'")
         connection.commit()
-    code, _, err = robots_command(file_project, "cache", "list")
-    assert code == 2
+    assert file_project("list")[0] == 2
+    err = capsys.readouterr().err
     assert err.startswith(f"scrapy robots cache: {path}: the entry of https://a.example cannot be read: ")
     assert err.count("\n") == 1
 
 
-def test_show_of_an_unknown_origin_finds_nothing(project: Path) -> None:
-    assert robots_command(project, "cache", "show", "c.example")[:2] == (
-        1,
-        "https://c.example is not in the store\n",
-    )
+def test_show_of_an_unknown_origin_finds_nothing(cached: Cached) -> None:
+    assert cached("show", "c.example") == (1, "https://c.example is not in the store\n")
 
 
-def test_purge_forgets_one_origin_or_all(project: Path) -> None:
-    assert robots_command(project, "cache", "purge", "a.example")[:2] == (0, "1 entry purged\n")
-    assert robots_command(project, "cache", "purge", "a.example")[:2] == (1, "0 entries purged\n")
-    assert robots_command(project, "cache", "purge")[:2] == (0, "1 entry purged\n")
-    assert robots_command(project, "cache", "list")[:2] == (0, "")
+def test_purge_forgets_one_origin_or_all(cached: Cached) -> None:
+    assert cached("purge", "a.example") == (0, "1 entry purged\n")
+    assert cached("purge", "a.example") == (1, "0 entries purged\n")
+    assert cached("purge") == (0, "1 entry purged\n")
+    assert cached("list") == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -136,10 +138,9 @@ def test_purge_forgets_one_origin_or_all(project: Path) -> None:
         (["cash"], "unknown sub-command 'cash': choose one of audit"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_ends_with_2(
-    file_project: Path, arguments: list[str], problem: str
-) -> None:
-    code, out, err = robots_command(file_project, *arguments)
+@pytest.mark.usefixtures("file_project")
+def test_what_cannot_be_done_is_said_and_ends_with_2(tmp_path: Path, arguments: list[str], problem: str) -> None:
+    code, out, err = robots_command(tmp_path, *arguments)
     assert (code, problem in out + err) == (2, True), out + err
 
 
@@ -153,22 +154,25 @@ def test_outside_a_project_it_is_said_that_no_store_is_kept(tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
-def test_outside_a_project_a_relative_path_counts_from_the_working_directory(tmp_path: Path) -> None:
+def test_outside_a_project_a_relative_path_counts_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with closing(SqliteFile(tmp_path / "mine")) as file:
         file.put(KNOWN[0], "me", NOW)
-    code, out, _ = robots_command(tmp_path, "cache", "list", "-s", "REP_STORE_PATH=mine")
+    code, out = command_here(cache, "list", REP_STORE_PATH="mine")
     assert (code, out.split()[0]) == (0, "https://a.example")
 
 
-def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes").write_bytes(b"no database" * 1_000)
-    code, _, err = robots_command(tmp_path, "cache", "list", "-s", f"REP_STORE_PATH={tmp_path / 'notes'}")
-    assert (code, err) == (2, f"scrapy robots cache: {tmp_path / 'notes'}: file is not a database\n")
+    assert command_here(cache, "list", REP_STORE_PATH=str(tmp_path / "notes")) == (2, "")
+    assert capsys.readouterr().err == f"scrapy robots cache: {tmp_path / 'notes'}: file is not a database\n"
     assert (tmp_path / "notes").read_bytes() == b"no database" * 1_000
 
 
 def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
-    redis_project: Path, redis_server: RedisServer
+    redis_project: Cached, redis_server: RedisServer
 ) -> None:
     with redis_server.client() as client:
         client.mset({"rep:entry:nowhere": "x" * 99, "rep:entry:http://c.example": "y" * 99})
@@ -179,36 +183,37 @@ def test_what_nobody_can_read_in_redis_is_not_listed_and_goes_with_all(
         for number, facts in enumerate(wrong):
             sound = {"access": "successful", "url": "u", "fetched_at": 1.0, "fresh_until": 1.0}
             client.set(f"rep:entry:http://e{number}.example", body + json.dumps({**sound, **facts}))
-    assert len(robots_command(redis_project, "cache", "list")[1].splitlines()) == 2
-    assert robots_command(redis_project, "cache", "purge")[:2] == (0, "9 entries purged\n")
+    assert len(redis_project("list")[1].splitlines()) == 2
+    assert redis_project("purge") == (0, "9 entries purged\n")
 
 
-def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Path, redis_server: RedisServer) -> None:
-    assert robots_command(redis_project, "cache", "purge", "--json")[:2] == (0, '{"gone": 2}\n')
+def test_purge_leaves_to_others_in_redis_what_is_theirs(redis_project: Cached, redis_server: RedisServer) -> None:
+    assert redis_project("purge", "--json") == (0, '{"gone": 2}\n')
     with redis_server.client() as client:
         assert client.keys("*") == [b"other:entry:x"]
 
 
-def test_a_pattern_in_the_prefix_means_itself(redis_project: Path) -> None:
+def test_a_pattern_in_the_prefix_means_itself(redis_project: Cached) -> None:
     for prefix in ("re?:", "re[p]:", "*"):
-        assert robots_command(redis_project, "cache", "list", "-s", f"REP_REDIS_PREFIX={prefix}")[:2] == (0, "")
+        assert redis_project("list", REP_REDIS_PREFIX=prefix) == (0, "")
 
 
 @pytest.mark.parametrize("action", [["list"], ["show", "a.example"], ["purge"]])
-def test_a_redis_that_does_not_answer_is_named_without_its_password(tmp_path: Path, action: list[str]) -> None:
-    url = "redis://me:secret@127.0.0.1:1/3"
-    code, out, err = robots_command(tmp_path, "cache", *action, "-s", f"REP_REDIS_URL={url}")
-    assert (code, out) == (2, "")
+def test_a_redis_that_does_not_answer_is_named_without_its_password(
+    action: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_here(cache, *action, REP_REDIS_URL="redis://me:secret@127.0.0.1:1/3") == (2, "")
+    err = capsys.readouterr().err
     assert err.startswith("scrapy robots cache: Redis at 127.0.0.1:1/3, from REP_REDIS_URL, does not answer (")
     assert "secret" not in err
     assert err.count("\n") == 1
 
 
-def test_a_thousand_origins_are_listed_in_order(redis_project: Path, redis_server: RedisServer) -> None:
+def test_a_thousand_origins_are_listed_in_order(redis_project: Cached, redis_server: RedisServer) -> None:
     names = sorted(f"https://h{number}.example" for number in range(1_000))
     with redis_server.client() as client:
         store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         for name in names:
             at_once(store.put(replace(KNOWN[0], origin=Origin.from_url(name))))
-    _, out, _ = robots_command(redis_project, "cache", "list")
+    _, out = redis_project("list")
     assert [line.split()[0] for line in out.splitlines()] == ["https://a.example", "https://b.example", *names]

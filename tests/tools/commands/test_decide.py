@@ -9,10 +9,12 @@ import json
 import os
 import signal
 import sys
+from argparse import ArgumentParser
 from functools import partial
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
 
 from scrapy_rep.tools.bulk import reading
 from scrapy_rep.tools.commands import decide
@@ -85,15 +87,15 @@ def test_only_some_lines_are_printed(only: list[str], number: int) -> None:
     assert len(decided("--urls", "urls", *options)[1].splitlines()) == number
 
 
-def test_the_urls_of_one_kind_come_back_as_they_were(tmp_path: Path) -> None:
+def test_the_urls_of_one_kind_come_back_as_they_were() -> None:
     octets = b"https://a.example/\xff\xfe\nhttps://a.example/private\n  https://b.example/\xc3\xbc\r\n"
     Path("octets").write_bytes(octets)
-    options = ("--only", "allowed", "--format", "urls")
-    arguments = ("--robots", "robots", "--agent", "Bot", "--urls", "octets", *options)
-    with scrapy_process("robots", "decide", *arguments, folder=tmp_path) as process:
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, b"")
-    assert out == b"https://a.example/\xff\xfe\nhttps://b.example/\xc3\xbc\n"
+    parser, written = ArgumentParser(), io.BytesIO()
+    decide.add_arguments(parser)
+    options = ["--urls", "octets", "--only", "allowed", "--format", "urls"]
+    arguments = parser.parse_args(["--robots", "robots", "--agent", "Bot", *options])
+    assert decide.run(arguments, Settings(), io.TextIOWrapper(written)) == 0
+    assert written.getvalue() == b"https://a.example/\xff\xfe\nhttps://b.example/\xc3\xbc\n"
 
 
 @pytest.mark.parametrize("options", [[], ["--only", "allowed", "--agent", "Two"], ["--only", "allowed"] * 2])
@@ -152,31 +154,42 @@ def test_several_processes_print_what_one_does(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("arguments", "settings", "problem"),
     [
-        (["--robots", "nowhere"], "nowhere: No such file or directory"),
-        (["--robots", "urls"], "urls is neither a folder of robots.txt files nor a store"),
-        (["--robots", ""], "there is no store here: name a folder of robots.txt files, or a store, with --robots"),
-        (["--urls", "robots"], "robots: Is a directory"),
-        (["--urls", "nowhere"], "nowhere: No such file or directory"),
-        (["--urls", "cut.gz"], "cut.gz: damaged, or cut off: "),
-        (["--urls", "false.gz"], "false.gz: "),
-        (["--agent", "()"], "contains no product token"),
-        (["-s", "REP_DIALECT=none"], "REP_DIALECT"),
+        (["--robots", "nowhere"], {}, "nowhere: No such file or directory"),
+        (["--robots", "urls"], {}, "urls is neither a folder of robots.txt files nor a store"),
+        (
+            ["--robots", ""],
+            {},
+            "there is no store here: name a folder of robots.txt files, or a store, with --robots",
+        ),
+        (["--urls", "cut.gz"], {}, "cut.gz: damaged, or cut off: "),
+        (["--urls", "false.gz"], {}, "false.gz: "),
+        (["--agent", "()"], {}, "contains no product token"),
+        ([], {"REP_DIALECT": "none"}, "REP_DIALECT"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line_and_ends_it_with_2(arguments: list[str], problem: str) -> None:
+def test_what_cannot_be_done_is_said_in_one_line_and_ends_it_with_2(
+    arguments: list[str], settings: dict[str, str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("cut.gz").write_bytes(gzip.compress(os.urandom(1_000))[:500])
     Path("false.gz").write_bytes(b"\x1f\x8bgarbage" * 9)
-    code, _, err = robots_command(
-        Path.cwd(), "decide", "--robots", "robots", "--agent", "Bot", "--urls", "urls", *arguments
-    )
+    code, _ = decided("--urls", "urls", *arguments, **settings)
+    err = capsys.readouterr().err
     assert (code, problem in err, err.count("\n")) == (2, True, 1), err
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("robots", "Is a directory"), ("nowhere", "No such file or directory")]
+)
+def test_a_list_that_cannot_be_opened_is_named(name: str, problem: str) -> None:
+    code, _, err = robots_command(Path.cwd(), "decide", "--robots", "robots", "--agent", "Bot", "--urls", name)
+    assert (code, f"{name}: {problem}" in err, err.count("\n")) == (2, True, 1), err
 
 
 def endless(path: Path) -> None:
     with path.open("w") as file:
-        file.writelines(f"https://a.example/{n}/{'x' * 200}\n" for n in range(1_000_000))
+        file.writelines(f"https://a.example/{n}/{'x' * 200}\n" for n in range(50_000))
 
 
 def test_a_closed_pipe_and_ctrl_c_end_it_quietly_without_processes_left(tmp_path: Path) -> None:

@@ -115,11 +115,11 @@ def test_without_urls_paths_are_made_of_the_rules_and_that_is_said() -> None:
 
 
 def test_of_very_many_rules_with_wildcards_a_sample_is_asked_and_that_is_said(folder: Path) -> None:
-    rules = "".join(f"Disallow: /z*b*c*d{number}\n" for number in range(8_000))
+    rules = "".join(f"Disallow: /z*b*c*d{number}\n" for number in range(1_000))
     (folder / "new").write_text(f"User-agent: *\n{rules}")
     code, out = compared("old", "new")
     assert code == 1
-    assert re.search(r"of \d{3} paths, a sample of 32,\d{3} made of the rules, change: ", out)
+    assert re.search(r"of \d{3} paths, a sample of 4,\d{3} made of the rules, change: ", out)
 
 
 @pytest.mark.parametrize("rule", ["/a", "/*?x=", "*.php$", "//cdn/", "/%7Ea b/*/é", "/$", "/a$b", "/x/index.html"])

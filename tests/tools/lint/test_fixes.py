@@ -229,6 +229,7 @@ def test_fixes_that_follow_from_fixes_are_made_as_well() -> None:
     assert fixed(body) == b"User-agent: *\nDisallow: /a\n# why\n"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
 def test_no_fix_of_a_real_file_changes_a_verdict() -> None:
     files = list(bodies(Path(FOLDER)).values())[::28]

@@ -146,6 +146,7 @@ def test_ours_without_signals_there_is_no_section_on_them() -> None:
     assert "AI-use signals" not in page_of(FILES)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
 def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
     files = dict(islice(bodies(Path(FOLDER)).items(), 0, None, 14))
