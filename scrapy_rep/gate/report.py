@@ -67,17 +67,17 @@ class _RuleCounts:
 
     @property
     def origins(self) -> int:
-        """The number of origins, of those that are still counted."""
+        """The number of origins whose requests are still counted one by one."""
         return len({origin for _, origin, _ in self._counts})
 
     def most(self) -> str:
         """The rules that forbade most, with their counts; one that only one origin has, with that and its line."""
-        totals, places = Counter[str](), dict[str, set[str]]()
+        totals, places = Counter[str](), dict[str, str]()
         for (rule, origin, why), count in self._counts.items():
             totals[rule] += count
-            places.setdefault(rule, set()).add(f"{origin} ({_cut(why)})")
+            places[rule] = "" if rule in places else f"{origin} ({_cut(why)})"
         return ", ".join(
-            f"{places[rule].pop()} {count:,}" if len(places[rule]) == 1 else f"{_cut(rule)} ({count:,})"
+            f"{places[rule]} {count:,}" if places[rule] else f"{_cut(rule)} ({count:,})"
             for rule, count in totals.most_common(_NAMED_RULES)
         )
 

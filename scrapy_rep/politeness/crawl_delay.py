@@ -190,10 +190,7 @@ class CrawlDelay:
         self._switch_listeners.append(listener)
 
     def on_permit_change(self, listener: Callable[[str], None]) -> None:
-        """Call *listener* with the key of a download slot that has got its permit, or has to ask for one again.
-
-        Also with the keys of those that have become one: see `name`.
-        """
+        """Call *listener* with the key of a download slot whose permit came or went, or which has a new `name`."""
         self._permit_listeners.append(listener)
 
     def _permit_changed(self, key: str) -> None:

@@ -118,9 +118,7 @@ class _SlotDelay:
 class SlotDelays:
     """The delay floors of download slots, by slot key."""
 
-    def __init__(
-        self, downloader: Downloader, most: int, joined: Callable[[Sequence[str]], None] = lambda _: None
-    ) -> None:
+    def __init__(self, downloader: Downloader, most: int, joined: Callable[[Sequence[str]], None]) -> None:
         """Beyond *most* download slots, those that Scrapy has dropped are forgotten.
 
         *joined* is called with the keys of download slots that have become one.

@@ -85,7 +85,7 @@ class RepPriorityQueue:
         downloader = self._tracker.downloader
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, downloader, self._targets)
-        if is_stamp(request.meta.get(META_KEY)) and not is_for_splash(request):
+        if META_KEY in request.meta and is_stamp(request.meta[META_KEY]) and not is_for_splash(request):
             del request.meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(downloader.slot_key(request))
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length

@@ -74,21 +74,15 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
     """
     try:
         values = {**facts, "access": Access(facts["access"]), "hops": tuple(facts["hops"])}
-        entry = Entry(origin=origin, body=_inflated(body), **values)
+        inflater = zlib.decompressobj()  # other programs may write to the store: a small body may be a bomb
+        entry = Entry(origin=origin, body=inflater.decompress(body, MAX_BODY), **values)
+        if not inflater.eof:
+            raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} octets")
     except (zlib.error, ValueError, TypeError, KeyError) as error:
         raise UnreadableEntryError(str(error)) from error
     if not _is_valid(entry):
         raise UnreadableEntryError("a fact has the wrong type or is out of range")
     return entry
-
-
-def _inflated(body: bytes) -> bytes:
-    """Raises ``ValueError`` for more than `MAX_BODY` octets: a store that others write to may hold a bomb."""
-    inflater = zlib.decompressobj()
-    inflated = inflater.decompress(body, MAX_BODY)
-    if not inflater.eof:
-        raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} octets")
-    return inflated
 
 
 def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
