@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from time import monotonic
+from time import gmtime, monotonic, strftime, time
 from typing import Any
 
 import pytest
@@ -53,19 +53,29 @@ def test_behind_the_first_robots_txt_the_order_is_that_of_scrapys_queue(loop: st
     assert len(orders[0]) == 7
 
 
+@pytest.mark.parametrize("what", ["robots.txt", "further attempts", "a delay", "a Visit-time"])
 @on_each_loop
-def test_a_crawl_that_closes_waits_for_no_robots_txt_and_a_job_goes_on(loop: str, tmp_path: Path) -> None:
+def test_a_crawl_that_closes_waits_for_nothing_and_a_job_goes_on(loop: str, what: str, tmp_path: Path) -> None:
+    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (120, 3_600))
+    answers = {
+        "robots.txt": hang(),
+        "further attempts": Answer(503),
+        "a delay": robots("User-agent: *\nCrawl-delay: 300\n"),
+        "a Visit-time": robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"),
+    }
     with Site([f"127.0.41.{number}" for number in range(1, 6)]) as site:
         healthy = site.origins[0]
-        site.answer("/robots.txt", hang())
+        site.answer("/robots.txt", answers[what])
         site.answer("/robots.txt", robots(ALLOW), healthy)
         requests = filtered(origin + path for origin in site.origins for path in PAGES[:3])
         settings = {"JOBDIR": str(tmp_path), "REP_TIMEOUT": 60.0, "REP_UNREACHABLE_WAIT": 120.0}
-        first = crawl(*requests, loop=loop, settings={**settings, "CLOSESPIDER_TIMEOUT": 0.5}, apart=APART)
+        closing = {**settings, "REP_RATE_AND_VISIT_TIME": True, "CLOSESPIDER_TIMEOUT": 0.5}
+        first = crawl(*requests, loop=loop, settings=closing, apart=APART if what == "robots.txt" else False)
         site.answer("/robots.txt", robots(ALLOW))
         second = crawl(*requests, loop=loop, settings=settings)
     assert first.reason == "closespider_timeout"
-    assert first.seconds < 20  # of the 60 for which they hang
+    assert first.seconds < 20  # of the minutes for which the others wait
+    assert all(url.startswith(healthy) for url in first.urls)
     assert first.failures == second.failures == []
     assert sorted(first.urls + second.urls) == sorted(request["url"] for request in requests)
 
@@ -76,19 +86,6 @@ def test_a_crawl_with_another_scheduler_that_asked_first_waits_for_no_robots_txt
         settings = {"SCHEDULER": f"{SPIDERS}.AsksFirst", "REP_TIMEOUT": 40.0, "CLOSESPIDER_TIMEOUT": 0.5}
         result = crawl(*(site.origin + path for path in PAGES[:3]), settings=settings, timeout=60.0, apart=APART)
     assert result.seconds < 20  # of the 40 for which it hangs
-
-
-@on_each_loop
-def test_a_crawl_that_closes_waits_for_no_delay_and_a_job_goes_on(loop: str, tmp_path: Path) -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 300\n"))
-        requests = filtered(site.origin + path for path in PAGES)
-        settings = {"JOBDIR": str(tmp_path), "HTTPCACHE_ENABLED": False}
-        first = crawl(*requests, loop=loop, settings={**settings, "CLOSESPIDER_TIMEOUT": 0.5})
-        site.answer("/robots.txt", robots(ALLOW))
-        second = crawl(*requests, loop=loop, settings=settings)
-    assert first.seconds < 30
-    assert sorted(first.urls + second.urls) == sorted(request["url"] for request in requests)
 
 
 def test_ctrl_c_ends_a_crawl_that_only_waits_for_a_delay() -> None:

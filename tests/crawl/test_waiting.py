@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from time import gmtime, strftime, time
 from typing import Any
 
 import pytest
@@ -124,21 +123,3 @@ def test_a_job_goes_on_with_those_who_waited_when_the_crawl_closed(loop: str, tm
     assert len(first.pages) < 24
     assert sorted(first.urls + second.urls) == sorted(urls)
     assert first.failures == second.failures == []
-
-
-@pytest.mark.parametrize("what", ["further attempts", "a Visit-time"])
-@on_each_loop
-def test_a_job_goes_on_with_those_who_waited_for_more_than_robots_txt(
-    loop: str, what: str, tmp_path: Path
-) -> None:
-    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (120, 3_600))
-    visit_time = robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n")
-    with Site() as site:
-        request = {"url": f"{site.origin}/page", "dont_filter": False}
-        settings = {"JOBDIR": str(tmp_path), "REP_RATE_AND_VISIT_TIME": True}
-        site.answer("/robots.txt", Answer(503) if what == "further attempts" else visit_time)
-        first = crawl(request, settings={**settings, "CLOSESPIDER_TIMEOUT": 0.4}, loop=loop)
-        site.answer("/robots.txt", robots(""))
-        second = crawl(request, settings=settings, loop=loop)
-    assert (first.reason, first.pages, first.failures) == ("closespider_timeout", [], [])
-    assert second.urls == [request["url"]]
