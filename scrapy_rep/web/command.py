@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--user-agent",
         metavar="TEXT",
-        default=f"scrapy_rep/{version('scrapy-rep')} (+https://scrapy-rep.readthedocs.io/)",
+        default=f"scrapy_rep/{version('scrapy-rep')}",
         help="the User-Agent header with which robots.txt files are fetched (default: %(default)s)",
     )
 

@@ -80,7 +80,7 @@ def test_ours_a_class_without_the_field_is_named_once_and_its_items_pass() -> No
     assert result.stats["rep/item/unstamped_count"] == 9
     lines = result.lines("WARNING", "scrapy_rep.output.item_stamp")
     add = "add the field of REP_ITEM_FIELD to the class: robots"
-    assert sorted(line.partition(" (Frozen")[0] for line in lines) == [
+    assert sorted(line.partition(" (cannot assign")[0] for line in lines) == [
         f"Items of {MODULE}.{name} carry no stamp of robots.txt: {advice}" for name, advice in (
             ("FrozenData", "'robots', the field of REP_ITEM_FIELD, cannot be set"),
             ("NoData", f"{add}: dict | None = None"), ("NoField", f"{add} = scrapy.Field()"),

@@ -25,7 +25,7 @@ from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.lint.config import NEVER, Config, find_config, read_code, read_config, read_names
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.many_files import files_in, lint_files
-from scrapy_rep.tools.lint.pages import page, page_url
+from scrapy_rep.tools.lint.pages import page
 from scrapy_rep.tools.lint.writing import replace_file
 
 from . import FOUND, OK, run_module
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* the defaults count."""
     if arguments.explain:
-        out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n\n{page_url(arguments.explain)}\n")
+        out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n")
         return OK
     try:
         return _lint(arguments, settings, out)

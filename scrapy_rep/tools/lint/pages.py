@@ -7,8 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-SITE: Final = "https://scrapy-rep.readthedocs.io/lint/"
-
 _FILE: Final = Path(__file__).with_name("pages.md")  # docs/lint.md
 _ENTRY: Final = re.compile(r"^### ([a-z0-9-]+)\n\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -16,11 +14,6 @@ _ENTRY: Final = re.compile(r"^### ([a-z0-9-]+)\n\n(.*?)(?=^##|\Z)", re.MULTILINE
 def page(code: str) -> str:
     """The page of *code* in Markdown, without its heading; empty for a code that has none."""
     return _pages().get(code, "")
-
-
-def page_url(code: str) -> str:
-    """Where people read the page of *code*."""
-    return f"{SITE}#{code}"
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ from .config import Config
 from .file_linter import LintedFile
 from .finding import Finding, Severity
 from .fix import Edit, Fix
-from .pages import page, page_url
+from .pages import page
 from .subject import characters
 
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -29,7 +29,6 @@ def sarif_document(results: list[dict[str, Any]], config: Config) -> dict[str, A
     """The document with *results*, which are those of `sarif_results`, and a rule for each code."""
     driver = {
         "name": "robots-lint",
-        "informationUri": page_url("")[:-1],
         "rules": [_rule(code, config.severity.get(code, kind.severity)) for code, kind in CODES.items()],
     }
     run = {
@@ -58,7 +57,6 @@ def _rule(code: str, severity: Severity) -> dict[str, Any]:
     return {
         "id": code,
         "shortDescription": {"text": CODES[code].title},
-        "helpUri": page_url(code),
         "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"level": _LEVELS.get(severity, "note")},
     }

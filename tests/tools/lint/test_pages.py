@@ -29,9 +29,3 @@ def test_what_ships_is_the_page_of_the_documentation() -> None:
 
 def test_other_codes_have_no_page() -> None:
     assert pages.page("nosuch") == ""
-
-
-def test_the_address_of_a_page_is_that_of_the_documentation() -> None:
-    site = "https://scrapy-rep.readthedocs.io/"
-    assert f"Documentation = {site}\n" in (ROOT / "setup.cfg").read_text("utf-8")
-    assert pages.page_url("nul") == f"{site}lint/#nul"
