@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import html
 import json
@@ -23,6 +22,7 @@ from scrapy_rep.web import jobs, server
 from scrapy_rep.web.guard import HEADERS, Guard
 from scrapy_rep.web.limits import LOCAL, PUBLIC
 from scrapy_rep.web.openapi import ANSWER
+from tests.support.in_process import run
 from tests.support.site import Answer, Site, redirect, robots
 
 from .checker import MULTIPART, ROBOTS, Checker, Reply, checker, multipart
@@ -382,7 +382,7 @@ def test_an_answer_is_given_to_the_server_in_pieces_that_fit_its_buffer() -> Non
 
     guard = Guard(Response(b"12345678" * 20_000), LOCAL, "127.0.0.1")
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
-    asyncio.run(guard(scope, None, send))  # type: ignore[arg-type]
+    run(guard(scope, None, send))  # type: ignore[arg-type]
     start, *pieces = sent
     assert (start["type"], "body" in start) == ("http.response.start", False)
     assert b"".join(piece["body"] for piece in pieces) == b"12345678" * 20_000

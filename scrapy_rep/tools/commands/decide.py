@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
@@ -39,6 +39,8 @@ from .inputs import InputError, add_agents_and_dialect, crawlers_of, unreadable
 from .terminal import Pace, Progress, print_error
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from scrapy.settings import BaseSettings
 
 _MISSING: Final[dict[str, bool | None]] = {"allow": True, "disallow": False, "unknown": None}
@@ -126,13 +128,13 @@ def _store_of(settings: RepSettings) -> Path:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
+def _opened(name: str) -> Iterator[BufferedReader]:
     """Open the file *name*, or standard input. Raises `InputError`, for what reading it raises too."""
     if name == "-" and (sys.stdin is None or sys.stdin.isatty()):
         raise InputError("no URLs given: name a file with --urls, or pipe them to standard input, one per line")
     try:
         if name == "-":
-            yield sys.stdin.buffer
+            yield cast("BufferedReader", sys.stdin.buffer)
         else:
             with open_file(Path(name)) as file:
                 yield file
@@ -151,7 +153,7 @@ class _Output:
         self._counts: Counter[Key] = Counter()
         self._progress, self._pace = Progress(sys.stderr), Pace()
 
-    def write_all(self, task: Task, file: BinaryIO, processes: int) -> None:
+    def write_all(self, task: Task, file: BufferedReader, processes: int) -> None:
         """Decide the URLs in *file*. Raises `InputError` and `SourceError`."""
         if not self._arguments.summary:
             self._write(FORMATS[task.format].head.encode())
@@ -165,7 +167,7 @@ class _Output:
                 self._counts.update(counts)
                 self._show(file.tell() / size if size else None)
 
-    def _read(self, file: BinaryIO) -> Iterator[bytes]:
+    def _read(self, file: BufferedReader) -> Iterator[bytes]:
         try:
             yield from chunks(decompressed(file))
         except OSError as error:  # gzip says so of a damaged file, too
@@ -207,7 +209,7 @@ class _Output:
             self._out.write(f"{json.dumps(facts) if is_json else row}\n")
 
 
-def _size(file: BinaryIO) -> int:
+def _size(file: BufferedReader) -> int:
     """The octets of a regular *file*, 0 of anything else."""
     try:
         status = os.fstat(file.fileno())

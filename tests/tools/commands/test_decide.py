@@ -94,7 +94,8 @@ def test_the_urls_of_one_kind_come_back_as_they_were() -> None:
     decide.add_arguments(parser)
     options = ["--urls", "octets", "--only", "allowed", "--format", "urls"]
     arguments = parser.parse_args(["--robots", "robots", "--agent", "Bot", *options])
-    assert decide.run(arguments, Settings(), io.TextIOWrapper(written)) == 0
+    out = io.TextIOWrapper(written)  # which closes what it wraps when it goes
+    assert decide.run(arguments, Settings(), out) == 0
     assert written.getvalue() == b"https://a.example/\xff\xfe\nhttps://b.example/\xc3\xbc\n"
 
 
