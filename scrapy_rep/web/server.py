@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import socket
 from argparse import Namespace
@@ -24,6 +25,8 @@ _PATIENCE: Final = 20.0
 """Seconds within which a client reads what it was sent."""
 _GRACE: Final = 5
 """Seconds that answers have after Ctrl-C."""
+_LARGE_BLOCKS: Final = (-3, 262_144)
+"""M_MMAP_THRESHOLD of mallopt(3): without it, glibc keeps for itself what large answers took."""
 _RESOLVER: Final = "timeout:2 attempts:2"
 """Seconds and attempts of a look-up, for each name server, as resolv.conf(5) says."""
 
@@ -32,6 +35,8 @@ def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
     """Serve until Ctrl-C, as the *arguments* of the command say. Raises ``OSError`` for an address in use."""
     limits = PUBLIC if arguments.public else LOCAL
     os.environ.setdefault("RES_OPTIONS", _RESOLVER)
+    with suppress(AttributeError, OSError, TypeError):  # another system's C library
+        ctypes.CDLL(None).mallopt(*_LARGE_BLOCKS)
     app = application(limits, Fetcher(limits, arguments.user_agent), host=arguments.host, size=size)
     config = config_of(app, arguments.trust_proxy)
     with _bound(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
