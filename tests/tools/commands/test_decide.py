@@ -54,8 +54,8 @@ def test_each_url_has_its_line_in_json(capsys: pytest.CaptureFixture[str]) -> No
     ]  # fmt: skip
     assert (found[4]["origin"], found[4]["line"]) == (None, None)
     assert code == 1
-    assert capsys.readouterr().err == (
-        "scrapy robots decide: 2 of 6 verdicts are unknown: 1 no robots.txt, 1 not a URL\n"
+    assert capsys.readouterr().err.splitlines()[-1] == (  # a slow machine shows progress before
+        "scrapy robots decide: 2 of 6 verdicts are unknown: 1 no robots.txt, 1 not a URL"
     )
 
 
@@ -90,13 +90,12 @@ def test_only_some_lines_are_printed(only: list[str], number: int) -> None:
 def test_the_urls_of_one_kind_come_back_as_they_were() -> None:
     octets = b"https://a.example/\xff\xfe\nhttps://a.example/private\n  https://b.example/\xc3\xbc\r\n"
     Path("octets").write_bytes(octets)
-    parser, written = ArgumentParser(), io.BytesIO()
+    parser, out = ArgumentParser(), io.TextIOWrapper(io.BytesIO())
     decide.add_arguments(parser)
     options = ["--urls", "octets", "--only", "allowed", "--format", "urls"]
     arguments = parser.parse_args(["--robots", "robots", "--agent", "Bot", *options])
-    out = io.TextIOWrapper(written)  # which closes what it wraps when it goes
     assert decide.run(arguments, Settings(), out) == 0
-    assert written.getvalue() == b"https://a.example/\xff\xfe\nhttps://b.example/\xc3\xbc\n"
+    assert out.detach().getvalue() == b"https://a.example/\xff\xfe\nhttps://b.example/\xc3\xbc\n"
 
 
 @pytest.mark.parametrize("options", [[], ["--only", "allowed", "--agent", "Two"], ["--only", "allowed"] * 2])
