@@ -148,7 +148,12 @@ def test_an_origin_that_an_earlier_run_could_not_reach_is_tried_at_once_with_ret
 def test_a_page_waits_at_most_as_long_as_all_attempts_take(store: Path, answer: Answer) -> None:
     with Site() as site:
         site.answer("/robots.txt", answer)
-        settings = {"REP_TIMEOUT": 0.3, "REP_RETRY_TIMES": 2, "REP_RETRY_DELAY": 0.1, "DOWNLOAD_TIMEOUT": 20}
+        settings: dict[str, Any] = {
+            "REP_TIMEOUT": 0.3,
+            "REP_RETRY_TIMES": 2,
+            "REP_RETRY_DELAY": 0.1,
+            "DOWNLOAD_TIMEOUT": 20,
+        }
         result = run(store, f"{site.origin}/", **settings)
         assert site.count("/robots.txt") >= 3
     assert [failure.reason for failure in result.failures] == ["unreachable"]
