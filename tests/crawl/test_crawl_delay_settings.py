@@ -113,7 +113,7 @@ def test_ours_a_smaller_delay_in_download_slots_wins_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("own", [exactly(0.15), {"concurrency": 4}], ids=["a larger delay", "none"])
-def test_ours_a_larger_delay_in_download_slots_wins_silently_and_where_it_has_none_robots_txt_does(
+def test_ours_the_larger_delay_of_download_slots_and_robots_txt_wins_silently(
     own: dict[str, Any],
 ) -> None:
     with Site() as site:

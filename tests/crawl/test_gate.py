@@ -162,10 +162,3 @@ def test_a_request_may_opt_out_and_other_schemes_pass() -> None:
         )
         assert site.paths() == ["/page"]
     assert len(result.pages) == 2
-
-
-def test_with_obeying_off_nothing_is_fetched() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
-        assert len(crawl(site.origin + "/page", settings={"ROBOTSTXT_OBEY": False}).pages) == 1
-        assert site.paths() == ["/page"]

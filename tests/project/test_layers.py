@@ -68,6 +68,11 @@ def test_ours_no_modules_import_each_other_in_a_circle() -> None:
     list(TopologicalSorter({name: ours(name) - {name} for name in MODULES}).static_order())
 
 
+def test_ours_all_go_by_one_clock_but_what_asks_that_of_scrapy_and_what_sleeps_in_a_thread() -> None:
+    others = {"scrapy_rep.crawl.scrapy_internals", "scrapy_rep.policy.audit_log"}
+    assert {name for name in MODULES if "time" in imports(name)} == {"scrapy_rep.clock", *others}
+
+
 @pytest.mark.parametrize(
     "name", [name for name in MODULES if name.startswith(("scrapy_rep.protocol", "scrapy_rep.tools.lint"))]
 )

@@ -34,6 +34,12 @@ def in_the_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[...,
     return run_test
 
 
+async def settle() -> None:
+    """Until what was started in the loop has ended, or waits."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 def is_in_the_loop(test: Callable[..., Any]) -> bool:
     """Whether `in_the_loop` decorates *test*."""
     return getattr(test, "in_the_loop", False)

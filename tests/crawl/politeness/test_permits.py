@@ -12,7 +12,7 @@ from scrapy.statscollectors import StatsCollector
 
 from scrapy_rep.politeness.permits import LimiterSetup, SlotPermits
 from scrapy_rep.politeness.rate_limiter import Permit, RateLimiterAwayError
-from tests.support.in_process import crawler_at_rest, in_the_loop
+from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
 
 KEY = "example.com"
@@ -27,12 +27,6 @@ def _waiting_takes_no_time(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -
         await asyncio.sleep(0)
 
     monkeypatch.setattr("scrapy_rep.politeness.permits.sleep", sleep)
-
-
-async def settle() -> None:
-    """Until what was started has ended, or waits."""
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 class Limiter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,9 @@ from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue
 
 from scrapy_rep import CrawlDelay, RepExtension
 from scrapy_rep.crawl import scrapy_internals
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.politeness.priority_queue import RepPriorityQueue, _folder
 from scrapy_rep.politeness.rate_limiter import Permit
-from tests.support.in_process import crawler_at_rest, in_the_loop
+from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
 
 NO_ROBOTS = {"ROBOTSTXT_OBEY": False}
@@ -315,15 +313,6 @@ def test_the_same_order_as_scrapys_queue_where_nothing_waits(clock: Simulation) 
     assert bench.pop_all() == [name_of(scrapys.pop()) for _ in range(60)]
 
 
-@pytest.mark.filterwarnings("ignore:The CONCURRENT_REQUESTS_PER_IP setting")
-def test_a_concurrency_per_ip_is_refused(clock: Simulation) -> None:
-    crawler = crawler_at_rest(NO_ROBOTS)
-    crawler.settings.frozen = False
-    crawler.settings.set("CONCURRENT_REQUESTS_PER_IP", 2)
-    with pytest.raises(InvalidSettingError, match="CONCURRENT_REQUESTS_PER_IP does not work with"):
-        queue_of(crawler)
-
-
 PAGES = ["a/1", "a/2", "b/1", "b/2", "c/1"]
 
 
@@ -460,7 +449,7 @@ async def test_a_host_that_holds_a_permit_goes_first_because_the_permit_expires(
 ) -> None:
     bench, _ = shared
     bench.push("free/1", "fast/1", "a/1")
-    await asyncio.sleep(0.01)
+    await settle()
     assert bench.pop_all() == ["a/1", "free/1", "fast/1"]
 
 
@@ -472,8 +461,8 @@ async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_reque
     for number in range(2):
         bench.downloader.active.add(request(f"busy/{number}"))
     bench.push("a/1", "b/1", "c/1")
-    await asyncio.sleep(0.01)
+    await settle()
     assert limiter.asked == []
     bench.end("busy/0")
-    await asyncio.sleep(0.01)
+    await settle()
     assert len(limiter.asked) == 1

@@ -32,13 +32,16 @@ def test_ours_a_crawl_delay_counts_when_it_is_a_length_of_time(value: str, secon
     assert asked(f"User-agent: *\nCrawl-delay: {value}\n") == (seconds and (seconds, 2))
 
 
-def test_ours_the_last_readable_delay_of_a_merged_group_counts_with_its_line() -> None:
-    text = "User-agent: mybot\nCrawl-delay: 7\n\nUser-agent: mybot\nCrawl-delay: 3\nCrawl-delay: soon\n"
-    assert asked(text) == (3.0, 5)
-
-
-def test_ours_the_delay_of_all_is_not_inherited_by_a_group_of_our_own() -> None:
-    assert asked("User-agent: *\nCrawl-delay: 7\n\nUser-agent: mybot\nDisallow: /x\n") is None
+@pytest.mark.parametrize(
+    ("text", "delay"),
+    [
+        ("User-agent: mybot\nCrawl-delay: 7\n\nUser-agent: mybot\nCrawl-delay: 3\nCrawl-delay: soon\n", (3.0, 5)),
+        ("User-agent: *\nCrawl-delay: 7\n\nUser-agent: mybot\nDisallow: /x\n", None),
+    ],
+    ids=["the last readable one of a merged group", "not that of all where there is a group of our own"],
+)
+def test_ours_the_delay_of_our_group_counts_with_its_line(text: str, delay: tuple[float, int] | None) -> None:
+    assert asked(text) == delay
 
 
 @pytest.mark.parametrize(
@@ -69,24 +72,21 @@ def test_ours_rates_and_times_are_not_read_unasked() -> None:
     assert pace("User-agent: *\nRequest-rate: 1/10\nVisit-time: 0600-0845\n") == NO_DELAYS
 
 
-@pytest.mark.parametrize(("value", "seconds"), [("1/10", 10.0), ("5/1m", 12.0), ("1/1h", 3_600.0)])
-def test_ours_a_request_rate_is_a_delay(value: str, seconds: float) -> None:
-    assert asked(f"User-agent: *\nRequest-rate: {value}\n", times=True) == (seconds, 2)
-
-
-def test_ours_the_longer_of_rate_and_delay_counts() -> None:
-    assert asked("User-agent: *\nCrawl-delay: 20\nRequest-rate: 1/10\n", times=True) == (20.0, 2)
-    assert asked("User-agent: *\nCrawl-delay: 5\nRequest-rate: 1/10\n", times=True) == (10.0, 3)
-
-
-def test_ours_a_rate_with_a_window_counts_inside_it_alone() -> None:
-    text = "User-agent: *\nCrawl-delay: 1\nRequest-rate: 1/10 0600-0845\n"
-    assert asked(text, 7 * 3_600.0, times=True) == (10.0, 3)
-    assert asked(text, 9 * 3_600.0, times=True) == (1.0, 2)
-
-
-def test_ours_a_rate_with_an_unreadable_window_counts_always() -> None:
-    assert asked("User-agent: *\nRequest-rate: 1/10 at night\n", times=True) == (10.0, 2)
+@pytest.mark.parametrize(
+    ("records", "hour", "delay"),
+    [
+        ("Request-rate: 1/10", 0, (10.0, 2)),
+        ("Request-rate: 5/1m", 0, (12.0, 2)),
+        ("Request-rate: 1/1h", 0, (3_600.0, 2)),
+        ("Crawl-delay: 20\nRequest-rate: 1/10", 0, (20.0, 2)),  # the longer one counts
+        ("Crawl-delay: 5\nRequest-rate: 1/10", 0, (10.0, 3)),
+        ("Crawl-delay: 1\nRequest-rate: 1/10 0600-0845", 7, (10.0, 3)),  # one with a window, inside it alone
+        ("Crawl-delay: 1\nRequest-rate: 1/10 0600-0845", 9, (1.0, 2)),
+        ("Request-rate: 1/10 at night", 0, (10.0, 2)),  # one with an unreadable window, always
+    ],
+)
+def test_ours_a_request_rate_is_a_delay(records: str, hour: int, delay: tuple[float, int]) -> None:
+    assert asked(f"User-agent: *\n{records}\n", hour * 3_600.0, times=True) == delay
 
 
 def test_ours_with_crawl_delay_ignored_a_rate_still_counts() -> None:
