@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import stat
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, Final
 
 from scrapy_rep.protocol import GOOGLE
 from scrapy_rep.tools.lint.subject import Subject
@@ -19,7 +20,7 @@ _subject = partial(Subject, dialect=GOOGLE, limit=None)
 _OF_THE_SHELL: Final = frozenset(map(Path, ("/dev", "/dev/fd", "/proc/self/fd")))  # as in diff <(…) FILE
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BufferedReader:
     """Open the file at *path*. Raises ``OSError``, for a named pipe too: its writer may never come."""
     if stat.S_ISFIFO(path.stat().st_mode) and path.parent not in _OF_THE_SHELL:
         raise OSError(errno.EINVAL, "not a regular file", str(path))
