@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from scrapy_rep.protocol import Dialect, Verdict, parse
@@ -63,10 +64,9 @@ class Difference:
         wildcards = octets = 0
         for agent, *files in self._files:
             for file in files:
+                read = partial(patterns_of, dialect=file.dialect)
                 patterns = [
-                    pattern
-                    for rule in file.rules(agent)
-                    for pattern in patterns_of(rule.value, allow=rule.allow, dialect=file.dialect)
+                    pattern for rule in file.rules(agent) for pattern in read(rule.value, allow=rule.allow)
                 ]
                 found.update(dict.fromkeys(_paths(patterns)))
                 wildcards += sum(len(pattern.pieces) > 1 or pattern.anchored for pattern in patterns)

@@ -104,7 +104,7 @@ class Log:
             self.problems.add(number, "the line follows the end of its run: it was added later")
         if kind == "decision" and not self.runs[-1].has_answer_for(event):
             self.problems.add(
-                number, "no event before has the robots.txt of this decision: it was removed or changed"
+                number, "no event before has the robots.txt of this decision: one was removed or changed"
             )
         self.runs[-1].add(kind, event)
         if kind == "robots" and self.bodies and (problem := self.bodies.check(event.text("sha256"))):
@@ -133,9 +133,7 @@ class Log:
             self._unread = None
         self._settle_unread(None)
         if self.is_intact and not self.runs:
-            self.problems.add(
-                0, "the log holds no run: its lines were removed or overwritten, or it never was a log"
-            )
+            self.problems.add(0, "the log holds no run: it was emptied or overwritten, or never was a log")
         elif self.runs and self.runs[-1].end is None and not self.runs_left_out:
             self.notes.add(self.lines, "the last run has no end: it still goes on, or its process was killed")
             self._check_sums(self.lines)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scrapy_rep.tools.page.charts import Part, page_template
 
-from .runs import AGAINST, NOT_SENT, UNASKED, Exempted, Run
+from .runs import AGAINST, NOT_SENT, UNASKED, Run
 from .sentences import LIMITS, Summary, day_and_time
 
 _ROWS: Final = 100  # of a table
@@ -99,12 +99,8 @@ def _exceptions(run: Run) -> Table:
     """The exceptions, those that let most requests pass first, and those that no crawl needed last."""
     used = {exception: tally.count for exception, tally in run.exceptions.ranked()}
     unused = [exception for exception, _ in run.unused.ranked() if exception not in used]
-    return _cut([_exception(exception, count) for exception, count in used.items()]
-                + [_exception(exception, 0) for exception in unused])  # fmt: skip
-
-
-def _exception(exception: Exempted, count: int) -> dict[str, Any]:
-    return {**exception._asdict(), "count": count}
+    counts = used | dict.fromkeys(unused, 0)
+    return _cut([{**exception._asdict(), "count": count} for exception, count in counts.items()])
 
 
 def _crawl(run: Run) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from .runs import AGAINST, MOST_SITES, NOT_SENT, UNASKED, Run, Start
 
 LIMITS: Final = (
     "The chain shows a line that was changed, removed, added or swapped. It cannot show lines that were removed or"
-    " added at the end, nor changes by one who computed the hashes anew: keep the last hash elsewhere, and compare"
-    " it."
+    " added at the end, nor changes by one who computed the hashes anew: compare the last hash with a copy of it."
 )
 _NAMED: Final = 3
 

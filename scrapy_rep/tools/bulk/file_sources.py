@@ -72,6 +72,5 @@ class SurveySource:
     def get(self, origin: Origin) -> Known | Missing:
         """As `Source.get`."""
         access = self._without_file.get(str(origin))
-        if access is not None:
-            return Known(access)
-        return _read(self._files / file_name(origin), bytes)  # whatever the site serves
+        # Whatever the site serves counts, as in a crawl.
+        return _read(self._files / file_name(origin), bytes) if access is None else Known(access)

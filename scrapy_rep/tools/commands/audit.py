@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.audit.logs import Log, Remark
-from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Exempted, Group, Run
+from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Group, Run
 from scrapy_rep.tools.audit.sentences import LIMITS, Summary
 from scrapy_rep.tools.audit.tallies import Tallies, Tally
 
@@ -196,8 +196,8 @@ def _run_facts(run: Run) -> dict[str, Any]:
         "scrapy": start.scrapy, "agents": list(start.agents), "user_agent": start.user_agent, "mode": start.mode,
         "modes": dict(start.modes), "counts": run.counts, "sites": len(run.sites), "groups": groups,
         "groups_left_out": run.groups.more,
-        "exceptions_used": [{**_exception(one), "count": tally.count} for one, tally in run.exceptions.ranked()],
-        "exceptions_unused": [_exception(one) for one, _ in run.unused.ranked()],
+        "exceptions_used": [{**one._asdict(), "count": tally.count} for one, tally in run.exceptions.ranked()],
+        "exceptions_unused": [one._asdict() for one, _ in run.unused.ranked()],
         "robots": {access or "unknown": count for access, count in run.robots.items()},
         "unreachable": [
             {"origin": origin, "error": error, "count": tally.count}
@@ -205,7 +205,3 @@ def _run_facts(run: Run) -> dict[str, Any]:
         ],
         "stale": {site: tally.count for site, tally in run.stale.ranked()},
     }  # fmt: skip
-
-
-def _exception(exception: Exempted) -> dict[str, str]:
-    return exception._asdict()

@@ -171,8 +171,7 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
 class _Survey:
     """A survey under way: writes the records, adds them up, shows progress, and writes the report.
 
-    *invalid* says what is wrong with each line that names no site, and with each file that is no text: they are
-    named, and count nowhere.
+    *invalid* says what is wrong with lines that name no site, and with binary files; they count nowhere else.
     """
 
     def __init__(self, arguments: Namespace, sites: int, invalid: Sequence[str]) -> None:

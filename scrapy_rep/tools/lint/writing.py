@@ -15,9 +15,8 @@ _WRITABLE: Final = 0o222
 
 
 def replace_file(name: str, given: bytes, body: bytes) -> None:
-    """Write *body* to the file *name*, which holds *given*; links, owner and permissions stay.
+    """Write *body* to the file *name*, which holds *given*: in place where that alone keeps names and owner.
 
-    A file that has further names, or that a new one would take from its owner, is written in place.
     Raises ``OSError``, also when the file is read-only, or holds something else by now.
     """
     path = Path(name).resolve()

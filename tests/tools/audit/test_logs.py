@@ -32,7 +32,7 @@ def test_ours_a_log_of_two_runs_is_intact_and_ends_with_the_hash_of_its_last_lin
 
 
 Edit = Callable[[list[bytes]], list[bytes]]
-NO_ANSWER = "no event before has the robots.txt of this decision: it was removed or changed"
+NO_ANSWER = "no event before has the robots.txt of this decision: one was removed or changed"
 DOUBT = "was changed, or lines were removed, added or swapped here"
 
 

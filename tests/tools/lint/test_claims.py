@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.protocol import Finding, lint, parse
+from scrapy_rep.protocol import lint, parse
 
-HEAD = b"User-agent: *\n"
-
-
-def codes(body: bytes, **source: object) -> set[str]:
-    return {each.code for each in lint(body, **source)}  # type: ignore[arg-type]
-
-
-def only(body: bytes, code: str) -> Finding:
-    (finding,) = [each for each in lint(body) if each.code == code]
-    return finding
+from .asking import HEAD, codes, only
 
 
 def test_a_file_that_starts_with_an_html_comment_and_has_rules_is_no_page() -> None:

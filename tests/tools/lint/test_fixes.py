@@ -16,7 +16,8 @@ from scrapy_rep.tools.lint.fix import Edit, Fix, apply_fixes
 from scrapy_rep.tools.lint.fixes import FIXABLE, PROVED, Fixer, fix_for
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
-BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+from .asking import BOTH, URLS, only
+
 PATHS = st.one_of(
     st.sampled_from(["/", "/*", "*", "/a*", "/a**", "/ab", "/a*$", "/a/index.html*", "/a$", "", "/%61*", "/é*"]),
     st.text("/ab*$", max_size=6).map("/".__add__),
@@ -38,21 +39,6 @@ BODIES = st.tuples(
     st.sampled_from(["", "", "\ufeff", "\ufeff\ufeff"]),
     st.lists(st.tuples(LINES, st.sampled_from(["\n", "\n", "\n", "\r\n", "\r"])), max_size=12),
 ).map(lambda parts: (parts[0] + "".join(map("".join, parts[1]))).encode())
-URLS = [
-    "/",
-    "/a",
-    "/ab",
-    "/a/",
-    "/a/b",
-    "/b",
-    "/ba",
-    "/aa",
-    "/abab",
-    "/a/index.html",
-    "/a/aa/b",
-    "/%C3%A9x",
-    "/a$",
-]
 MORE_URLS = st.lists(st.text("/ab", max_size=6).map("/".__add__), max_size=8)
 
 
@@ -62,8 +48,7 @@ def fixed(body: bytes, dialect: Dialect = GOOGLE) -> bytes:
 
 def fixed_once(body: bytes, code: str) -> bytes:
     """*body* after the fix of its only finding of *code*."""
-    (finding,) = [each for each in lint(body) if each.code == code]
-    fix = fix_for(finding, body)
+    fix = fix_for(only(body, code), body)
     return fix.applied_to(body) if fix else body
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from scrapy_rep.directives import content_signal, content_usage
 from scrapy_rep.directives.rsl import urls_in_robots_txt
-from scrapy_rep.protocol import CODES, GOOGLE, GOOGLE_EXACT, Dialect, Finding, lint, parse
+from scrapy_rep.protocol import CODES, Dialect, Finding, lint, parse
 
-BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+from .asking import BOTH, codes
+
 HEAD = "User-agent: *\n"
 SIGNALS = {
     code for code in CODES if code == "empty-signal" or ("content-" in code and code != "misplaced-content-signal")
@@ -27,10 +28,6 @@ def signals(line: str) -> list[Finding]:
 def only(line: str) -> Finding:
     (finding,) = signals(line)
     return finding
-
-
-def codes(body: str, dialect: Dialect = GOOGLE) -> set[str]:
-    return {each.code for each in lint(body.encode(), dialect)}
 
 
 @pytest.mark.parametrize(
@@ -226,8 +223,8 @@ def test_ours_a_noindex_is_found_once_and_behind_a_disallow_with_its_line(
 
 def test_ours_a_noindex_for_a_named_crawler_is_behind_its_own_disallow_alone() -> None:
     body = "User-agent: a\nNoindex: /x\nDisallow: {}\n\nUser-agent: *\nDisallow: /x\n"
-    assert codes(body.format("/y")) & NOINDEX == {"noindex-record"}
-    assert codes(body.format("/x")) & NOINDEX == {"noindex-behind-disallow"}
+    assert codes(body.format("/y").encode()) & NOINDEX == {"noindex-record"}
+    assert codes(body.format("/x").encode()) & NOINDEX == {"noindex-behind-disallow"}
 
 
 MANAGED = "User-agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n\n"
