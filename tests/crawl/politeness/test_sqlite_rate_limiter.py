@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import asyncio
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import pairwise
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
 import pytest
 
 from scrapy_rep.politeness.rate_limiter import RateLimiterAwayError
 from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.stores import sqlite_connection
 from scrapy_rep.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from tests.support.crawl import PROCESSES
 from tests.support.direct_connection import at_once
 
 from .conftest import DELAY, KEY, Worker
 
-CRAWL = """
-import asyncio, sys, time
-from pathlib import Path
-from scrapy_rep.politeness.sqlite_rate_limiter import SqliteRateLimiter
-from scrapy_rep.stores import sqlite_connection
-from tests.support.in_process import run
 
-async def crawl(path, name, delay, pages):
-    sqlite_connection.in_thread = asyncio.to_thread
-    limiter = SqliteRateLimiter(sqlite_connection.SqliteConnection(path), name)
-    last = missed = None
+async def start_pages(path: Path, name: str, delay: float, pages: int, told: Connection) -> None:
+    """Do what a crawl does, and tell when each page started."""
+    vars(sqlite_connection)["in_thread"] = asyncio.to_thread
+    limiter = SqliteRateLimiter(SqliteConnection(path), name)
+    last: float | None = None
+    missed: int | None = None
     while pages:
-        since = None if last is None else time.monotonic() - last
+        since = None if last is None else monotonic() - last
         permit = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
-        expires_at = time.monotonic() + permit.expires_in
-        missed = None
+        expires_at, missed = monotonic() + permit.expires_in, None
         if permit.starts_in is None:
             await asyncio.sleep(permit.retry_in)
             continue
         await asyncio.sleep(permit.starts_in)
-        last = time.monotonic()
+        last = monotonic()
         if last >= expires_at:
             missed = permit.number
             continue
-        print(last, flush=True)
+        told.send(last)
         pages -= 1
-        await limiter.report_start("host", permit.number, time.monotonic() - last)
+        await limiter.report_start("host", permit.number, monotonic() - last)
 
-run(crawl(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4])))
-"""
+
+def crawl(*arguments: Any) -> None:
+    asyncio.run(start_pages(*arguments))
 
 
 @pytest.fixture
@@ -58,36 +57,51 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "robots.sqlite"
 
 
-def process(path: Path, name: str, delay: float, pages: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CRAWL, str(path), name, str(delay), str(pages)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def process(path: Path, name: str, delay: float, pages: int) -> tuple[BaseProcess, Connection]:
+    """A process that crawls, and what it tells."""
+    heard, told = PROCESSES.Pipe(duplex=False)
+    crawling = PROCESSES.Process(target=crawl, args=(path, name, delay, pages, told))
+    crawling.start()
+    told.close()
+    return crawling, heard
 
 
-def starts_of(processes: list[subprocess.Popen[str]]) -> list[float]:
-    return sorted(float(line) for each in processes for line in each.communicate(timeout=120)[0].split())
+def starts_of(heard: Connection) -> list[float]:
+    """All that was told until the process ended."""
+    starts: list[float] = []
+    with suppress(EOFError):
+        while True:
+            starts.append(heard.recv())
+    return starts
+
+
+def gaps(starts: list[float]) -> list[float]:
+    """By the clock of those who start, which is one."""
+    return [after - before for before, after in pairwise(sorted(starts))]
 
 
 def test_several_processes_keep_one_delay(path: Path) -> None:
-    """By the clock of those who start, which is one."""
     delay = 0.06
-    processes = [process(path, name, delay, 8) for name in "abc"]
-    starts = starts_of(processes)
-    assert [each.returncode for each in processes] == [0] * 3
+    crawls = [process(path, name, delay, 8) for name in "abc"]
+    starts = [start for _, heard in crawls for start in starts_of(heard)]
+    for crawling, _ in crawls:
+        crawling.join(60)
+    assert [crawling.exitcode for crawling, _ in crawls] == [0] * 3
     assert len(starts) == 24
-    assert min(after - before for before, after in pairwise(starts)) >= delay - 0.001
+    assert min(gaps(starts)) >= delay - 0.001
 
 
 def test_a_process_that_is_killed_does_not_stop_the_others(path: Path) -> None:
     delay = 0.05
-    killed, *others = [process(path, name, delay, pages) for name, pages in (("a", 10_000), ("b", 10), ("c", 10))]
-    assert killed.stdout
-    before = [float(killed.stdout.readline()) for _ in range(5)]
-    os.kill(killed.pid, signal.SIGKILL)
-    starts = starts_of(others)
-    with killed:
-        before += [float(line) for line in killed.stdout if line.endswith("\n")]
+    (killed, heard), *others = [
+        process(path, name, delay, pages) for name, pages in (("a", 10_000), ("b", 10), ("c", 10))
+    ]
+    before = [heard.recv() for _ in range(5)]
+    killed.kill()
+    before += starts_of(heard)
+    starts = [start for _, heard in others for start in starts_of(heard)]
     assert len(starts) == 20
-    assert min(after - before for before, after in pairwise(sorted(before + starts))) >= delay - 0.001
+    assert min(gaps(before + starts)) >= delay - 0.001
 
 
 @pytest.fixture

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import randbytes
 from threading import Barrier
@@ -21,6 +19,7 @@ import pytest
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.sqlite_file import ForeignFileError, SqliteFile
+from tests.support.crawl import PROCESSES
 
 NOW = 1_800_000_000.0
 ORIGIN = Origin("https", "example.com", 8443)
@@ -155,28 +154,34 @@ def test_a_database_of_another_program_or_another_schema_is_not_ours(path: Path)
         SqliteFile(foreign)
 
 
-WRITER = """
-import sys
-from tests.crawl.stores.test_sqlite_file import *
-file = SqliteFile(Path(sys.argv[1]))
-for number in range(int(sys.argv[2]), 10**6):
-    file.put(entry_of(number, b"Disallow: /%d" % number), "writer", NOW)
-    print(number, flush=True)
-"""
+def write(path: Path, numbers: range, told: Connection) -> None:
+    """Put entries, and tell the number of each."""
+    file = SqliteFile(path)
+    for number in numbers:
+        file.put(entry_of(number, b"Disallow: /%d" % number), "writer", NOW)
+        told.send(number)
+
+
+def writer(path: Path, numbers: range) -> tuple[BaseProcess, Connection]:
+    """A process that writes, and what it tells."""
+    heard, told = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=write, args=(path, numbers, told))
+    process.start()
+    told.close()
+    return process, heard
 
 
 def test_a_killed_writer_loses_nothing_that_was_stored_and_damages_nothing(path: Path) -> None:
     stored = 0
     for _ in range(2):
-        command = [sys.executable, "-c", WRITER, str(path), str(stored)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdout
-            for line in writer.stdout:
-                stored = int(line) + 1
-                if stored % 40 == 0:
-                    os.kill(writer.pid, signal.SIGKILL)
-                    break
-            stored = max([stored, *(int(line) + 1 for line in writer.stdout if line.endswith("\n"))])
+        process, heard = writer(path, range(stored, 10**6))
+        while heard.recv() < stored + 40:
+            pass
+        process.kill()
+        with suppress(EOFError):
+            while True:
+                stored = heard.recv() + 1
+        process.join()
         with closing(SqliteFile(path)) as file:
             kept = {entry.origin.host for entry in file.entries()}
         assert kept >= {f"h{number}.example" for number in range(stored)}
@@ -185,10 +190,10 @@ def test_a_killed_writer_loses_nothing_that_was_stored_and_damages_nothing(path:
 
 
 def test_entries_that_four_processes_write_at_once_are_all_stored(path: Path) -> None:
-    code = WRITER.replace("10**6", "int(sys.argv[2]) + 100")
-    commands = [[sys.executable, "-c", code, str(path), str(number * 100)] for number in range(4)]
-    writers = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
-    assert [writer.wait(60) for writer in writers] == [0] * 4
+    writers = [writer(path, range(number * 100, number * 100 + 100)) for number in range(4)]
+    for process, _ in writers:
+        process.join(60)
+    assert [process.exitcode for process, _ in writers] == [0] * 4
     with closing(SqliteFile(path)) as file:
         assert len(list(file.entries())) == 400
 
