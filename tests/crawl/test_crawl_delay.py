@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,11 @@ def is_paced_to(delay: float, result: Crawl, origin: str = "") -> bool:
 
 
 @on_each_loop
-def test_ours_every_gap_is_kept_from_robots_txt_on(loop: str) -> None:
+def test_ours_every_gap_is_kept_from_the_answer_of_robots_txt_on(loop: str) -> None:
     with Site() as site:
-        result = six_pages(site, loop=loop)
+        result = six_pages(site, replace(PACED, delay=0.15), loop=loop)
     assert min(result.gaps()) >= LEAST
+    assert result.gaps()[0] >= 0.15 + LEAST
     assert is_paced_to(DELAY, result)
 
 

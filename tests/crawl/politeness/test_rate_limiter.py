@@ -84,6 +84,7 @@ def test_one_that_missed_its_permit_comes_next_when_the_following_is_taken(worke
     missed = a.ask()
     taken = b.start()
     c.ask()
+    a.simulation.now += 0.001
     answer = a.ask(missed=missed.number)
     assert answer.starts_in is None
     assert answer.retry_in < c.ask().retry_in
