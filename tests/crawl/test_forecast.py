@@ -61,7 +61,7 @@ def test_ours_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is
 
 def test_ours_the_stats_hold_what_was_counted_last(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
-    settings = {"LOGSTATS_INTERVAL": 0.3, "CLOSESPIDER_TIMEOUT": 0.8}
+    settings = {"LOGSTATS_INTERVAL": 0.2, "CLOSESPIDER_TIMEOUT": 0.8}
     stats = crawl(*pages(site.origin, 100), settings=settings).stats
     assert stats["rep/forecast/request_count"] in {98, 99, 100}
     assert stats["rep/forecast/seconds"] == pytest.approx(1.01 * stats["rep/forecast/request_count"])
@@ -93,8 +93,8 @@ def test_ours_a_timer_keeps_no_crawl_alive_and_none_runs_without_an_interval(sit
 
 def test_ours_a_longer_delay_of_the_project_counts(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"))
-    settings = {"LOGSTATS_INTERVAL": 0.3, "DOWNLOAD_DELAY": 2, "RANDOMIZE_DOWNLOAD_DELAY": False}
-    result = crawl(*pages(site.origin, 50), settings={**settings, "CLOSESPIDER_TIMEOUT": 0.6})
+    settings = {"LOGSTATS_INTERVAL": 0.2, "DOWNLOAD_DELAY": 2, "RANDOMIZE_DOWNLOAD_DELAY": False}
+    result = crawl(*pages(site.origin, 50), settings={**settings, "CLOSESPIDER_TIMEOUT": 0.8})
     assert "127.0.0.1 50 x 2 s = 1 min 40 s" in forecasts(result)[0]
 
 
@@ -170,7 +170,7 @@ def test_ours_of_many_delayed_hosts_the_five_slowest_are_named() -> None:
         for number, origin in enumerate(site.origins, start=1):
             site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: {number}\n"), origin)
         urls = [url for origin in site.origins for url in pages(origin, 3)]
-        result = crawl(*urls, settings={"LOGSTATS_INTERVAL": 0.5, "CLOSESPIDER_TIMEOUT": 0.8})
+        result = crawl(*urls, settings={"LOGSTATS_INTERVAL": 0.3, "CLOSESPIDER_TIMEOUT": 1})
     line = forecasts(result)[0]
     assert re.findall(r"127\.0\.6\.(\d)", line) == ["8", "7", "6", "5", "4"]
     assert ", and 3 faster hosts. CLOSESPIDER_TIMEOUT ends " in line
