@@ -11,13 +11,17 @@ from typing import Final
 
 
 class Clock:
-    """``time()`` are POSIX seconds, which people set; ``monotonic()`` are seconds that nobody does."""
+    """``time()`` are POSIX seconds, which people set; ``monotonic()`` are seconds that nobody does.
 
-    __slots__ = ("monotonic", "time")
+    ``process_time()`` are the seconds for which this process has computed.
+    """
+
+    __slots__ = ("monotonic", "process_time", "time")
 
     def __init__(self) -> None:
         self.time: Callable[[], float] = time.time
         self.monotonic: Callable[[], float] = time.monotonic
+        self.process_time: Callable[[], float] = time.process_time
 
 
 clock: Final = Clock()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from time import process_time
 from typing import TYPE_CHECKING, Final, Protocol
 
 from scrapy_rep.clock import clock
@@ -109,7 +108,7 @@ class Prefetcher:
 
     def _idle_time(self) -> float:
         """Seconds that pass only while this process does not compute: a busy one keeps healthy fetches waiting."""
-        return clock.monotonic() - process_time()
+        return clock.monotonic() - clock.process_time()
 
     def _fetch(self, origin: Origin, waiting: list[WaitingRequests]) -> None:
         cause = next(filter(None, (requests.peek() for requests in waiting)), None)

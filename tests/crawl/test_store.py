@@ -96,7 +96,7 @@ def test_the_last_good_rules_hold_while_the_origin_is_unreachable_and_recovery_i
         ask(store, DUE)
         site.answer("/robots.txt", Answer(503))
         for _ in range(3):
-            result = run(store, *urls, **HASTY)
+            result = run(store, *urls, **{**HASTY, "REP_RETRY_DELAY": 60})
             assert (len(result.pages), [failure.reason for failure in result.failures]) == (1, ["rule"])
             assert counts(result, "stale", "request") == [1, 1]  # one attempt: nobody need wait
             assert "the copy of" in result.lines("WARNING")[0]

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import random
+import signal
 import sys
 import traceback
 import warnings
@@ -194,6 +195,7 @@ def main(job: dict[str, Any], report: Path, stderr: Path, environment: dict[str,
     with stderr.open("w") as file:
         os.dup2(file.fileno(), 2)
     random.seed()  # every crawl was forked from the same state
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # a pool of ours blocks it for what it forks
     refuse_deprecations()
     outcome = run(job)
     failed = outcome.pop("failed") or "start_time" not in outcome["stats"]

@@ -10,6 +10,7 @@ import pytest
 from scrapy import Request
 from scrapy.statscollectors import StatsCollector
 
+from scrapy_rep.clock import clock
 from scrapy_rep.politeness import prefetch
 from scrapy_rep.politeness.prefetch import Prefetcher
 from scrapy_rep.politeness.timer import Timer
@@ -158,7 +159,7 @@ def test_when_the_crawl_closes_fetches_are_cancelled_and_nobody_is_admitted(benc
 def test_on_a_busy_cpu_healthy_fetches_do_not_count_as_hanging(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prefetch, "process_time", lambda: 0.9 * bench.clock.now)
+    monkeypatch.setattr(clock, "process_time", lambda: 0.9 * bench.clock.now)
     for number in range(200):
         bench.add(number)
     bench.clock.advance(prefetch.SLOW_AFTER + 0.3)
