@@ -55,6 +55,17 @@ def test_ours_each_request_has_a_stamp_of_its_own() -> None:
     assert second.meta[META_KEY]["page"] is None
 
 
+def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
+    extension = extension_of(crawler_at_rest())
+    copied = Request(f"{SITE}/")
+    assert extension.lets_pass(copied)
+    copied.meta[META_KEY] |= {"verdict": "reported", "rule": "Disallow: /x"}
+    robots = extension.cached_robots(copied.url)
+    assert robots is not None
+    extension.record(copied, robots, extension.decide(robots, copied))
+    assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
+
+
 MORE: dict[str, dict[str, Any]] = {
     "modes": {"REP_MODES": {"b.example": "report"}},
     "exceptions": {"REP_EXCEPTIONS": [exception(f"{SITE}/private/*")]},
