@@ -18,8 +18,10 @@ def test_a_request_passes_few_modules() -> None:
             settings={"REP_STORE": "memory"},
             apart=True,
         )
-    warm, cold = (result.stats[f"modules/{kind}"].split() for kind in ("warm", "cold"))
+    # On a busy machine the queue looks again at requests that have not started yet.
+    looked_again = {"scrapy_rep.politeness.timer"}
+    warm, cold = (set(result.stats[f"modules/{kind}"].split()) - looked_again for kind in ("warm", "cold"))
     assert len(result.pages) == 22
-    assert {"scrapy_rep.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= set(warm) < set(cold)
-    assert len(warm) <= WARM, " ".join(warm)
-    assert len(cold) <= COLD, " ".join(cold)
+    assert {"scrapy_rep.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= warm < cold
+    assert len(warm) <= WARM, " ".join(sorted(warm))
+    assert len(cold) <= COLD, " ".join(sorted(cold))

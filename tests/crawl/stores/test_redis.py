@@ -13,9 +13,12 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.stores.lease import LeaseHolder
 from scrapy_rep.stores.redis import RedisStore
-from scrapy_rep.stores.redis_connection import RedisAwayError
+from scrapy_rep.stores.redis_connection import RedisAwayError, RedisConnection
 from scrapy_rep.stores.store import NullStore
 from tests.support.direct_connection import DirectConnection, at_once
+from tests.support.in_process import crawler_at_rest
+from tests.support.redis_server import RedisServer
+from tests.support.simulation import Simulation
 
 from .test_sqlite_file import ENTRY as LONG_AGO
 
@@ -182,3 +185,19 @@ def test_while_redis_is_away_the_local_store_answers(redis_client: Redis) -> Non
     at_once(store.put(ENTRY))
     at_once(store.release_lease(ORIGIN))
     assert local.calls == ["get", "lease", "put", "release"]
+
+
+def test_when_redis_is_back_others_may_not_know_it_for_a_while(
+    redis_server: RedisServer, clock: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def here(function: Any) -> Any:
+        return function()
+
+    monkeypatch.setattr("scrapy_rep.stores.redis_connection.in_thread", here)
+    link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
+    assert not link.is_settling
+    at_once(link._probe())
+    assert link.is_settling
+    clock.advance(60)
+    assert not link.is_settling
+    link._client.close()
