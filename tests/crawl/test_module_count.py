@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.crawl import crawl
 from tests.support.site import Site, robots
 
-WARM, COLD = 22, 51
+WARM, COLD = 21, 48
 
 
 def test_a_request_passes_few_modules() -> None:
