@@ -56,7 +56,8 @@ def test_ours_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is
     assert found
     assert int(found[1]) == int(found[3]) + int(found[5])
     assert found[2] == found[4] == f"{int(found[3]) * 0.204:.3g} s"
-    assert 4 <= int(found[3]) <= 7
+    assert 4 <= int(found[3]) <= 8  # on a slow machine the first one has not started
+    assert int(more[-1].split()[2]) < int(found[1])
 
 
 def test_ours_the_stats_hold_what_was_counted_last(site: Site) -> None:
