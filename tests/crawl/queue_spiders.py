@@ -154,9 +154,10 @@ class CopiesMeta(Recorder):
     def page(self, response: Any) -> Any:
         response.meta["tag"] = response.meta["download_slot"]
         super().page(response)
+        known = len(self.facts["pages"])  # before another page comes in between: no URL twice
         if self.target and not response.url.startswith(self.target):
             for number in range(3):
-                url = f"{self.target}/{len(self.facts['pages'])}/{number}"
+                url = f"{self.target}/{known}/{number}"
                 yield Request(url, meta=response.meta, callback=self.page, errback=self.failure)
 
 
