@@ -22,7 +22,7 @@ from time import perf_counter, time
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.stores.sqlite_file import SqliteFile
+from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 
 from .corpus import read_corpus
 

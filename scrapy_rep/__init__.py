@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .addon import Addon
     from .contracts import CrawlDelayContract, RobotsAllowsContract, RobotsDisallowsContract, SitemapsContract
-    from .crawl.robot_parser import RepRobotParser
     from .exceptions import (
         AuditRequiredError,
         FetchError,
@@ -25,19 +24,20 @@ if TYPE_CHECKING:
     from .gate.browser import abort_forbidden
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
-    from .gate.robots import Robots
-    from .output.item_stamp import ItemStamp
-    from .output.link_filter import LinkFilter
+    from .pacing.crawl_delay import CrawlDelay
+    from .pacing.priority_queue import RepPriorityQueue
+    from .pacing.rate_limiter_middleware import RateLimiterMiddleware
     from .policy.stamp import Stamp, stamp
-    from .politeness.crawl_delay import CrawlDelay
-    from .politeness.priority_queue import RepPriorityQueue
-    from .politeness.rate_limiter_middleware import RateLimiterMiddleware
     from .protocol.freshness import Entry
+    from .robots.parser import RepRobotParser
+    from .robots.robots import Robots
+    from .robots.stores.store import Store
     from .settings import RepSettings
     from .signals import link_filtered, sitemaps_found
-    from .sitemaps.feed import SitemapFeed
-    from .sitemaps.spider import RepSitemapSpider
-    from .stores.store import Store
+    from .spiders.item_stamp import ItemStamp
+    from .spiders.link_filter import LinkFilter
+    from .spiders.sitemap_feed import SitemapFeed
+    from .spiders.sitemap_spider import RepSitemapSpider
 
 __version__ = "0.1.0"
 
@@ -82,25 +82,25 @@ _HOMES = {
     "CrawlDelayContract": "contracts",
     "Addon": "addon",
     "AuditRequiredError": "exceptions",
-    "CrawlDelay": "politeness.crawl_delay",
+    "CrawlDelay": "pacing.crawl_delay",
     "Entry": "protocol.freshness",
     "FetchError": "exceptions",
     "ForbiddenByRobots": "exceptions",
     "InvalidSettingError": "exceptions",
-    "ItemStamp": "output.item_stamp",
-    "LinkFilter": "output.link_filter",
-    "RateLimiterMiddleware": "politeness.rate_limiter_middleware",
+    "ItemStamp": "spiders.item_stamp",
+    "LinkFilter": "spiders.link_filter",
+    "RateLimiterMiddleware": "pacing.rate_limiter_middleware",
     "RedisRequiredError": "exceptions",
     "RepExtension": "gate.extension",
     "RepMiddleware": "gate.middleware",
-    "RepPriorityQueue": "politeness.priority_queue",
-    "RepRobotParser": "crawl.robot_parser",
+    "RepPriorityQueue": "pacing.priority_queue",
+    "RepRobotParser": "robots.parser",
     "RepSettings": "settings",
-    "RepSitemapSpider": "sitemaps.spider",
-    "Robots": "gate.robots",
-    "SitemapFeed": "sitemaps.feed",
+    "RepSitemapSpider": "spiders.sitemap_spider",
+    "Robots": "robots.robots",
+    "SitemapFeed": "spiders.sitemap_feed",
     "Stamp": "policy.stamp",
-    "Store": "stores.store",
+    "Store": "robots.stores.store",
     "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
     "abort_forbidden": "gate.browser",

@@ -9,20 +9,19 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
-from scrapy_rep.crawl.robot_parser import RepRobotParser
+from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.output.item_stamp import ItemStamp
-from scrapy_rep.output.link_filter import LinkFilter
-from scrapy_rep.pages.ai_signals import AiSignalsMiddleware
-from scrapy_rep.pages.page_directives import PageDirectivesMiddleware
-from scrapy_rep.politeness.crawl_delay import CrawlDelay
-from scrapy_rep.politeness.priority_queue import RepPriorityQueue
-from scrapy_rep.politeness.rate_limiter_middleware import RateLimiterMiddleware
-from scrapy_rep.sitemaps.feed import SitemapFeed
-
-from .contracts import CONTRACTS
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.pacing.priority_queue import RepPriorityQueue
+from scrapy_rep.pacing.rate_limiter_middleware import RateLimiterMiddleware
+from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.spiders.ai_signals import AiSignalsMiddleware
+from scrapy_rep.spiders.item_stamp import ItemStamp
+from scrapy_rep.spiders.link_filter import LinkFilter
+from scrapy_rep.spiders.page_directives import PageDirectivesMiddleware
+from scrapy_rep.spiders.sitemap_feed import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

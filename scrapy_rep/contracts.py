@@ -15,18 +15,17 @@ from urllib.parse import urljoin
 from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
-from scrapy_rep.crawl.origin_log import describe
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
-from scrapy_rep.politeness.requested_delays import Delay, requested_delays
+from scrapy_rep.pacing.requested_delays import Delay, requested_delays
+from scrapy_rep.protocol import Access, Kind, Origin, Verdict, parse
 from scrapy_rep.protocol.display import shown
-
-from .protocol import Access, Kind, Origin, Verdict, parse
+from scrapy_rep.runtime.log import describe
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_rep.gate.robots import Robots
+    from scrapy_rep.robots.robots import Robots
 
 _NOT_FETCHED: Final = (
     "robots.txt of {origin} was not fetched: enable scrapy_rep.Addon in ADDONS,"

@@ -168,7 +168,7 @@ def judged(folder: Path, state: State) -> Verdict:
 def of_stores(file: Path) -> Iterator[str]:
     """The warnings of the stores, and when they could be used again."""
     with file.open(encoding="utf-8", errors="replace") as lines:
-        yield from (line.strip() for line in lines if "[scrapy_rep.stores." in line)
+        yield from (line.strip() for line in lines if "[scrapy_rep.robots.stores." in line)
 
 
 def read_urls(folder: Path, crawls: int) -> float:

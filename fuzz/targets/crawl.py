@@ -13,16 +13,16 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.directives.site_file import origin_of
-from scrapy_rep.gate.robots import Robots
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
-from scrapy_rep.politeness.requested_delays import requested_delays
+from scrapy_rep.pacing.requested_delays import requested_delays
 from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness, retry_after
 from scrapy_rep.protocol.html import is_html, without_viewer
 from scrapy_rep.protocol.path_pattern import canonical, path_of
-from scrapy_rep.stores.entry_codec import (
+from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.robots.robots import Robots
+from scrapy_rep.robots.stores.entry_codec import (
     UnreadableEntryError,
     decode,
     decode_json,
@@ -30,7 +30,7 @@ from scrapy_rep.stores.entry_codec import (
     encode_body,
     encode_json,
 )
-from scrapy_rep.stores.lease import has_died
+from scrapy_rep.robots.stores.lease import has_died
 from scrapy_rep.tools.audit.logs import Log
 from tests.protocol.slow_reference import NEVER_PLAIN, spelt
 

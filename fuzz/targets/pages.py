@@ -20,10 +20,10 @@ from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, 
 from scrapy_rep.directives.statement import Directive
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.gate.ai_signals import as_values, statements_in
-from scrapy_rep.pages.elements import Elements
-from scrapy_rep.pages.links import links_of, marked_links
-from scrapy_rep.pages.reading import directives_of, html_of
 from scrapy_rep.protocol import parse
+from scrapy_rep.spiders.elements import Elements
+from scrapy_rep.spiders.links import links_of, marked_links
+from scrapy_rep.spiders.reading import directives_of, html_of
 
 from .questions import SITE
 

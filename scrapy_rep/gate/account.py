@@ -5,24 +5,22 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.crawl.target import SPLASH_MARK, Targets, is_for_splash
+from scrapy_rep.gate.audit import Audit
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome, forbidden_for
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
 from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
-
-from .audit import Audit
+from scrapy_rep.runtime.targets import SPLASH_MARK, Targets, is_for_splash
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_rep.gate.ai_signals import AiSignals
     from scrapy_rep.policy.exception_report import ExceptionReport
     from scrapy_rep.policy.policy import Decision, Policy
-
-    from .ai_signals import AiSignals
-    from .robots import Robots
+    from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 

@@ -15,9 +15,8 @@ from scrapy_rep.protocol import Access
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol import RobotsTxt
+    from scrapy_rep.robots.robots import Robots
     from scrapy_rep.settings import RepSettings
-
-    from .robots import Robots
 
 _MAX_STATEMENTS: Final = 50
 """Statements that a stamp holds."""

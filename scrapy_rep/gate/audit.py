@@ -19,15 +19,15 @@ import scrapy
 from scrapy import signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.event_loop import in_thread
-from scrapy_rep.crawl.origin_log import describe
-from scrapy_rep.crawl.product_tokens import tokens_of
-from scrapy_rep.crawl.scrapy_internals import Engine
-from scrapy_rep.crawl.target import Targets
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
-from scrapy_rep.policy.audit_log import AuditLog
+from scrapy_rep.gate.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol.display import iso_time
+from scrapy_rep.runtime.event_loop import in_thread
+from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.product_tokens import tokens_of
+from scrapy_rep.runtime.scrapy_internals import Engine
+from scrapy_rep.runtime.targets import Targets
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from scrapy_rep.directives.page import PageDirectives
     from scrapy_rep.policy.exception_report import ExceptionReport
     from scrapy_rep.policy.policy import Policy
-
-    from .robots import Robots
+    from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 

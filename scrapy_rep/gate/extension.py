@@ -14,29 +14,28 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.product_tokens import ProductTokens
-from scrapy_rep.crawl.target import Targets
+from scrapy_rep.gate.account import DONT_OBEY, Account, has_no_delay, is_exempt
+from scrapy_rep.gate.ai_signals import AiSignals
+from scrapy_rep.gate.report import Report
+from scrapy_rep.gate.robots_loader import NO_DELAY, RobotsLoader
+from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.pacing import open_rate_limiter
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.pacing.download_slots import SLOT
+from scrapy_rep.pacing.other_scheduler import OtherScheduler
+from scrapy_rep.pacing.robots_source import Gate, RobotsSource
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
 from scrapy_rep.policy.stamp import META_KEY
-from scrapy_rep.politeness import open_rate_limiter
-from scrapy_rep.politeness.crawl_delay import CrawlDelay
-from scrapy_rep.politeness.download_slots import SLOT
-from scrapy_rep.politeness.other_scheduler import OtherScheduler
-from scrapy_rep.politeness.robots_source import Gate, RobotsSource
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason, Verdict
+from scrapy_rep.robots.robots import Robots, RobotsCache
+from scrapy_rep.robots.stores import open_store
+from scrapy_rep.robots.stores.redis_connection import RedisConnection
+from scrapy_rep.runtime.product_tokens import ProductTokens
+from scrapy_rep.runtime.targets import Targets
 from scrapy_rep.settings import RepSettings, asks_for_delays, asks_robots
 from scrapy_rep.signals import sitemaps_found
-from scrapy_rep.stores import open_store
-from scrapy_rep.stores.redis_connection import RedisConnection
-
-from .account import DONT_OBEY, Account, has_no_delay, is_exempt
-from .ai_signals import AiSignals
-from .report import Report
-from .robots import Robots, RobotsCache
-from .robots_loader import NO_DELAY, RobotsLoader
-from .sitemap_lines import sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_rep.protocol.freshness import Entry
-
-    from .refresh import Refreshed
+    from scrapy_rep.robots.refresh import Refreshed
 
 logger = logging.getLogger(__name__)
 

@@ -11,22 +11,20 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 
-from scrapy_rep.crawl.origin_log import OriginLog
-from scrapy_rep.crawl.robots_request import is_robots_txt
 from scrapy_rep.exceptions import ForbiddenByRobots
+from scrapy_rep.gate.account import is_exempt
 from scrapy_rep.protocol import SCHEMES, Origin
-
-from .account import is_exempt
+from scrapy_rep.robots.request import is_robots_txt
+from scrapy_rep.runtime.log import OriginLog
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_rep.gate.browser import BrowserGate
+    from scrapy_rep.gate.extension import RepExtension
     from scrapy_rep.policy.policy import Decision
-
-    from .browser import BrowserGate
-    from .extension import RepExtension
-    from .robots import Robots
+    from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 

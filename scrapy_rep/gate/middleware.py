@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.exceptions import NotConfigured
 
-from scrapy_rep.crawl.event_loop import pause
-from scrapy_rep.crawl.origin_log import describe
-from scrapy_rep.crawl.scrapy_internals import Downloader
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
+from scrapy_rep.gate.account import DONT_OBEY, is_exempt
+from scrapy_rep.gate.browser import BrowserGate
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.final_url import FinalUrl
+from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
+from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
+from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
+from scrapy_rep.pacing.robots_source import Gate
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
 from scrapy_rep.policy.stamp import META_KEY
-from scrapy_rep.politeness.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.politeness.download_slots import SLOT, choose_slot, unpin_slot
-from scrapy_rep.politeness.robots_source import Gate
 from scrapy_rep.protocol import Access, Reason
+from scrapy_rep.runtime.event_loop import pause
+from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.scrapy_internals import Downloader
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
-
-from .account import DONT_OBEY, is_exempt
-from .browser import BrowserGate
-from .extension import RepExtension
-from .final_url import FinalUrl
-from .sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from .robots import Robots
+    from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 

@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.origin_log import OriginLog, describe
-from scrapy_rep.crawl.target import Targets
 from scrapy_rep.policy.modes import SENT_ANYWAY
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
+from scrapy_rep.runtime.log import OriginLog, describe
+from scrapy_rep.runtime.targets import Targets
 from scrapy_rep.settings import NOT_SHARED, RepSettings, Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from scrapy_rep.gate.sitemap_lines import Sitemaps
     from scrapy_rep.policy.policy import Decision, Policy
-
-    from .fetch import FetchResult
-    from .refresh import Refreshed
-    from .robots import Robots
-    from .sitemap_lines import Sitemaps
+    from scrapy_rep.robots.fetch import FetchResult
+    from scrapy_rep.robots.refresh import Refreshed
+    from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 

@@ -7,21 +7,20 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.crawl.scrapy_internals import Downloader
-from scrapy_rep.crawl.target import Targets
 from scrapy_rep.directives.site_file import SiteFile
+from scrapy_rep.gate.account import has_no_delay
+from scrapy_rep.gate.ai_signals import needed_files
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.policy.modes import SENT_ANYWAY
-from scrapy_rep.politeness.crawl_delay import CrawlDelay
-from scrapy_rep.politeness.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.protocol import Origin
+from scrapy_rep.robots.builder import RobotsBuilder
+from scrapy_rep.robots.fetch import Fetcher
+from scrapy_rep.robots.refresh import Refresher
+from scrapy_rep.robots.single_flight import SingleFlight
+from scrapy_rep.runtime.scrapy_internals import Downloader
+from scrapy_rep.runtime.targets import Targets
 from scrapy_rep.settings import RepSettings
-
-from .account import has_no_delay
-from .ai_signals import needed_files
-from .fetch import Fetcher
-from .refresh import Refresher
-from .robots_builder import RobotsBuilder
-from .single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -29,13 +28,12 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.crawl.product_tokens import ProductTokens
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.protocol.freshness import Entry
-    from scrapy_rep.stores.store import Store
-
-    from .refresh import Refreshed
-    from .robots import Robots, RobotsCache
+    from scrapy_rep.robots.refresh import Refreshed
+    from scrapy_rep.robots.robots import Robots, RobotsCache
+    from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.runtime.product_tokens import ProductTokens
 
 logger = logging.getLogger(__name__)
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.protocol import Origin
-
-    from .robots import Robots
+    from scrapy_rep.robots.robots import Robots
 
 
 @dataclass(frozen=True, slots=True)

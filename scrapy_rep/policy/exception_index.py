@@ -10,9 +10,8 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
+from scrapy_rep.policy.policy_exception import PolicyException
 from scrapy_rep.protocol import Origin, Reason, RobotsTxt, parse
-
-from .policy_exception import PolicyException
 
 _MOST_DECODINGS: Final = 8  # of one path; what is encoded more often is no path that anybody meant
 _ESCAPED_BY_IIS: Final = re.compile(r"%u([0-9a-f]{4})", re.IGNORECASE)

@@ -7,16 +7,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.origin_log import OriginLog
 from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.runtime.log import OriginLog
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from scrapy_rep.policy.exception_index import ExceptionIndex
+    from scrapy_rep.policy.policy_exception import PolicyException
     from scrapy_rep.protocol import Origin, Verdict
-
-    from .exception_index import ExceptionIndex
-    from .policy_exception import PolicyException
 
 logger = logging.getLogger(__name__)
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.policy.exception_index import ExceptionIndex
+from scrapy_rep.policy.modes import Mode, Modes
+from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
-
-from .exception_index import ExceptionIndex
-from .modes import Mode, Modes
-from .policy_exception import PolicyException, read_exceptions, read_exceptions_file
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from .exception_report import ExceptionReport
+    from scrapy_rep.policy.exception_report import ExceptionReport
 
 
 logger = logging.getLogger(__name__)

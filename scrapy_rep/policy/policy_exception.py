@@ -8,9 +8,8 @@ from datetime import date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final
 
+from scrapy_rep.policy.modes import origin_in_settings
 from scrapy_rep.protocol import Origin, Reason
-
-from .modes import origin_in_settings
 
 KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME, Reason.AI_SIGNAL)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""

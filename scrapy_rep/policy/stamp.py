@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from .policy import Decision
+    from scrapy_rep.policy.policy import Decision
 
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""

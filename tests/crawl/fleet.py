@@ -16,7 +16,7 @@ from tests.support.site import Site, robots
 DELAY = 0.2
 LEAST = DELAY - 0.001  # what rounding takes
 SLOW = robots(f"User-agent: *\nDisallow: /private\nCrawl-delay: {DELAY}\n")
-LINK = "scrapy_rep.stores.redis_connection"
+LINK = "scrapy_rep.robots.stores.redis_connection"
 MEMORY = {"REP_STORE": "memory"}
 
 

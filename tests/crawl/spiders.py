@@ -13,8 +13,8 @@ from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.event_loop import sleep
 from scrapy_rep.protocol import Origin
+from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 

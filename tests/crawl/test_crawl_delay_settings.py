@@ -16,7 +16,7 @@ LEAST = 0.099  # what rounding leaves
 ONE_BY_ONE = "tests.crawl.spiders:OneAfterAnother"
 AT_TIME = "tests.crawl.spiders:AtTime"
 HAS_JITTER = hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
-REPORT = "scrapy_rep.politeness.delay_report"
+REPORT = "scrapy_rep.pacing.delay_report"
 
 
 def delays(result: Crawl) -> set[float]:

@@ -24,7 +24,7 @@ def site() -> Iterator[Site]:
 
 def forecasts(result: Crawl) -> list[str]:
     assert not result.tracebacks
-    return result.lines("INFO", "scrapy_rep.politeness.forecast")
+    return result.lines("INFO", "scrapy_rep.pacing.forecast")
 
 
 def pages(origin: str, number: int) -> list[str]:

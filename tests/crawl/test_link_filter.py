@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scrapy.core.spidermw import SpiderMiddlewareManager
 
-from scrapy_rep.output import held_links
+from scrapy_rep.spiders import held_links
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.exceptions import exception
 from tests.support.site import Answer, Site, hang, robots
@@ -17,7 +17,7 @@ from tests.support.site import Answer, Site, hang, robots
 RULES = robots("User-agent: *\nDisallow: /private\nDisallow: /cart\n")
 MODULE = "tests.crawl.output_spiders"
 LINKS = f"{MODULE}:Links"
-FILTER = "scrapy_rep.output.link_filter"
+FILTER = "scrapy_rep.spiders.link_filter"
 OTHER = "127.0.0.2"
 
 

@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
-    "protocol", "directives", "clock", "exceptions", "signals", "settings", "crawl", "policy", "stores",
-    "politeness", "gate", "output", "sitemaps", "pages", "contracts", "tools", "web", "testing", "addon",
+    "protocol", "directives", "clock", "exceptions", "signals", "settings", "runtime", "policy", "robots",
+    "pacing", "gate", "spiders", "contracts", "tools", "web", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 
@@ -69,7 +69,7 @@ def test_ours_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_ours_all_go_by_one_clock_but_what_asks_that_of_scrapy_and_what_sleeps_in_a_thread() -> None:
-    others = {"scrapy_rep.crawl.scrapy_internals", "scrapy_rep.policy.audit_log"}
+    others = {"scrapy_rep.runtime.scrapy_internals", "scrapy_rep.gate.audit_log"}
     assert {name for name in MODULES if "time" in imports(name)} == {"scrapy_rep.clock", *others}
 
 

@@ -15,9 +15,8 @@ import pytest
 
 from scrapy_rep import RepRobotParser
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.gate.robots import Robots
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
-from scrapy_rep.politeness.requested_delays import requested_delays
+from scrapy_rep.pacing.requested_delays import requested_delays
 from scrapy_rep.protocol import (
     DIALECTS,
     GOOGLE,
@@ -32,6 +31,7 @@ from scrapy_rep.protocol import (
 )
 from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.robots.robots import Robots
 from scrapy_rep.tools.bulk.sources import Known
 from scrapy_rep.tools.bulk.verdicts import decide
 from scrapy_rep.tools.difference import Difference

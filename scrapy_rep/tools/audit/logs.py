@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from scrapy_rep.policy.audit_log import INSERTED, NO_EVENT, NO_LINE, TOO_LONG, TORN, Line, read_events
+from scrapy_rep.gate.audit_log import INSERTED, NO_EVENT, NO_LINE, TOO_LONG, TORN, Line, read_events
 from scrapy_rep.tools.files import open_file
 
 from .bodies import Bodies

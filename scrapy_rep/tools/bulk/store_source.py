@@ -9,7 +9,7 @@ from pathlib import Path
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
-from scrapy_rep.stores.sqlite_file import SqliteFile
+from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 
 from .sources import Known, Missing, Reading, SourceError
 

@@ -25,11 +25,11 @@ from scrapy_rep.directives.site_file import PATHS, SiteFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.robots.stores.redis import RedisEntries
+from scrapy_rep.robots.stores.redis_connection import RedisAwayError
+from scrapy_rep.robots.stores.sqlite import path_of_store
+from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.settings import NOT_SHARED, RepSettings
-from scrapy_rep.stores.redis import RedisEntries
-from scrapy_rep.stores.redis_connection import RedisAwayError
-from scrapy_rep.stores.sqlite import path_of_store
-from scrapy_rep.stores.sqlite_file import SqliteFile
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme

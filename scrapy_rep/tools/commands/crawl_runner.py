@@ -16,10 +16,10 @@ from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.settings import default_settings
 from twisted.internet.defer import CancelledError, Deferred
 
-from scrapy_rep.crawl.robot_parser import RepRobotParser
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.robots.stores.sqlite import path_of_store
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.sqlite import path_of_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

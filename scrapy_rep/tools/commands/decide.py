@@ -119,7 +119,7 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
 
 
 def _store_of(settings: RepSettings) -> Path:
-    from scrapy_rep.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
+    from scrapy_rep.robots.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
 
     path = path_of_store(settings)
     if path is None or not path.exists():

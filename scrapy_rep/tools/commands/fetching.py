@@ -20,11 +20,11 @@ from scrapy.utils.sitemap import Sitemap
 from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.origin_log import describe
-from scrapy_rep.crawl.robot_parser import RepRobotParser
-from scrapy_rep.crawl.scrapy_internals import Engine
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.scrapy_internals import Engine
 
 from .crawl_runner import run_in_crawl
 from .judgement import Judge
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.gate.robots import Robots
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.robots.robots import Robots
 
 MOST_SITEMAPS: Final = 1_000
 """Sitemaps that are fetched: at 50,000 URLs each they hold more than anyone wants to check in CI."""

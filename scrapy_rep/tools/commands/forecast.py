@@ -23,11 +23,11 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.product_tokens import tokens_of
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
+from scrapy_rep.robots.stores.sqlite import path_of_store
+from scrapy_rep.runtime.product_tokens import tokens_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.stores.sqlite import path_of_store
 from scrapy_rep.tools.forecast import Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK

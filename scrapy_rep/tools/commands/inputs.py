@@ -108,7 +108,7 @@ def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tup
     Raises `InputError` and `InvalidSettingError`.
     """
     if given is None:
-        from scrapy_rep.crawl.product_tokens import tokens_of  # noqa: PLC0415  # loads Scrapy
+        from scrapy_rep.runtime.product_tokens import tokens_of  # noqa: PLC0415  # loads Scrapy
 
         return [tokens_of(settings)]
     return [(token,) for token in dict.fromkeys(map(token_of, given))]

@@ -13,11 +13,11 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.pacing.requested_delays import Delay, RequestedDelays, requested_delays
 from scrapy_rep.policy.modes import Mode
-from scrapy_rep.politeness.requested_delays import Delay, RequestedDelays, requested_delays
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
-from scrapy_rep.sitemaps.feed import MAX_NESTING
+from scrapy_rep.spiders.sitemap_feed import MAX_NESTING
 from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
 
 from .inputs import with_scheme

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.spiderloader import get_spider_loader
 
-from scrapy_rep.crawl.origin_log import describe
+from scrapy_rep.runtime.log import describe
 
 from .inputs import InputError
 

@@ -11,11 +11,11 @@ from scrapy.crawler import Crawler
 
 from scrapy_rep import RepExtension
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.robot_parser import RepRobotParser
-from scrapy_rep.gate.robots import Robots
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.robots.robots import Robots
 from tests.support.exceptions import exception
 from tests.support.in_process import crawler_at_rest
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import scrapy_rep
-from scrapy_rep.crawl import scrapy_internals
-from scrapy_rep.crawl.scrapy_internals import TOUCHES
+from scrapy_rep.runtime import scrapy_internals
+from scrapy_rep.runtime.scrapy_internals import TOUCHES
 
 PACKAGE = Path(scrapy_rep.__file__).parent
 HOME = Path(scrapy_internals.__file__)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.policy import audit_log
+from scrapy_rep.gate import audit_log
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.tools.audit import tallies
 from scrapy_rep.tools.audit.fields import Fields

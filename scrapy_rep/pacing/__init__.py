@@ -1,0 +1,31 @@
+"""When a request may start: the queue of hosts, the delays of download slots, the rate limiter. Private.
+
+Knows download slots, robots.txt only through `robots_source`. Must not know how a robots.txt is fetched or how a
+request is judged: that is the gate's.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from scrapy_rep.pacing.redis_rate_limiter import RedisRateLimiter
+from scrapy_rep.pacing.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.robots.stores.sqlite import SqliteStore, connection_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from scrapy_rep.pacing.rate_limiter import RateLimiter
+    from scrapy_rep.robots.stores.redis_connection import RedisConnection
+    from scrapy_rep.robots.stores.store import Store
+
+
+def open_rate_limiter(crawler: Crawler, store: Store, redis: RedisConnection | None) -> RateLimiter | None:
+    """Return the rate limiter in *redis*, else the one in the SQLite file of *store*, else None."""
+    worker = f"{os.getpid()}-{uuid4().hex}"
+    if redis is not None:
+        return RedisRateLimiter(redis, worker)
+    connection = connection_of(crawler) if isinstance(store, SqliteStore) else None
+    return SqliteRateLimiter(connection, worker) if connection is not None else None

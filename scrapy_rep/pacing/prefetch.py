@@ -1,0 +1,147 @@
+"""Fetches robots.txt ahead for requests that wait in the scheduler, a bounded number at a time.
+
+A fetch that takes long, or waits for its next attempt, does not keep others from starting.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
+
+from scrapy_rep.clock import clock
+from scrapy_rep.runtime.event_loop import CLOSING_CHECK
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.statscollectors import StatsCollector
+
+    from scrapy_rep.pacing.robots_source import RobotsSource
+    from scrapy_rep.pacing.timer import Timer
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.runtime.scrapy_internals import Engine
+
+MAX_RECENT: Final = 64
+"""Fetches under way that were started less than `SLOW_AFTER` seconds ago."""
+
+MAX_DOWNLOADS: Final = 512
+"""Requests for robots.txt under way, slow ones included: each takes a socket."""
+
+SLOW_AFTER: Final = 0.5
+"""Idle seconds after which a fetch counts as slow, so that it no longer keeps others from starting."""
+
+
+class WaitingRequests(Protocol):
+    """Requests of one origin that wait for its robots.txt."""
+
+    @property
+    def origin(self) -> Origin | None: ...
+
+    def peek(self) -> Request | None:
+        """The first of them; None when there is none left."""
+
+    def admit(self) -> None:
+        """Stop waiting: the fetch is over."""
+
+    def __len__(self) -> int: ...
+
+
+class Prefetcher:
+    """Fetches robots.txt, origin by origin in the order in which they came, until enough requests are ready.
+
+    ``waiting`` holds the origins whose fetch has not started.
+    """
+
+    def __init__(
+        self,
+        robots: RobotsSource,
+        engine: Engine,
+        timer: Timer,
+        has_enough: Callable[[], bool],
+        stats: StatsCollector,
+    ) -> None:
+        self.waiting: OrderedDict[Origin, list[WaitingRequests]] = OrderedDict()
+        self._robots = robots
+        self._engine = engine
+        self._timer = timer
+        self._has_enough = has_enough
+        self._stats = stats
+        self._fetching: dict[Origin, list[WaitingRequests]] = {}
+        self._recent: OrderedDict[Origin, float] = OrderedDict()  # fetches by when they will count as slow
+        self._is_check_due = False
+        self._is_starting = False
+
+    def add(self, requests: WaitingRequests) -> None:
+        """Fetch the robots.txt for *requests*, which are admitted when the fetch is over."""
+        origin = requests.origin
+        if origin in self._fetching:
+            self._fetching[origin].append(requests)
+        elif origin is not None:
+            self.waiting.setdefault(origin, []).append(requests)
+            self.start()
+
+    def start(self) -> None:
+        """Start as many fetches as allowed now."""
+        if self._is_starting:  # a fetch that ends at once calls this again
+            return
+        if not self._engine.is_running:  # a resumed job has requests before the middlewares know the spider
+            self._check_later()
+            return
+        self._is_starting = True
+        try:
+            while self.waiting and self._may_start():
+                self._fetch(*self.waiting.popitem(last=False))
+        finally:
+            self._is_starting = False
+
+    def _may_start(self) -> bool:
+        now = self._idle_time()
+        while self._recent and next(iter(self._recent.values())) <= now:
+            self._recent.popitem(last=False)
+        return (
+            len(self._recent) < MAX_RECENT
+            and self._robots.downloads < MAX_DOWNLOADS
+            and not self._has_enough()
+            and not self._engine.is_closing
+        )
+
+    def _idle_time(self) -> float:
+        """Seconds that pass only while this process does not compute: a busy one keeps healthy fetches waiting."""
+        return clock.monotonic() - clock.process_time()
+
+    def _fetch(self, origin: Origin, waiting: list[WaitingRequests]) -> None:
+        cause = next(filter(None, (requests.peek() for requests in waiting)), None)
+        if cause is None:
+            return
+        self._fetching[origin] = waiting
+        self._recent[origin] = self._idle_time() + SLOW_AFTER
+        self._check_later()
+        self._robots.prefetch(cause, lambda: self._ended(origin), lambda: sum(map(len, waiting)))
+
+    def _ended(self, origin: Origin) -> None:
+        self._recent.pop(origin, None)
+        waiting = self._fetching.pop(origin, ())
+        if not self._engine.is_closing:
+            self._stats.inc_value("rep/waited_count", sum(map(len, waiting)))
+            for requests in waiting:
+                requests.admit()
+            self.start()
+
+    def _check_later(self) -> None:
+        """Check soon whether the crawl runs or is closing, and whether fetches have become slow."""
+        if not self._is_check_due:
+            self._is_check_due = True
+            self._timer.call_after(CLOSING_CHECK, self._check)
+
+    def _check(self) -> None:
+        self._is_check_due = False
+        if self._engine.is_closing:
+            self._robots.cancel_prefetches()
+        else:
+            if self._fetching:
+                self._check_later()
+                self._engine.wake()  # if nothing can start, ``scheduler_empty`` makes a lazy start() read on
+            self.start()
+
+    def __repr__(self) -> str:
+        return f"<Prefetcher waiting={len(self.waiting)} fetching={len(self._fetching)}>"

@@ -1,0 +1,250 @@
+"""One fetch of a robots.txt through Scrapy's engine: the request, its redirects, its attempts and its size.
+
+Redirects and attempts are counted here, not by Scrapy's middlewares, so that the outcome does not depend on what
+the project does with redirects and retries. Nothing a server does raises: a failure is a result too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from http import HTTPStatus
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urljoin
+
+from scrapy.exceptions import IgnoreRequest
+from w3lib.url import safe_url_string
+
+from scrapy_rep.clock import clock
+from scrapy_rep.exceptions import FetchError
+from scrapy_rep.protocol import Access, Origin, access
+from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
+from scrapy_rep.protocol.html import is_html, without_viewer
+from scrapy_rep.protocol.robotstxt import cut
+from scrapy_rep.robots.body_limit import BodyLimit, Received
+from scrapy_rep.robots.fetch_log import FetchLog
+from scrapy_rep.robots.request import robots_request
+from scrapy_rep.runtime.event_loop import pause
+from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
+from scrapy_rep.runtime.targets import Targets
+from scrapy_rep.settings import RepSettings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+MAX_HOPS: Final = 5
+"""Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
+
+MAX_HEADER: Final = 1_024
+"""Octets; a longer header value is ignored. Validators are stored and sent again."""
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+_STOPPED_EARLY: Final = (
+    "a StopDownload handler of this project cut it off after {:,} octets:"
+    " it must let requests with the meta key is_robotstxt_request pass"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """The outcome of a fetch.
+
+    ``url`` answered or failed, after redirects through ``hops``; ``status`` is None without an answer. ``error``
+    says why the origin is unreachable, ``final`` that another attempt would not change it; ``retry_after`` is the
+    number of seconds that the server asked for; ``attempts`` counts the attempts made. ``unchanged``: the server
+    answered 304, and the known entry stays valid. ``is_cached``: Scrapy's HTTP cache answered. ``cache_control``,
+    ``etag`` and ``last_modified`` are headers of the answer.
+    """
+
+    access: Access
+    url: str
+    status: int | None = None
+    body: bytes = b""
+    hops: tuple[str, ...] = ()
+    error: Exception | None = None
+    final: bool = False
+    retry_after: float | None = None
+    attempts: int = 1
+    unchanged: bool = False
+    is_cached: bool = False
+    cache_control: str = ""
+    etag: str = ""
+    last_modified: str = ""
+
+    @property
+    def is_html(self) -> bool:
+        """Whether the body looks like an HTML page; it is parsed all the same."""
+        return is_html(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`."""
+
+    origin: Origin
+    cause: Request
+    known: Entry | None
+    forbids: Callable[[str], bool]
+
+
+class Fetcher:
+    """Fetches robots.txt files for one crawl; *waiting* counts the requests that wait for an origin."""
+
+    def __init__(self, crawler: Crawler, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
+        self._crawler = crawler
+        self._downloader = Downloader(crawler)
+        self._settings = RepSettings.from_crawler(crawler)
+        self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
+        self.downloads = 0
+        """Number of robots.txt requests in flight."""
+        self._targets = Targets.for_crawler(crawler)
+        self._limit = BodyLimit(crawler, self._settings.max_size)
+        self._log = FetchLog(crawler, waiting)
+
+    async def fetch(
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None = None,
+        *,
+        forbids: Callable[[str], bool],
+        retry_for: float,
+    ) -> FetchResult:
+        """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
+
+        While the origin is unreachable, further attempts follow at growing intervals. The last one ends
+        *retry_for* seconds after the start of the first; none starts once the crawl is closing. *forbids* says
+        whether a cached robots.txt forbids the URL of a redirect. Raises only what ends the process or cancels
+        the fetch.
+        """
+        task, began, until = _Task(origin, cause, known, forbids), clock.monotonic(), inf
+        for attempts in count(1):
+            attempt_began = clock.monotonic()
+            result = await self._attempt(task, until)
+            if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
+                break
+            due, until = self._next_attempt(attempt_began, attempts, result), began + retry_for
+            if due >= until or Engine(self._crawler).is_closing:
+                break
+            if attempts == 1:
+                self._log.failed(origin, describe(result.error), max(due - clock.monotonic(), 0.0))
+            if not await pause(self._crawler, due - clock.monotonic()) or clock.monotonic() >= until:
+                break
+        return result if attempts == 1 else replace(result, attempts=attempts)
+
+    def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
+        """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
+        due, now = attempt_began + self._backoff.distance(attempts), clock.monotonic()
+        return max(due, now + (result.retry_after or 0.0))
+
+    async def _attempt(self, task: _Task, until: float) -> FetchResult:
+        hops: list[str] = []
+        try:
+            return await self._follow(task, hops, until)
+        except Exception as error:  # noqa: BLE001  # no failure means "allowed"
+            return _failed((hops or [task.origin.robots_url])[-1], tuple(hops), error)
+
+    async def _follow(self, task: _Task, hops: list[str], until: float) -> FetchResult:
+        """Make one attempt; append the URLs it is redirected to to *hops*."""
+        url, known = task.origin.robots_url, task.known
+        while True:
+            validators = _validators(known, url)
+            response, received = await self._download(url, task, validators, until)
+            if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
+                return _unchanged(known, response)
+            target = _redirect_target(response)
+            if target is None or response.status in self._settings.status_access:
+                return self._judge(response, tuple(hops), received)
+            if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
+                return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
+            hops.append(target)
+            url = target
+
+    async def _download(
+        self, url: str, task: _Task, validators: dict[str, str], until: float
+    ) -> tuple[Response, Received]:
+        timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)
+        if timeout <= 0:
+            raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
+        request = robots_request(url, task.cause, self._settings, validators, timeout)
+        self._crawler.stats.inc_value("rep/request_count")
+        self.downloads += 1
+        try:
+            with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
+                response = await self._downloader.download_robots_txt(request)
+                is_direct = self._targets.of(request) is request.url
+                # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
+                return response if is_direct else response.replace(url=url), received
+        finally:
+            self.downloads -= 1
+
+    def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
+        settings, status = self._settings, response.status
+        is_cached = "cached" in response.flags
+        result = partial(FetchResult, url=response.url, status=status, hops=hops, is_cached=is_cached)
+        if "dataloss" in response.flags:
+            return result(Access.UNREACHABLE, error=FetchError("truncated response"))
+        meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
+        if meaning is Access.SUCCESSFUL:
+            if not received.is_whole(response, settings.max_size):
+                error = FetchError(_STOPPED_EARLY.format(received.octets))
+                return result(Access.UNREACHABLE, error=error, final=True)
+            body = cut(without_viewer(response.body), settings.max_size)
+            return result(meaning, body=body, **_headers_of_cache(response))
+        if meaning is Access.UNAVAILABLE:
+            return result(meaning, cache_control=_header(response, "Cache-Control"))
+        return result(
+            meaning,
+            error=FetchError(f"HTTP status {status}"),
+            final=status in settings.status_access,
+            retry_after=retry_after(response.headers.get(b"Retry-After") or b"", clock.time()),
+        )
+
+
+def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
+    """The result of an attempt that raised *error*; whatever raised an IgnoreRequest would raise it again."""
+    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error, final=isinstance(error, IgnoreRequest))
+
+
+def _validators(known: Entry | None, url: str) -> dict[str, str]:
+    """Headers that revalidate the *known* entry: RFC 9309 section 2.4, RFC 9110 section 13.1."""
+    if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
+        return {}
+    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {name: value for name, value in headers.items() if value}
+
+
+def _unchanged(known: Entry, response: Response) -> FetchResult:
+    headers = {name: value for name, value in _headers_of_cache(response).items() if value}
+    result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
+    return replace(result, **{"etag": known.etag, "last_modified": known.last_modified, **headers})
+
+
+def _headers_of_cache(response: Response) -> dict[str, Any]:
+    names = {"cache_control": "Cache-Control", "etag": "ETag", "last_modified": "Last-Modified"}
+    return {field: _header(response, name) for field, name in names.items()}
+
+
+def _header(response: Response, name: str) -> str:
+    """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
+    values = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
+    return values if len(values) <= MAX_HEADER else ""
+
+
+def _redirect_target(response: Response) -> str | None:
+    """The URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
+    location = response.headers.get(b"Location")
+    if response.status not in _REDIRECTS or not location:
+        return None
+    try:
+        return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url
+    except ValueError:
+        return ""

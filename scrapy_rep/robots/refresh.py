@@ -1,0 +1,166 @@
+"""Where the current entry of an origin comes from: the store, another process, or a fetch of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
+from scrapy_rep.robots.fetch import MAX_HOPS, Fetcher, FetchResult
+from scrapy_rep.robots.stores.store import NullStore
+from scrapy_rep.runtime.event_loop import pause
+from scrapy_rep.settings import RepSettings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_rep.robots.stores.store import Store
+
+_FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
+_LAST_POLL: Final = 1.0
+_LEASE_MARGIN: Final = 5.0  # seconds that a lease outlives the longest fetch
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """A current entry, and the fetch that brought it; ``result`` is None if the entry was in the store."""
+
+    entry: Entry
+    result: FetchResult | None = None
+
+    @property
+    def source(self) -> str:
+        """Where the entry comes from: ``fetched``, ``revalidated``, or ``store``."""
+        if self.result is None:
+            return "store"
+        return "revalidated" if self.result.unchanged else "fetched"
+
+
+class Refresher:
+    """Refreshes the entries of one crawl.
+
+    One process at a time fetches an origin: the one with the lease. The others wait for its entry.
+    """
+
+    def __init__(self, crawler: Crawler, fetcher: Fetcher, store: Store) -> None:
+        self._crawler = crawler
+        self._fetcher = fetcher
+        self._settings = settings = RepSettings.from_crawler(crawler)
+        self._store = store
+        self._no_store = NullStore()
+        backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
+        self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
+
+    async def refresh(
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None,
+        *,
+        forbids: Callable[[str], bool],
+        retries: bool = True,
+    ) -> Refreshed:
+        """The current entry of *origin*; *known* is the cached one, the rest is as in `Fetcher.fetch`.
+
+        *retries* is whether requests wait for further attempts while the origin is unreachable.
+        """
+        store, began = self._store_of(origin), clock.time()
+        stored, is_ours = await self._await_lease(store, origin, known, began)
+        if stored is not None and not is_ours:
+            return Refreshed(stored)
+        is_worth_it = retries and self._is_worth_retrying(known, stored)
+        wait = self._settings.unreachable_wait if is_worth_it else 0.0
+        result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, retry_for=wait)
+        return Refreshed(self._entry(origin, result, stored), result)
+
+    async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
+        """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
+        began = clock.time()
+        return self._is_current(await self._latest(self._store_of(origin), origin, known), began)
+
+    async def save(self, refreshed: Refreshed) -> None:
+        """Store what a fetch brought, and release the lease on its origin."""
+        if refreshed.result is not None:
+            await self._store_of(refreshed.entry.origin).put(refreshed.entry)
+
+    async def _await_lease(
+        self, store: Store, origin: Origin, known: Entry | None, began: float
+    ) -> tuple[Entry | None, bool]:
+        """The latest entry, and whether we hold the lease to fetch a newer one.
+
+        Polls while another process holds the lease. A crawl that is closing fetches once, lease or not.
+        """
+        interval = _FIRST_POLL
+        while True:
+            known = await self._latest(store, origin, known)
+            if self._is_current(known, began):
+                return known, False
+            if await store.acquire_lease(origin, self._longest_fetch):
+                break
+            if not await pause(self._crawler, interval):
+                return known, True
+            interval = min(2 * interval, _LAST_POLL)
+        # Another process may have stored an entry between our look into the store and our lease.
+        known = await self._latest(store, origin, known)
+        if not self._is_current(known, began):
+            return known, True
+        await store.release_lease(origin)
+        return known, False
+
+    async def _latest(self, store: Store, origin: Origin, known: Entry | None) -> Entry | None:
+        stored = await store.get(origin)
+        if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(clock.time()))):
+            return known
+        return stored
+
+    def _is_current(self, entry: Entry | None, began: float) -> bool:
+        """Whether *entry* needs no fetch.
+
+        An origin that an earlier crawl found unreachable is tried again at once, and so is one whose HTTP status
+        means something else under the settings of this crawl.
+        """
+        now = clock.time()
+        if entry is None or self.freshness.usable_until(entry, now) <= now:
+            return False
+        meaning = self._settings.status_access.get(entry.status or 0, entry.access)
+        return meaning is entry.access and (not entry.failures or entry.tried_at >= began)
+
+    def _is_worth_retrying(self, known: Entry | None, stored: Entry | None) -> bool:
+        """Whether requests wait for further attempts if the first one fails.
+
+        Not if the origin was unreachable a moment ago, and not if a stale copy can be served at once.
+        """
+        if known is not None and known.failures:
+            return False
+        if stored is None:
+            return True
+        now = clock.time()
+        return self.freshness.access(self.freshness.failed(stored, now, 1, None), now) is Access.UNREACHABLE
+
+    def _entry(self, origin: Origin, result: FetchResult, known: Entry | None) -> Entry:
+        now = clock.time()
+        entry = Entry(
+            origin, result.access, result.url, result.status, result.body, result.hops, now, now,
+            result.etag, result.last_modified,
+        )  # fmt: skip
+        if result.access is not Access.UNREACHABLE:
+            return self.freshness.answered(entry, now, result.cache_control)
+        if known is not None and result.status not in self._settings.status_access:
+            entry = known  # a stale copy may be served
+        return self.freshness.failed(entry, now, result.attempts, result.retry_after)
+
+    @property
+    def _longest_fetch(self) -> float:
+        """Seconds: the last attempt starts within ``REP_UNREACHABLE_WAIT``, and may follow redirects."""
+        return self._settings.unreachable_wait + (1 + MAX_HOPS) * self._settings.timeout + _LEASE_MARGIN
+
+    def _store_of(self, origin: Origin) -> Store:
+        """Where the entry of *origin* is kept: nowhere for a loopback site, unless the user configured a store.
+
+        A developer's own site changes by the minute.
+        """
+        return self._no_store if origin.is_loopback and not self._settings.shares_loopback else self._store

@@ -1,0 +1,220 @@
+"""What a crawl knows of robots.txt files: one `Robots` per origin, and the bounded cache that holds them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from scrapy.exceptions import IgnoreRequest
+
+from scrapy_rep.clock import clock
+from scrapy_rep.directives import ai_txt, tdm
+from scrapy_rep.directives.tdm import ReservationFile
+from scrapy_rep.exceptions import FetchError
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Decision, Outcome
+from scrapy_rep.policy.stamp import BLANK, stamp_of
+from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol.display import iso_time
+from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
+from scrapy_rep.robots.parser import RepRobotParser
+
+if TYPE_CHECKING:
+    from scrapy.robotstxt import RobotParser
+
+    from scrapy_rep.protocol import Origin
+
+_DELAY_KEYS: Final = (b"delay", b"rate", b"visit")  # each key that can request one holds one of them
+
+# At most, measured with tracemalloc on CPython 3.11.
+_OCTETS_BESIDE_BODY: Final = 3_072
+_COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
+_COPIES_OF_FILE: Final = 16
+
+_MAX_STAMPS: Final = 8
+"""Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """The robots.txt of one origin as this crawl applies it, until ``until`` (POSIX seconds).
+
+    ``parser`` answers for ``entry``. ``access`` is the access that applies now; it differs from ``entry.access``
+    when the origin is unreachable and its copy is too old to stand in. ``error`` says why an origin is
+    unreachable, else it is None.
+    """
+
+    entry: Entry
+    access: Access
+    until: float
+    parser: RobotParser
+    error: Exception | None = None
+    source: str = "fetched"
+    """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
+    files: Mapping[str, Entry] = field(default_factory=dict)
+    """The other files of the origin that the purposes of the crawl need, by path."""
+    may_request_delays: bool = field(init=False, repr=False)
+    """False if the file requests no delay of any crawler: then no request has to look for one."""
+    _not_before: float = field(init=False, repr=False)
+    _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
+    _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
+    _allowing: dict[tuple[str, Verdict], dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
+    _reservations: ReservationFile | None = field(init=False, repr=False, default=None)
+    _ai_txt: RobotsTxt | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        is_foreign, text = not isinstance(self.parser, RepRobotParser), self.entry.body.lower()
+        object.__setattr__(self, "may_request_delays", is_foreign or any(key in text for key in _DELAY_KEYS))
+        object.__setattr__(self, "_not_before", self.entry.dated_at - CLOCK_SKEW)
+
+    def is_current(self, now: float) -> bool:
+        """Whether this applies at *now* (POSIX seconds); False also if the clock was put back since then."""
+        return self._not_before <= now < self.until
+
+    @property
+    def connection_error(self) -> Exception | None:
+        """The exception of the connection, if that is why the origin is unreachable."""
+        is_other = not self.entry.failures or isinstance(self.error, FetchError | IgnoreRequest)
+        return None if is_other else self.error
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether an expired copy is served because the origin is unreachable."""
+        return self.entry.failures > 0 and self.access is not Access.UNREACHABLE
+
+    @property
+    def robotstxt(self) -> RobotsTxt:
+        """The parsed file, with any parser back-end."""
+        if isinstance(self.parser, RepRobotParser):
+            return self.parser.robotstxt
+        if self._robotstxt is None:
+            object.__setattr__(self, "_robotstxt", parse(self.entry.body, limit=None))
+        return cast("RobotsTxt", self._robotstxt)
+
+    @property
+    def reservations(self) -> ReservationFile:
+        """The rules of the tdmrep.json; none without one."""
+        if self._reservations is None:
+            object.__setattr__(self, "_reservations", ReservationFile.of(self._body(tdm.PATH)))
+        return cast("ReservationFile", self._reservations)
+
+    @property
+    def ai_txt(self) -> RobotsTxt:
+        """The parsed ai.txt; empty without one."""
+        if self._ai_txt is None:
+            object.__setattr__(self, "_ai_txt", parse(self._body(ai_txt.PATH)))
+        return cast("RobotsTxt", self._ai_txt)
+
+    def _body(self, path: str) -> bytes:
+        """The body of the file at *path*; empty without one."""
+        entry = self.files.get(path)
+        return entry.body if entry is not None and entry.access is Access.SUCCESSFUL else b""
+
+    @property
+    def stamp(self) -> Mapping[str, Any]:
+        """The stamp of a request as far as it tells of this robots.txt."""
+        if self._stamp is None:
+            entry, has_body = self.entry, self.entry.access is Access.SUCCESSFUL
+            stamp = {
+                **BLANK, "origin": str(entry.origin), "robots": entry.url, "status": entry.status,
+                "sha256": entry.sha256 if has_body else None,
+                "fetched": iso_time(entry.fetched_at) if entry.has_answered else None,
+                "source": "stale" if self.is_stale else self.source,
+            }  # fmt: skip
+            object.__setattr__(self, "_stamp", stamp)
+        return cast("Mapping[str, Any]", self._stamp)
+
+    def allowing_stamp(self, agent: str, verdict: Verdict) -> dict[str, Any]:
+        """The stamp of a request that *verdict*, asked for the product token *agent*, allows; to be copied."""
+        known = self._allowing
+        stamp = known.get((agent, verdict))
+        if stamp is None:
+            if len(known) >= _MAX_STAMPS:
+                known.clear()
+            decision = Decision.by(Mode.OBEY, Outcome.ALLOWED, verdict)
+            stamp = known[agent, verdict] = stamp_of(decision, self.stamp, agent)
+        return stamp
+
+    def addressed(self, tokens: Sequence[str]) -> str:
+        """The one of the product *tokens* whose group decides."""
+        if len(tokens) == 1 or not isinstance(self.parser, RepRobotParser):
+            return tokens[0] or "*"
+        return self.parser.addressed(tokens)
+
+    def verdict(self, tokens: Sequence[str], url: str) -> Verdict:
+        """Whether a crawler with the product *tokens*, the most specific first, may request *url*.
+
+        With a parser back-end other than `RepRobotParser` the verdict names no rule.
+        """
+        parser = self.parser
+        if isinstance(parser, RepRobotParser):
+            verdict = parser.robotstxt.verdict(self.addressed(tokens), url)
+        else:
+            allowed = parser.allowed(url, self.addressed(tokens))
+            verdict = Verdict(allowed, None, Reason.NO_RULE if allowed else Reason.RULE)
+        if self.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
+            return verdict
+        return Verdict(verdict.allowed, None, Reason(self.access.value))
+
+    @property
+    def octets(self) -> int:
+        """The memory that this takes at most: the body, the URLs that led to it, and 5 KiB.
+
+        Another parser back-end than ours is taken for 32 times the body.
+        """
+        entry, parser = self.entry, self.parser
+        known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
+        for file in self.files.values():
+            known += _COPIES_OF_FILE * len(file.body) + _OCTETS_BESIDE_BODY
+        if not isinstance(parser, RepRobotParser):
+            return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)
+        parsed = parser.robotstxt
+        return known + parsed.octets + (0 if parsed.body is entry.body else len(entry.body))
+
+
+class RobotsCache:
+    """`Robots` by origin, bounded in number and memory; the least recently used are evicted."""
+
+    def __init__(self, max_origins: int, max_octets: int) -> None:
+        self._max_origins = max_origins
+        self._max_octets = max_octets
+        self._held: OrderedDict[Origin, tuple[Robots, int]] = OrderedDict()
+        self._octets = 0
+        self.evicted = 0
+
+    def get(self, origin: Origin) -> Robots | None:
+        """The `Robots` of *origin*, current or not, or None. It becomes the most recently used one."""
+        held = self._held.get(origin)
+        if held is None:
+            return None
+        self._held.move_to_end(origin)
+        return held[0]
+
+    def current(self, origin: Origin) -> Robots | None:
+        """As `get`, but None if it does not apply any more."""
+        robots = self.get(origin)
+        return robots if robots and robots.is_current(clock.time()) else None
+
+    def put(self, robots: Robots, octets: int) -> None:
+        """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""
+        origin = robots.entry.origin
+        _, replaced = self._held.pop(origin, (None, 0))
+        self._octets -= replaced
+        if octets > self._max_octets:
+            self.evicted += 1
+            return
+        self._octets += octets
+        self._held[origin] = (robots, octets)
+        while self._octets > self._max_octets or len(self._held) > self._max_origins:
+            _, (_, freed) = self._held.popitem(last=False)
+            self._octets -= freed
+            self.evicted += 1
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        octets = f"{self._octets} of {self._max_octets} octets"
+        return f"<RobotsCache {len(self)} of {self._max_origins} origins, {octets}>"

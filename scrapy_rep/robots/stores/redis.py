@@ -1,0 +1,245 @@
+"""Entries in Redis: `RedisStore` for the crawls of a fleet, and `RedisEntries` for the command line.
+
+The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body, and
+``lease:ORIGIN`` the holder of a lease. An entry expires when no worker could use it any more, and a body an hour
+after the last entry that needs it. A lease is short, and renewed while its fetch lasts: a worker that dies delays
+the others by seconds, and those on its own machine not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
+
+from scrapy_rep.clock import clock
+from scrapy_rep.directives.site_file import origin_of
+from scrapy_rep.exceptions import RedisRequiredError
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
+from scrapy_rep.robots.stores.entry_codec import UnreadableEntryError, decode_json, encode_body, encode_json
+from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
+from scrapy_rep.robots.stores.redis_connection import RedisAwayError, address_of, connect, error_text
+
+if TYPE_CHECKING:
+    from scrapy.utils.asyncio import CallLaterResult
+
+    from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.robots.stores.redis_connection import RedisConnection
+    from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.settings import RepSettings
+
+_LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the worker that holds it
+_BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
+_SHA256_DIGITS: Final = 64  # in front of the JSON
+_BATCH: Final = 500  # keys that one call reads or deletes
+
+# KEYS: entry. ARGV: what the key of a body begins with.
+_GET: Final = f"""
+local entry = redis.call('GET', KEYS[1])
+if not entry then return false end
+local body = redis.call('GET', ARGV[1] .. string.sub(entry, 1, {_SHA256_DIGITS}))
+return body and {{entry, body}}
+"""
+# KEYS: entry, body, lease. ARGV: values of entry and body, milliseconds that the entry lives, holder, when the
+# entry was fetched, and the latest time at which an entry can have been fetched. An older answer does not replace
+# a newer one, unless that lies in the future: a wrong clock has dated it.
+_PUT: Final = f"""
+if redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
+local stored = redis.call('GET', KEYS[1])
+local is_read, facts = pcall(cjson.decode, stored and string.sub(stored, {_SHA256_DIGITS + 1}) or '')
+local fetched_at = is_read and type(facts) == 'table' and tonumber(facts.fetched_at) or 0
+if fetched_at > tonumber(ARGV[5]) and fetched_at <= tonumber(ARGV[6]) then return 0 end
+local life = ARGV[3] + {_BODY_LIFE}
+redis.call('SET', KEYS[2], ARGV[2], 'PX', math.max(life, redis.call('PTTL', KEYS[2])))
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
+"""
+# KEYS: lease. ARGV: holder, milliseconds. Returns the other holder, if there is one.
+_LEASE: Final = """
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return holder end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return false
+"""
+_RELEASE: Final = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
+
+
+class RedisStore:
+    """A `Store` in Redis, which falls back to the *local* store while Redis is away."""
+
+    def __init__(self, connection: RedisConnection, local: Store, stale_max: float) -> None:
+        """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
+        self._connection = connection
+        self._local = local
+        self._stale_max = stale_max
+        self._holder = LeaseHolder.new()
+        self._leased: dict[Origin, float] = {}  # until when, monotonic
+        self._renewal: CallLaterResult | None = None
+        self._get, self._put = connection.script(_GET), connection.script(_PUT)
+        self._lease, self._release = connection.script(_LEASE), connection.script(_RELEASE)
+
+    async def get(self, origin: Origin) -> Entry | None:
+        """As `Store.get`."""
+        try:
+            found = await self._connection.run(self._get, [f"entry:{origin}"], [f"{self._connection.prefix}body:"])
+        except RedisAwayError:
+            return await self._local.get(origin)
+        return _decode(origin, *found) if found else None
+
+    async def put(self, entry: Entry) -> None:
+        """As `Store.put`."""
+        self._forget_lease(entry.origin)
+        sha256 = entry.sha256
+        keys = [f"entry:{entry.origin}", f"body:{sha256}", f"lease:{entry.origin}"]
+        values = [sha256 + encode_json(entry), encode_body(entry), self._milliseconds_to_live(entry)]
+        arguments = [*values, str(self._holder), entry.fetched_at, clock.time() + CLOCK_SKEW]
+        try:
+            await self._connection.run(self._put, keys, arguments)
+        except RedisAwayError:
+            await self._local.put(entry)
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        """As `Store.acquire_lease`, among all workers of the fleet."""
+        try:
+            granted = await self._lease_for(origin, min(seconds, _LEASE_LIFE))
+        except RedisAwayError:
+            return await self._local.acquire_lease(origin, seconds)
+        if granted and seconds > _LEASE_LIFE:
+            self._leased[origin] = clock.monotonic() + seconds
+            self._renewal = self._renewal or call_later(_LEASE_LIFE / 3, self._renew_leases)
+        return granted
+
+    async def release_lease(self, origin: Origin) -> None:
+        """As `Store.release_lease`."""
+        self._forget_lease(origin)
+        try:
+            await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
+        except RedisAwayError:
+            await self._local.release_lease(origin)
+
+    def close(self) -> None:
+        """Close the local store; the connection to Redis closes itself."""
+        for origin in list(self._leased):
+            self._forget_lease(origin)
+        self._holder.retire()
+        self._local.close()
+
+    async def _lease_for(self, origin: Origin, seconds: float) -> bool:
+        keys, arguments = [f"lease:{origin}"], [str(self._holder), int(seconds * 1_000)]
+        other = await self._connection.run(self._lease, keys, arguments)
+        if other and has_died(other.decode(errors="replace")):
+            await self._connection.run(self._release, keys, [other])
+            other = await self._connection.run(self._lease, keys, arguments)
+        return not other
+
+    def _forget_lease(self, origin: Origin) -> None:
+        self._leased.pop(origin, None)
+        if self._renewal and not self._leased:
+            self._renewal.cancel()
+            self._renewal = None
+
+    def _renew_leases(self) -> None:
+        self._renewal = call_later(_LEASE_LIFE / 3, self._renew_leases)
+        for origin, until in list(self._leased.items()):
+            if clock.monotonic() < until:
+                deferred_from_coro(self._renew_lease(origin))
+            else:
+                self._forget_lease(origin)
+
+    async def _renew_lease(self, origin: Origin) -> None:
+        with suppress(RedisAwayError, RedisRequiredError):
+            await self._lease_for(origin, _LEASE_LIFE)
+            if origin not in self._leased:  # released while this waited for Redis
+                await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
+
+    def _milliseconds_to_live(self, entry: Entry) -> int:
+        return int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1
+
+    def __repr__(self) -> str:
+        return f"<RedisStore {self._connection!r} {self._local!r}>"
+
+
+class RedisEntries:
+    """All entries of a fleet, for the command line. Calls block, and raise `RedisAwayError` when Redis is away."""
+
+    def __init__(self, settings: RepSettings) -> None:
+        """Connect with the first call. Raises what `connect` raises."""
+        self._client, self._errors = connect(settings)
+        self._prefix = settings.redis_prefix
+        self._get = self._client.register_script(_GET)
+
+    def get(self, origin: Origin) -> Entry | None:
+        """Return the entry of *origin*, or None."""
+        found = self._call(self._get, [self._key("entry", origin)], [self._key("body", "")])
+        return _decode(origin, *found) if found else None
+
+    def entries(self) -> Iterator[Entry]:
+        """Return all entries, sorted by origin; entries that expire meanwhile are left out."""
+        body_prefix = self._key("body", "").encode()
+        for keys in _batches(sorted(self._keys("entry"))):
+            values = self._call(self._client.mget, keys)
+            bodies = self._call(self._client.mget, [body_prefix + (it or b"")[:_SHA256_DIGITS] for it in values])
+            yield from filter(None, map(self._entry, keys, values, bodies))
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries.
+
+        The body of a single origin stays until it expires, because other origins may share it.
+        """
+        if origin:
+            self._call(self._client.unlink, self._key("lease", origin))
+            return int(self._call(self._client.unlink, self._key("entry", origin)))
+        deleted = self._delete_all("entry")
+        self._delete_all("lease")
+        self._delete_all("body")
+        return deleted
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _entry(self, key: bytes, value: bytes | None, body: bytes | None) -> Entry | None:
+        try:
+            origin = origin_of(key.decode().removeprefix(self._key("entry", "")))
+        except ValueError:  # another program's key
+            return None
+        return _decode(origin, value, body) if value and body else None
+
+    def _delete_all(self, kind: str) -> int:
+        return sum(self._call(self._client.unlink, *keys) for keys in _batches(self._keys(kind)))
+
+    def _keys(self, kind: str) -> set[bytes]:
+        """Return the keys of a *kind*, each once: SCAN may return one several times."""
+        pattern = re.sub(r"([*?\[\]\\^-])", r"\\\1", self._key(kind, "")) + "*"
+        keys: set[bytes] = self._call(lambda: set(self._client.scan_iter(pattern, count=_BATCH)))
+        return keys
+
+    def _key(self, kind: str, name: Origin | str) -> str:
+        return f"{self._prefix}{kind}:{name}"
+
+    def _call(self, command: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return command(*arguments)
+        except self._errors as error:
+            where, why = address_of(self._client), error_text(self._client, error)
+            raise RedisAwayError(f"Redis at {where}, from REP_REDIS_URL, does not answer ({why})") from None
+
+
+def _decode(origin: Origin, value: bytes, body: bytes) -> Entry | None:
+    """Return the entry, or None when another program or another version wrote it."""
+    try:
+        return decode_json(origin, value[_SHA256_DIGITS:], body)
+    except UnreadableEntryError:
+        return None
+
+
+def _batches(keys: Iterable[bytes]) -> Iterator[list[bytes]]:
+    rest = iter(keys)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch

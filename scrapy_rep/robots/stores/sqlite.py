@@ -1,0 +1,144 @@
+"""`SqliteStore`, the default store: a file that processes and runs share.
+
+The file is in the project's data folder. Without a project there is no such folder, and nothing is stored unless
+``REP_STORE_PATH`` names a file.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.project import project_data_dir
+
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
+from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
+from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from scrapy_rep.settings import RepSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.robots.stores.sqlite_file import SqliteFile
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_PATH: Final = "robots.sqlite"
+
+_connections: WeakKeyDictionary[Crawler, SqliteConnection | None] = WeakKeyDictionary()
+
+
+def path_of_store(settings: RepSettings) -> Path | None:
+    """Return the path of the SQLite file, or None if there is neither a project nor a ``REP_STORE_PATH``.
+
+    A relative path counts from the project's data folder, ``.scrapy``, and without a project (scripts and eggs
+    have no ``scrapy.cfg``) from the working directory.
+    """
+    try:
+        return Path(project_data_dir(), settings.store_path or DEFAULT_PATH)
+    except NotConfigured:
+        return Path(settings.store_path).absolute() if settings.store_path else None
+
+
+def connection_of(crawler: Crawler) -> SqliteConnection | None:
+    """Return the connection of *crawler* to its file, always the same one; None if there is no file."""
+    if crawler not in _connections:
+        path = path_of_store(RepSettings.from_crawler(crawler))
+        _connections[crawler] = SqliteConnection(path) if path else None
+    return _connections[crawler]
+
+
+class SqliteStore:
+    """A `Store` in a SQLite file. While the file cannot be used, it finds nothing and grants every lease."""
+
+    def __init__(self, connection: SqliteConnection | None, stale_max: float = LONG_UNREACHABLE) -> None:
+        """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
+        self._connection = connection
+        self._stale_max = stale_max
+        self._has_warned = self._has_leased = self._has_swept = False
+        self._sweep: Iterator[int] | None = None
+        self._holder = LeaseHolder.new()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(connection_of(crawler), RepSettings.from_crawler(crawler).stale_max)
+
+    async def get(self, origin: Origin) -> Entry | None:
+        """As `Store.get`."""
+        if self._connection is None:
+            self._warn()
+            return None
+        try:
+            return await self._connection.read(lambda file: file.get(origin))
+        except StoreAwayError:
+            return None
+
+    async def put(self, entry: Entry) -> None:
+        """As `Store.put`."""
+        with suppress(StoreAwayError):
+            if self._connection:
+                await self._connection.write(lambda file: file.put(entry, str(self._holder), clock.time()))
+                if not self._has_swept:
+                    await self._connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        """As `Store.acquire_lease`, among the processes that share the file."""
+        try:
+            return self._connection is None or await self._connection.write(
+                lambda file: self._lease(file, origin, seconds)
+            )
+        except StoreAwayError:
+            return True
+
+    async def release_lease(self, origin: Origin) -> None:
+        """As `Store.release_lease`."""
+        with suppress(StoreAwayError):
+            if self._connection:
+                await self._connection.write(lambda file: file.release_lease(origin, str(self._holder)))
+
+    def close(self) -> None:
+        """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
+        self._holder.retire()
+        if self._connection:
+            self._connection.close(self._release_all)
+
+    def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
+        """Make the next step of the one sweep of this crawl."""
+        if self._sweep is None:
+            self._sweep = file.sweep(start, clock.time(), self._stale_max)
+        self._has_swept = next(self._sweep, None) is None
+
+    def _lease(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
+        self._has_leased = True
+        holder = str(self._holder)
+        other = file.lease(origin, holder, clock.time(), seconds)
+        if other and has_died(other):
+            file.release_lease(origin, other)
+            other = file.lease(origin, holder, clock.time(), seconds)
+        return other is None
+
+    def _release_all(self, file: SqliteFile) -> None:
+        if self._has_leased:
+            file.release_all(str(self._holder))
+
+    def _warn(self) -> None:
+        """Warn with the first `get`, so that a crawl that needs no robots.txt logs nothing."""
+        if not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "Without a project (no scrapy.cfg found) robots.txt files are kept for this crawl only. Set"
+                " REP_STORE_PATH to a file to keep them for the next one, or REP_STORE to 'memory' to hide this."
+            )
+
+    def __repr__(self) -> str:
+        return f"<SqliteStore {self._connection!r}>"

@@ -1,0 +1,301 @@
+"""A SQLite file of entries and leases that several processes may share: its tables, and the statements on them.
+
+Write-ahead logging lets every process read while one writes, and a process that is killed loses nothing that it
+has stored. One thread of a process writes at a time; another one may read meanwhile. Calls block: this module
+knows nothing of the event loop, nor of what to do about a file that fails.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any, Final
+
+from scrapy_rep.clock import clock
+from scrapy_rep.directives.site_file import origin_of
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
+from scrapy_rep.robots.stores.entry_codec import FACTS, SCHEMA, decode, encode, encode_body
+
+_APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
+_WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
+_PAUSE: Final = 0.005  # seconds between two attempts
+_BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits, which should never have to
+_CHECKPOINT: Final = 200  # transactions, of five pages or so, after which the log is merged into the file
+_SWEEP_STEP: Final = 400  # entries, or pages, that one step of a sweep looks at
+_DELETED_AT_ONCE: Final = 40  # entries, or pages, in one transaction: other processes wait for its end
+_MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free before the file shrinks
+_LAST_ORIGIN: Final = "\U0010ffff"
+
+_TABLES: Final = (
+    "CREATE TABLE bodies (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE entries (
+        origin TEXT PRIMARY KEY, access TEXT NOT NULL, url TEXT NOT NULL, status INTEGER, sha256 TEXT NOT NULL,
+        hops TEXT NOT NULL, fetched_at REAL NOT NULL, fresh_until REAL NOT NULL, etag TEXT NOT NULL,
+        last_modified TEXT NOT NULL, failures INTEGER NOT NULL, unreachable_since REAL, tried_at REAL NOT NULL,
+        retry_at REAL NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX entries_by_body ON entries (sha256)",
+    "CREATE TABLE leases (origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
+    # For the rate limiter, in microseconds of the machine's monotonic clock.
+    """CREATE TABLE turns (
+        key TEXT PRIMARY KEY, last INTEGER, holder TEXT, number INTEGER, due INTEGER NOT NULL,
+        lapse INTEGER NOT NULL, until INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE turn_queue (
+        key TEXT NOT NULL, worker TEXT NOT NULL, came INTEGER NOT NULL, expected INTEGER NOT NULL,
+        PRIMARY KEY (key, worker)
+    ) WITHOUT ROWID""",
+)
+_SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
+_COLUMNS: Final = ("origin", "sha256", *FACTS)
+# An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
+_PUT: Final = """
+INSERT INTO entries ({}) VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
+WHERE :fetched_at >= fetched_at OR fetched_at > :latest
+""".format(
+    ", ".join(_COLUMNS),
+    ", ".join(f":{name}" for name in _COLUMNS),
+    ", ".join(f"{name} = :{name}" for name in _COLUMNS[1:]),
+)
+_LEASE: Final = """
+INSERT INTO leases VALUES (:origin, :holder, :until) ON CONFLICT (origin) DO UPDATE
+SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
+"""
+_RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
+_DELETE_BODY_IF_UNUSED: Final = """
+DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
+"""
+_DELETE_UNUSED_BODIES: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
+# As `Entry.of_use_until`.
+_IS_UNUSABLE: Final = "max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now"
+_LAST_OF_STEP: Final = """
+SELECT max(origin) FROM
+    (SELECT origin FROM entries WHERE origin > :after AND origin <= :end ORDER BY origin LIMIT :step)
+"""
+_UNUSABLE: Final = f"""
+SELECT origin, sha256 FROM entries WHERE origin > :after AND origin <= :last AND {_IS_UNUSABLE}
+"""  # noqa: S608
+_DELETE_IF_UNUSABLE: Final = f"DELETE FROM entries WHERE origin = :origin AND {_IS_UNUSABLE}"  # noqa: S608
+_DELETE_ENDED_LEASES: Final = """
+DELETE FROM leases WHERE origin IN (SELECT origin FROM leases WHERE until < :now LIMIT :step)
+"""
+
+
+class ForeignFileError(sqlite3.DatabaseError):
+    """The file belongs to another program, or was made by a version with another `SCHEMA`."""
+
+
+class BusyError(sqlite3.OperationalError):
+    """Another process is writing to the file, or has it locked."""
+
+
+class SqliteFile:
+    """The file at *path*, created if it does not exist.
+
+    ``waits`` is whether a write may take its time: it then waits for other processes, and now and then for the
+    disk. Otherwise it raises `BusyError` if another process is writing, and leaves the disk to the system.
+
+    The constructor and every method raise ``sqlite3.OperationalError`` when the file cannot be used now (busy, not
+    writable, disk full), and any other ``sqlite3.DatabaseError`` when it is damaged or not ours.
+    """
+
+    def __init__(self, path: Path, stop: Event | None = None) -> None:
+        """Once *stop* is set, no call waits for other processes."""
+        self.path = path
+        self.waits = True
+        self._transactions = 0  # since the last checkpoint
+        self._stop = stop or Event()
+        self._reading = Lock()  # keeps `close` from closing the connection under a read
+        self._writes = _connect(path, timeout=0)  # it is `_execute_when_free` that waits
+        try:
+            self._prepare()
+            self._reads = _connect(path, timeout=_BUSY_TIMEOUT)
+        except BaseException:
+            self._writes.close()
+            raise
+
+    def _prepare(self) -> None:
+        # Count the tables first: another process may be creating them, and it sets the two numbers with them.
+        (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
+        application, schema = self._pragma("application_id"), self._pragma("user_version")
+        if tables and (application, schema) != (_APPLICATION, SCHEMA):
+            raise ForeignFileError(f"application id {application:#x}, schema {schema}")
+        if not tables:
+            self._execute_when_free("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
+        self._execute_when_free("PRAGMA journal_mode = WAL")
+        self._writes.execute("PRAGMA synchronous = NORMAL")
+        self._writes.execute("PRAGMA wal_autocheckpoint = 0")
+        if not tables:  # an existing file is opened without waiting for a process that writes to it
+            self._create_tables()
+
+    def _create_tables(self) -> None:
+        with self.transaction() as connection:  # another process may have been faster
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in _TABLES:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _execute_when_free(self, statement: str) -> sqlite3.Cursor:
+        """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
+        until = clock.monotonic() + _WRITE_TIMEOUT
+        while True:
+            try:
+                return self._writes.execute(statement)
+            except sqlite3.OperationalError as error:  # noqa: PERF203
+                if "locked" not in str(error):
+                    raise
+                if not self.waits or clock.monotonic() >= until or self._stop.wait(_PAUSE):
+                    raise BusyError(*error.args) from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Commit what the block writes, or roll it back if the block raises."""
+        self._execute_when_free("BEGIN IMMEDIATE")
+        try:
+            yield self._writes
+        except BaseException:
+            self._writes.execute("ROLLBACK")
+            raise
+        self._writes.execute("COMMIT")
+        self._transactions += 1
+        if self.waits and self.needs_checkpoint:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Merge the log into the file, while other processes read and write."""
+        self._writes.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._transactions = 0
+
+    @property
+    def needs_checkpoint(self) -> bool:
+        """Whether the next write that may wait merges the log into the file: the disk takes some milliseconds."""
+        return self._transactions >= _CHECKPOINT
+
+    def get(self, origin: Origin) -> Entry | None:
+        """Return the entry of *origin*, or None."""
+        with self._reading:
+            row = self._reads.execute(f"{_SELECT} WHERE origin = ?", (str(origin),)).fetchone()
+        return _entry(row) if row else None
+
+    def put(self, entry: Entry, holder: str, now: float) -> None:
+        """Store *entry* unless a newer one is there, and release the lease of *holder* on its origin.
+
+        *now* is in POSIX seconds, here and below.
+        """
+        row = {**_row(entry), "latest": now + CLOCK_SKEW}
+        with self.transaction() as connection:
+            previous = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
+            if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = :sha256", row).fetchone():
+                connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], encode_body(entry)))
+            is_newest = connection.execute(_PUT, row).rowcount > 0
+            replaced = previous if is_newest else (row["sha256"],)
+            if replaced:
+                connection.execute(_DELETE_BODY_IF_UNUSED, replaced)
+            connection.execute(_RELEASE, (row["origin"], holder))
+
+    def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> str | None:
+        """Give *holder* the lease on *origin* for *seconds*, and return None; or return the holder that has it."""
+        lease = {"origin": str(origin), "holder": holder, "now": now, "until": now + seconds}
+        with self.transaction() as connection:
+            if connection.execute(_LEASE, lease).rowcount:
+                return None
+            (other,) = connection.execute("SELECT holder FROM leases WHERE origin = :origin", lease).fetchone()
+        return str(other)
+
+    def release_lease(self, origin: Origin, holder: str) -> None:
+        """Release the lease on *origin* if *holder* has it."""
+        with self.transaction() as connection:
+            connection.execute(_RELEASE, (str(origin), holder))
+
+    def release_all(self, holder: str) -> None:
+        """Release all leases of *holder*."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM leases WHERE holder = ?", (holder,))
+
+    def entries(self) -> Iterator[Entry]:
+        """Return all entries, sorted by origin."""
+        return map(_entry, self._reads.execute(f"{_SELECT} ORDER BY origin"))
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries."""
+        where, names = ("WHERE origin = ?", (str(origin),)) if origin else ("", ())
+        with self.transaction() as connection:
+            deleted = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
+            connection.execute(f"DELETE FROM leases {where}", names)  # noqa: S608
+            connection.execute(_DELETE_UNUSED_BODIES)
+        return deleted
+
+    def sweep(self, start: Origin, now: float, stale_max: float) -> Iterator[int]:
+        """Delete entries that are past `Entry.of_use_until` and leases that have ended, and shrink the file.
+
+        Each step takes the write lock for some milliseconds at most, whatever the size of the file, and yields the
+        number of entries that it deleted. The sweep goes once round all origins, beginning behind *start*: crawls
+        too short for a whole round begin at different places. *stale_max* is in seconds.
+        """
+        times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME), "step": _SWEEP_STEP}
+        with self.transaction() as connection:
+            connection.execute(_DELETE_ENDED_LEASES, times)
+        for after, end in ((str(start), _LAST_ORIGIN), ("", str(start))):
+            while last := self._writes.execute(_LAST_OF_STEP, {**times, "after": after, "end": end}).fetchone()[0]:
+                yield self._delete_unusable({**times, "after": after, "last": last})
+                after = last  # noqa: PLW2901
+        while self._shrink():
+            yield 0
+
+    def _delete_unusable(self, bounds: dict[str, Any]) -> int:
+        found, deleted = self._writes.execute(_UNUSABLE, bounds).fetchall(), 0
+        for start in range(0, len(found), _DELETED_AT_ONCE):
+            some = found[start : start + _DELETED_AT_ONCE]
+            with self.transaction() as connection:
+                unusable = [{**bounds, "origin": origin} for origin, _ in some]
+                deleted += connection.executemany(_DELETE_IF_UNUSABLE, unusable).rowcount
+                connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in some})
+        if found:
+            self._shrink()
+        return deleted
+
+    def _shrink(self) -> int:
+        """Give free pages at the end of the file back, if there are many; return how many."""
+        can_shrink, free, pages = (self._pragma(each) for each in ("auto_vacuum", "freelist_count", "page_count"))
+        if not can_shrink or free <= _SWEEP_STEP or free * _MOST_FREE <= pages:
+            return 0
+        for _ in range(_SWEEP_STEP // _DELETED_AT_ONCE):
+            with self.transaction() as connection:
+                for _ in range(_DELETED_AT_ONCE):  # sqlite3 ends a PRAGMA at its first row, after one page
+                    connection.execute("PRAGMA incremental_vacuum(1)")
+        return free - self._pragma("freelist_count")
+
+    def _pragma(self, name: str) -> int:
+        return int(self._execute_when_free(f"PRAGMA {name}").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file. The last process to do so merges the write-ahead log into it."""
+        with self._reading:
+            self._reads.close()
+        self._writes.close()
+
+
+def _connect(path: Path, timeout: float) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    facts = encode(entry)
+    return {**facts, "hops": json.dumps(facts["hops"]), "origin": str(entry.origin), "sha256": entry.sha256}
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    """Raise ``sqlite3.DatabaseError`` for a row that holds no valid entry: the file is damaged."""
+    origin, body, *values = row
+    facts = dict(zip(FACTS, values, strict=True))
+    try:
+        facts["hops"] = json.loads(facts["hops"])
+        return decode(origin_of(origin), facts, body)
+    except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
+        raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error

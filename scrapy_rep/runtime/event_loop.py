@@ -1,0 +1,91 @@
+"""Waiting, background work and threads, the same on every event loop that Scrapy runs on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from scrapy.utils import asyncio as scrapy_asyncio
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.reactor import is_reactor_installed
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+from twisted.python.threadable import isInIOThread
+
+from scrapy_rep.clock import clock
+from scrapy_rep.runtime.scrapy_internals import Engine
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+T = TypeVar("T")
+
+CLOSING_CHECK: Final = 0.25
+"""Seconds between two looks at whether the crawl is closing; Scrapy has no signal for that."""
+
+
+async def sleep(seconds: float) -> None:
+    """Wait *seconds*."""
+    over: Deferred[None] = Deferred()
+    call_later(seconds, over.callback, None)
+    await maybe_deferred_to_future(over)
+
+
+async def pause(crawler: Crawler, seconds: float) -> bool:
+    """Wait *seconds*; return False, and early, when the crawl starts to close."""
+    engine, until = Engine(crawler), clock.monotonic() + seconds
+    while not engine.is_closing:
+        left = until - clock.monotonic()
+        if left <= 0:
+            return True
+        await sleep(min(left, CLOSING_CHECK))
+    return False
+
+
+def start(work: Coroutine[Any, Any, None]) -> Deferred[None]:
+    """Start *work* in the background. The returned Deferred fires when it ends, which may be before this returns.
+
+    A forced stop of the process cancels *work*; that is not reported as an error.
+    """
+    running: Deferred[None] = deferred_from_coro(work)
+    running.addErrback(_ignore_cancellation)
+    return running
+
+
+def _ignore_cancellation(failure: Failure) -> None:
+    failure.trap(asyncio.CancelledError, CancelledError)  # type: ignore[no-untyped-call]
+
+
+async def in_reactor_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """What *work* returns or raises; it runs in the thread of the reactor, whichever thread this runs in.
+
+    For callbacks of libraries that have an event loop in a thread of their own.
+    """
+    if not is_reactor_installed() or isInIOThread():  # type: ignore[no-untyped-call]
+        return await work()
+    from twisted.internet import reactor  # noqa: PLC0415  # it is installed by now
+
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[T | Failure] = loop.create_future()
+
+    def run() -> None:
+        deferred_from_coro(work()).addBoth(lambda result: loop.call_soon_threadsafe(over.set_result, result))
+
+    cast("Any", reactor).callFromThread(run)
+    result = await over
+    if isinstance(result, Failure):
+        result.raiseException()
+    return result
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """Call *function* in a thread; return what it returns, raise what it raises."""
+    run_in_thread = getattr(scrapy_asyncio, "run_in_thread", None)  # Scrapy >= 2.15
+    if run_in_thread:
+        result: T = await run_in_thread(function, *arguments)
+        return result
+    from twisted.internet.threads import deferToThread  # noqa: PLC0415  # an older Scrapy has a reactor by now
+
+    return await maybe_deferred_to_future(deferToThread(function, *arguments))

@@ -1,0 +1,133 @@
+"""The product tokens of a crawl: the names under which robots.txt is asked, from settings or the User-Agent."""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.utils.python import to_unicode
+
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import product_token
+from scrapy_rep.runtime.targets import Targets, user_agent_for_splash
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings.kinds import is_name
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+
+_MAX_HEADERS: Final = 256  # for a spider that sends a new User-Agent with every request
+
+
+class ProductTokens:
+    """The product tokens of the requests of one crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
+        self._crawler = crawler
+        self._targets = Targets.for_crawler(crawler)
+        self._configured = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
+        self._by_header: dict[bytes, tuple[str, ...]] = {}
+        self._logged: set[str] = set()
+        self._log_configured()
+
+    def of(self, request: Request) -> tuple[str, ...]:
+        """The product tokens of *request*, the most specific first.
+
+        They come from ``REP_USER_AGENTS``, else from ``ROBOTSTXT_USER_AGENT``, else from the User-Agent header
+        that is sent.
+        """
+        if self._configured:
+            return self._configured
+        header = request.headers.get(b"User-Agent") if request.headers else None
+        if not self._targets.is_plain:
+            header = user_agent_for_splash(request) or header
+        header = header or self._default_header
+        tokens = self._by_header.get(header)
+        if tokens is None:
+            if len(self._by_header) >= _MAX_HEADERS:
+                self._by_header.clear()
+            tokens = self._by_header[header] = (product_token(header),)
+            self._log_header(tokens[0], header)
+        return tokens
+
+    @cached_property
+    def _default_header(self) -> bytes:
+        """The header that Scrapy's middlewares set, in their order."""
+        default, last = _header_of_settings(self._crawler.settings)
+        return default or _octets(getattr(self._crawler.spider, "user_agent", None)) or last
+
+    def _log_configured(self) -> None:
+        header = to_unicode(self._crawler.settings.get("ROBOTSTXT_USER_AGENT") or "", errors="backslashreplace")
+        if "mozilla" in map(str.lower, self._configured):
+            self._warn(
+                "mozilla", "The product token in the settings is Mozilla, which does not identify your crawler."
+            )
+        elif self._configured and not RepSettings.from_crawler(self._crawler).user_agents and not is_name(header):
+            self._warn(
+                "name", f"ROBOTSTXT_USER_AGENT = {header!r}: only {self._configured[0]} is used as product token."
+            )
+        self._log_tokens(self._configured)
+
+    def _log_header(self, token: str, header: bytes) -> None:
+        shown = to_unicode(header, errors="backslashreplace")
+        if not token:
+            self._warn(
+                "nameless", f"The User-Agent {shown!r} contains no product token: only the groups for * apply."
+            )
+        elif token.lower() == "mozilla":
+            self._warn(
+                "mozilla",
+                f"The product token of the User-Agent {shown!r} is Mozilla, which does not identify your crawler.",
+            )
+        if token:
+            self._log_tokens((token,))
+
+    def _warn(self, topic: str, problem: str) -> None:
+        if topic not in self._logged:
+            self._logged.add(topic)
+            logger.warning("%s Set REP_USER_AGENTS or ROBOTSTXT_USER_AGENT to the name of your crawler.", problem)
+
+    def _log_tokens(self, tokens: tuple[str, ...]) -> None:
+        if tokens and "token" not in self._logged:
+            self._logged.add("token")
+            logger.info("Product token for robots.txt: %s", ", ".join(tokens))
+
+
+def tokens_of(settings: BaseSettings) -> tuple[str, ...]:
+    """The product tokens, the most specific first, of a request without a User-Agent header of its own.
+
+    Raises `InvalidSettingError`.
+    """
+    default, last = _header_of_settings(settings)
+    configured = RepSettings.from_settings(settings).user_agents or from_setting(settings)
+    return configured or (product_token(default or last),)
+
+
+def _header_of_settings(settings: BaseSettings) -> tuple[bytes, bytes]:
+    """The User-Agent in ``DEFAULT_REQUEST_HEADERS``, and the one in ``USER_AGENT``."""
+    headers = settings.getdict("DEFAULT_REQUEST_HEADERS")
+    default = next((value for name, value in headers.items() if name.lower() == "user-agent"), None)
+    return _octets(default), _octets(settings.get("USER_AGENT"))
+
+
+def _octets(header: Any) -> bytes:
+    return header if isinstance(header, bytes) else str(header or "").encode("utf-8", "surrogateescape")
+
+
+def from_setting(settings: BaseSettings) -> tuple[str, ...]:
+    """The product token in ``ROBOTSTXT_USER_AGENT``, if that is set; raises `InvalidSettingError` without one."""
+    header = settings.get("ROBOTSTXT_USER_AGENT")
+    if not header:
+        return ()
+    token = product_token(header)
+    if not token:
+        raise InvalidSettingError(
+            f"ROBOTSTXT_USER_AGENT = {header!r}: it takes a product token or a User-Agent header"
+        )
+    return (token,)

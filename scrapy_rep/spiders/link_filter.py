@@ -1,0 +1,194 @@
+"""`LinkFilter`: drops links that robots.txt forbids before the scheduler stores them (``REP_FILTER_LINKS``).
+
+The gate judges every request again when it starts, so a link that passes here by mistake costs space in the
+queue, while one that is dropped is lost. In doubt a link passes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+
+from scrapy_rep.clock import clock
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.pacing.prefetch import MAX_DOWNLOADS
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.protocol import Reason
+from scrapy_rep.runtime.event_loop import start
+from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.scrapy_internals import has_errback
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.signals import link_filtered
+from scrapy_rep.spiders.held_links import HeldLinks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from scrapy_rep.policy.policy import Decision
+    from scrapy_rep.protocol import Origin
+
+logger = logging.getLogger(__name__)
+
+_STORE_TIMEOUT: Final = 1.0
+"""Seconds that a link waits for the store."""
+
+_NOT_ASKED_AGAIN: Final = 60.0
+"""Seconds for which the store is not asked about an origin that it did not have."""
+
+_MAX_MISSING: Final = 10_000  # origins remembered for that
+
+
+class LinkFilter:
+    """Spider middleware that drops links which robots.txt forbids; the add-on enables it.
+
+    With ``REP_FILTER_LINKS = "known"`` it judges links to origins whose robots.txt is in memory or in the store,
+    with ``"all"`` it fetches the others. Only rules drop a link: an unreachable origin may be back when the
+    request is about to start. These are left to the gate: start requests, requests with an errback,
+    ``dont_filter`` or ``dont_obey_robotstxt``, and sites in other modes than *obey*.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` if ``REP_FILTER_LINKS`` is off or nothing obeys robots.txt."""
+        choice = RepSettings.from_crawler(crawler).filter_links
+        extension = crawler.get_extension(RepExtension)
+        if choice == "off" or extension is None or not extension.policy.is_asking:
+            raise NotConfigured
+        self._crawler = crawler
+        self._extension = extension
+        self._fetches = choice == "all"
+        self._missing: dict[Origin, float] = {}  # when the store did not have it, monotonic
+        self._has_failed = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Yield *result* without the links that robots.txt forbids.
+
+        Only a link to an origin whose robots.txt is unknown waits. All such links of *response* wait at the same
+        time, and whatever needs no wait overtakes them.
+        """
+        held = HeldLinks(self._crawler, self._look_up, self._extension.cancel_prefetches)
+        error = None
+        try:
+            async for output in result:
+                for link in self._passing(held.released(), response):
+                    yield link
+                if not isinstance(output, Request) or not self._judges(output):
+                    yield output
+                elif (origin := self._origin_to_await(output)) is not None:
+                    held.add(origin, output)
+                    await held.wait_for_capacity()
+                elif self._passes(output, response):
+                    yield output
+        except Exception as callback_error:  # noqa: BLE001  # it comes after what the callback had yielded
+            error = callback_error
+        while held:
+            await held.wait()
+            for link in self._passing(held.released(), response):
+                yield link
+        if error is not None:
+            raise error
+
+    # Which links are judged, and how.
+
+    def _judges(self, link: Request) -> bool:
+        """Whether *link* is judged here; all others are left to the gate."""
+        if link.dont_filter or link.meta.get("is_start_request") or has_errback(link, self._crawler.spider):
+            return False
+        extension = self._extension
+        return extension.origin_to_ask(link) is not None and extension.judges(link)
+
+    def _passing(self, links: Iterable[Request], response: Response) -> Iterator[Request]:
+        return (link for link in links if self._passes(link, response))
+
+    def _passes(self, link: Request, response: Response) -> bool:
+        """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
+        try:
+            robots = self._extension.cached_robots(self._extension.targets.of(link))
+            decision = self._extension.decide(robots, link) if robots is not None else None
+        except Exception as error:  # noqa: BLE001  # the gate fails closed
+            self._log_failure(link, error)
+            return True
+        if decision is None or decision.verdict.reason is not Reason.RULE:
+            return True
+        if decision.outcome is Outcome.REPORTED:
+            self._crawler.stats.inc_value("rep/links/reported_count")
+        if decision.is_forbidden:
+            self._drop(link, decision, response)
+        return not decision.is_forbidden
+
+    def _drop(self, link: Request, decision: Decision, response: Response) -> None:
+        rule = self._extension.report.link_filtered(link, decision)
+        self._crawler.stats.inc_value("rep/links/filtered_count")
+        logger.debug(
+            "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",
+            {"request": self._extension.targets.name(link), "why": rule},
+            extra={"spider": self._crawler.spider},
+        )
+        self._crawler.signals.send_catch_log(
+            signal=link_filtered, request=link, verdict=decision.verdict, response=response
+        )
+
+    # How an unknown robots.txt becomes known.
+
+    def _origin_to_await(self, link: Request) -> Origin | None:
+        """The origin whose robots.txt *link* has to wait for, or None if it does not wait."""
+        extension = self._extension
+        is_known = extension.cached_robots(extension.targets.of(link)) is not None
+        if is_known or extension.mode(link) is not Mode.OBEY:
+            return None
+        origin = extension.origin_to_ask(link)
+        if self._fetches:
+            return origin if extension.downloads < MAX_DOWNLOADS else None
+        return None if origin is None or self._is_missing(origin) else origin
+
+    def _look_up(
+        self, origin: Origin, link: Request, ended: Callable[[], None], waiting: Callable[[], int]
+    ) -> float | None:
+        """Have the robots.txt of *origin* loaded; return after how many seconds *link* stops waiting, if ever."""
+        if self._fetches:
+            self._extension.prefetch(link, ended, waiting)
+            return None
+        start(self._load_stored(origin, link, ended))
+        return _STORE_TIMEOUT
+
+    async def _load_stored(self, origin: Origin, link: Request, ended: Callable[[], None]) -> None:
+        self._note_missing(origin)  # until it is found: a store that does not answer is not asked again and again
+        try:
+            if await self._extension.stored_robots(link) is not None:
+                self._missing.pop(origin, None)
+        except Exception as error:  # noqa: BLE001  # as in `_passes`
+            self._log_failure(link, error)
+        finally:
+            ended()
+
+    def _note_missing(self, origin: Origin) -> None:
+        if len(self._missing) >= _MAX_MISSING:
+            self._missing.clear()
+        self._missing[origin] = clock.monotonic()
+
+    def _is_missing(self, origin: Origin) -> bool:
+        return clock.monotonic() < self._missing.get(origin, float("-inf")) + _NOT_ASKED_AGAIN
+
+    def _log_failure(self, link: Request, error: Exception) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            logger.error(
+                "REP_FILTER_LINKS: %s cannot be judged (%s). It passes, as do all links that fail so, and is"
+                " judged when it is about to start", self._extension.targets.name(link), describe(error),
+                exc_info=error, extra={"spider": self._crawler.spider},
+            )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<LinkFilter {'all' if self._fetches else 'known'}>"

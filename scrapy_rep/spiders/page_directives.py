@@ -1,0 +1,165 @@
+"""`PageDirectivesMiddleware`: reports or obeys what pages say about themselves (``REP_PAGE_DIRECTIVES``)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import NotConfigured
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from scrapy_rep.settings import RepSettings
+from scrapy_rep.signals import page_directives
+from scrapy_rep.spiders.links import links_of, marked_links, same
+from scrapy_rep.spiders.page_middleware import PageMiddleware
+from scrapy_rep.spiders.reading import NOTHING, html_of, is_successful
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from scrapy_rep.directives.page import PageDirectives
+
+logger = logging.getLogger(__name__)
+
+FOLLOW: Final = "rep_follow"
+"""Meta key: the request is made although the page says nofollow."""
+
+_STATS: Final = {
+    "noindex": "rep/page/noindex_count",
+    "nofollow": "rep/page/nofollow_count",
+    "unread": "rep/page/unread_count",
+}
+
+
+class _Page:
+    """What a response that has an effect says; its links are read when a request needs them.
+
+    It must not hold the response, which is its weak key.
+    """
+
+    def __init__(self, said: PageDirectives, rel_words: Collection[str]) -> None:
+        self.said = said
+        self._rel_words = rel_words
+        self._links: frozenset[str] | None = None
+        self._marked: frozenset[str] | None = None
+
+    def links_to(self, url: str, response: Response) -> bool:
+        """Whether *response*, which this tells of, links to *url*."""
+        if self._links is None:
+            html = html_of(response)
+            self._links = links_of(html) if html is not None else frozenset()
+        return same(url) in self._links
+
+    def marks(self, url: str, response: Response) -> bool:
+        """Whether ``rel`` marks every link to *url* in *response*, which this tells of."""
+        if self._marked is None:
+            html = html_of(response)
+            self._marked = marked_links(html, self._rel_words) if html is not None else frozenset()
+        return same(url) in self._marked
+
+
+class PageDirectivesMiddleware(PageMiddleware):
+    """Spider middleware for ``X-Robots-Tag``, ``Robots-Tag`` and meta robots; the add-on enables it.
+
+    What a page says is counted, stamped, signalled and put into the audit log. Sitemaps are not read.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` if both ``REP_PAGE_DIRECTIVES`` and ``REP_REL_NOFOLLOW`` are ``"ignore"``."""
+        super().__init__(crawler)
+        settings = self._settings
+        if settings.page_directives == settings.rel_nofollow == "ignore":
+            raise NotConfigured
+        self._reads = settings.page_directives != "ignore"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = RepSettings.from_crawler(crawler)
+        has_effect = settings.page_directives == "obey" or settings.rel_nofollow != "ignore"
+        return cast("Self", ObeyedPageDirectives(crawler)) if has_effect else cls(crawler)
+
+    def read_page(self, response: Response, request: Request) -> PageDirectives:
+        said = self._said(response, request) if self._reads else NOTHING
+        if said is not NOTHING and said.statements:
+            self._report(response, request, said)
+        return said
+
+    def _report(self, response: Response, request: Request, said: PageDirectives) -> None:
+        """Count, stamp, record and signal what *response* says."""
+        for name, stat in _STATS.items():
+            if getattr(said, name):
+                self._count(stat)
+        account = self._extension.account
+        account.stamp(request)["page"] = said.words
+        if account.audit is not None:
+            account.audit.page(request, response, said)
+        self.crawler.signals.send_catch_log(signal=page_directives, response=response, directives=said)
+
+    def _count(self, stat: str) -> None:
+        self.crawler.stats.inc_value(stat)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._settings.page_directives}>"
+
+
+class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
+    """What follows where pages are obeyed, or ``rel`` of their links counts.
+
+    Requests for the links of a page that says nofollow are dropped, and items of one that says noindex are marked
+    or dropped. Error pages are read, and have no effect.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._obeys = self._settings.page_directives == "obey"
+        self._marks_links = self._settings.rel_nofollow != "ignore"
+        self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
+
+    def read_page(self, response: Response, request: Request) -> PageDirectives:
+        said = super().read_page(response, request)
+        has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
+        if has_effect and is_successful(response):
+            self._pages[response] = _Page(said, self._settings.rel_words)
+        return said
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
+        """Return *request*, or None if it is for a link that is not to be followed."""
+        page = self._pages.get(response) if response is not None else None
+        if response is None or page is None or request.method != "GET" or request.meta.get(FOLLOW):
+            return request
+        if self._is_cut_off(request, response, page):
+            message = "Link not followed, its page says nofollow: %(what)s"
+        elif not (self._marks_links and page.marks(request.url, response)):
+            return request
+        elif self._settings.rel_nofollow == "report":
+            self._count("rep/page/rel_nofollow_count")
+            return request
+        else:
+            message = "Link not followed, its rel says so: %(what)s"
+        self._count("rep/page/link_dropped_count")
+        self._log_dropped(logger, message, self._extension.targets.name(request))
+        return None
+
+    def _is_cut_off(self, request: Request, response: Response, page: _Page) -> bool:
+        """Whether *page* says nofollow, that is obeyed, and *request* is for one of its links."""
+        if not (self._obeys and page.said.nofollow):
+            return False
+        return self._settings.nofollow == "all" or page.links_to(request.url, response)
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        """Return *item*, or None if its page says noindex and such items are dropped."""
+        page = self._pages.get(response) if response is not None else None
+        if response is None or page is None or not (self._obeys and page.said.noindex):
+            return item
+        if self._settings.noindex == "mark":
+            self._count("rep/page/item_marked_count")
+            return item
+        self._count("rep/page/item_dropped_count")
+        self._log_dropped(logger, "Item dropped, its page says noindex: %(what)s", response.url)
+        return None

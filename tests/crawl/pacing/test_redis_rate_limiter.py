@@ -1,0 +1,67 @@
+"""What is particular to the limiter in Redis."""
+
+from __future__ import annotations
+
+import pytest
+from redis import Redis
+
+from scrapy_rep.pacing.rate_limiter import RateLimiterAwayError
+from scrapy_rep.pacing.redis_rate_limiter import RedisRateLimiter
+from scrapy_rep.robots.stores.redis_connection import RedisAwayError
+from tests.support.direct_connection import DirectConnection, at_once
+
+from .conftest import DELAY, KEY, Worker
+
+
+class NoConnection(DirectConnection):
+    async def run(self, *_: object) -> None:
+        raise RedisAwayError("Redis at home does not answer")
+
+
+def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
+    limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
+    for call in (
+        limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
+        limiter.report_start(KEY, 1, 0.0),
+        limiter.release(KEY, 1),
+        limiter.restart_delay(KEY, 60.0),
+    ):
+        with pytest.raises(RateLimiterAwayError, match="Redis at home does not answer"):
+            at_once(call)
+
+
+def test_when_redis_has_lost_its_data_all_wait_a_delay(redis_workers: list[Worker], redis_client: Redis) -> None:
+    a, b, *_ = redis_workers
+    a.start()
+    redis_client.flushall()
+    answer = b.ask(since=0.1)
+    assert answer.starts_in is None
+    assert answer.retry_in > DELAY - 0.05
+    assert b.start()
+
+
+def test_redis_forgets_download_slots_and_workers_that_stay_away(
+    redis_workers: list[Worker], redis_client: Redis
+) -> None:
+    a, b, *_ = redis_workers
+    a.start()
+    b.ask()
+    for kind in ("turns", "queue"):
+        assert 60_000 < redis_client.pttl(f"rep:{kind}:{KEY}") <= 71_000
+
+
+def test_a_report_of_what_redis_has_forgotten_leaves_nothing_behind(
+    redis_workers: list[Worker], redis_client: Redis
+) -> None:
+    permit = redis_workers[0].take()
+    redis_client.flushall()
+    redis_workers[0].report(permit)
+    assert not redis_client.keys("rep:*")
+
+
+def test_prefixes_do_not_meet(redis_workers: list[Worker], redis_client: Redis) -> None:
+    redis_workers[0].ask()
+    link = DirectConnection(redis_client)
+    link.prefix = "other:"
+    other = RedisRateLimiter(link, "a")  # type: ignore[arg-type]
+    assert at_once(other.acquire(KEY, DELAY, since=None, missed=None, more=False)).starts_in == 0
