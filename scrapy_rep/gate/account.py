@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy_rep.gate.audit import Audit
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome, forbidden_for
+from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
 from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
-from scrapy_rep.runtime.targets import SPLASH_MARK, Targets, is_for_splash
+from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.targets import is_for_splash
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -24,32 +26,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DONT_OBEY: Final = "dont_obey_robotstxt"
-"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
-
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
 _NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.VISIT_TIME}
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
-
-
-def is_exempt(request: Request) -> bool:
-    """Whether the project gave *request* ``dont_obey_robotstxt``.
-
-    scrapy-splash gives that key to each request that it makes. The stamp of the one before, which it copies, says
-    whether robots.txt was asked.
-    """
-    meta = request.meta
-    if not meta.get(DONT_OBEY):
-        return False
-    if SPLASH_MARK not in meta:
-        return True
-    stamp = meta.get(META_KEY)
-    return isinstance(stamp, dict) and stamp.get("reason") == DONT_OBEY
-
-
-def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
-    """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
-    return is_exempt(request) or Reason.CRAWL_DELAY in policy.delay_exceptions(targets.of(request))
 
 
 class Account:
@@ -63,7 +42,7 @@ class Account:
         self._stats = crawler.stats
         self._policy = policy
         self._exceptions = exceptions
-        self._targets = Targets.for_crawler(crawler)
+        self._targets = Crawl.of(crawler).targets
         self.audit = Audit.open(crawler, policy, exceptions)
         self._has_warned = False
         self._stamps_all = self.audit is not None or policy.has_modes

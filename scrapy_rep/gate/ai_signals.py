@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 _MAX_STATEMENTS: Final = 50
 """Statements that a stamp holds."""
 
-_BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
-"""The categories that a reservation of text and data mining speaks about."""
-
-
-def needed_files(settings: RepSettings) -> tuple[str, ...]:
-    """The paths of the files that the declared purposes need besides robots.txt."""
-    paths = []
-    if not _BY_TDMREP.isdisjoint(settings.purposes):
-        paths.append(tdm.PATH)
-    if "ai.txt" in settings.ai_sources and Category.AI_TRAIN in settings.purposes:
-        paths.append(ai_txt.PATH)
-    return tuple(paths)
-
 
 def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:
     """What the files of the origin besides robots.txt say to *token* about *url*."""

@@ -23,11 +23,11 @@ from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.gate.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol.display import iso_time
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_thread
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.product_tokens import tokens_of
 from scrapy_rep.runtime.scrapy_internals import Engine
-from scrapy_rep.runtime.targets import Targets
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ class Audit:
     def __init__(self, crawler: Crawler, log: AuditLog, policy: Policy, exceptions: ExceptionReport) -> None:
         self.log = log
         self._crawler = crawler
-        self._settings = RepSettings.from_crawler(crawler)
+        self._settings = Crawl.of(crawler).settings
         self._policy = policy
         self._exceptions = exceptions
-        self._targets = Targets.for_crawler(crawler)
+        self._targets = Crawl.of(crawler).targets
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
         self._summed_at = clock.monotonic()
@@ -76,7 +76,7 @@ class Audit:
     @classmethod
     def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
         """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
-        settings = RepSettings.from_crawler(crawler)
+        settings = Crawl.of(crawler).settings
         with logging_invalid_settings(logger):
             log = _open(settings, crawler) if settings.audit or settings.audit_required else None
         return cls(crawler, log, policy, exceptions) if log else None

@@ -1,7 +1,7 @@
-"""The robots.txt files of one crawl: which are known, which are being fetched, and what they say.
+"""The extension: the robots.txt files of one crawl, what they say, and the account of it.
 
-The extension owns the state. Middleware, queue, spiders and contracts ask it, so that a crawl has one cache, one
-fetch per origin and one set of stats.
+The extension owns the state. Middleware, spiders, contracts and commands ask it, so that a crawl has one memory,
+one fetch per origin and one set of stats.
 """
 
 from __future__ import annotations
@@ -14,71 +14,65 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.gate.account import DONT_OBEY, Account, has_no_delay, is_exempt
-from scrapy_rep.gate.ai_signals import AiSignals
-from scrapy_rep.gate.report import Report
-from scrapy_rep.gate.robots_loader import NO_DELAY, RobotsLoader
-from scrapy_rep.gate.sitemap_lines import sitemaps_of
-from scrapy_rep.pacing import open_rate_limiter
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.pacing.download_slots import SLOT
-from scrapy_rep.pacing.other_scheduler import OtherScheduler
-from scrapy_rep.pacing.robots_source import Gate, RobotsSource
+from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
+from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
+from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
 from scrapy_rep.policy.stamp import META_KEY
-from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason, Verdict
-from scrapy_rep.robots.robots import Robots, RobotsCache
+from scrapy_rep.protocol import Access, Origin, Reason, Verdict
+from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
-from scrapy_rep.runtime.product_tokens import ProductTokens
-from scrapy_rep.runtime.targets import Targets
-from scrapy_rep.settings import RepSettings, asks_for_delays, asks_robots
+from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.scrapy_internals import has_listener
+from scrapy_rep.settings import asks_robots
 from scrapy_rep.signals import sitemaps_found
+
+from .account import Account
+from .ai_signals import AiSignals
+from .report import Report
+from .sitemap_lines import sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
     from scrapy_rep.protocol.freshness import Entry
-    from scrapy_rep.robots.refresh import Refreshed
+    from scrapy_rep.robots.fetch import FetchResult
+    from scrapy_rep.robots.robots import Robots
+    from scrapy_rep.robots.single_flight import SingleFlight
 
 logger = logging.getLogger(__name__)
-
-FETCH: Final = "rep_fetch"
-"""Meta key: the robots.txt is fetched even if no rule is asked."""
 
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
 """Meta keys of requests that ask for more than a verdict."""
 
 
-class RepExtension(RobotsSource):
+class RepExtension:
     """The robots.txt files of one crawl; one fetch per origin at a time serves any number of waiters."""
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError`, and whatever the parser back-end raises if it cannot be used."""
-        self.settings = RepSettings.from_crawler(crawler)
-        self.product_tokens = ProductTokens(crawler)
-        self.targets = Targets.for_crawler(crawler)
-        self._crawler = crawler
+        self._crawl = crawl = Crawl.of(crawler)
+        self.settings, self.targets, self.product_tokens = crawl.settings, crawl.targets, crawl.product_tokens
         self._exceptions = ExceptionReport(crawler)
         self.policy = Policy.from_crawler(crawler, self._exceptions)
-        self._asks_for_delays = asks_for_delays(crawler.settings)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
-        self.redis = RedisConnection(crawler) if self.settings.redis_url else None
-        self._store = open_store(crawler, self.redis)
-        self.limiter = open_rate_limiter(crawler, self._store, self.redis)
-        self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
+        redis = RedisConnection(crawler) if self.settings.redis_url else None
+        if redis is not None:
+            crawl.add(redis)
+        self._store = open_store(crawler, redis)
+        self.registry = Registry(crawl, self.policy, self._store)
+        self.registry.loaded.append(self._loaded)
+        crawl.add(self.registry)
         self.ai = AiSignals.of(self.settings)
         self.account = Account(crawler, self.policy, self._exceptions, self.ai)
         self.report = Report(crawler, self.policy)
         self._is_plain = self.targets.is_plain and self.account.is_plain
-        self._loader = RobotsLoader(
-            crawler, self.policy, self.product_tokens, self._cache, self._store, loaded=self._loaded
-        )
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -96,40 +90,27 @@ class RepExtension(RobotsSource):
         return not is_exempt(request) and self.mode(request) is Mode.OBEY
 
     def mode(self, request: Request) -> Mode | None:
-        """The mode of the site of *request*; None for a URL scheme that has no robots.txt.
-
-        Raises ``ValueError`` for a URL without a usable host.
-        """
-        url = self.targets.of(request)
-        return self.policy.mode(url) if url.partition(":")[0].lower() in SCHEMES else None
+        """As `Registry.mode`."""
+        return self.registry.mode(request)
 
     def asks(self, request: Request) -> bool:
-        """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
-        must_fetch = request.meta.get(FETCH)
-        if is_exempt(request) and not must_fetch:
-            return False
-        mode = self.mode(request)
-        if mode is None or must_fetch:
-            return mode is not None
-        return mode in ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl_delay is not None)
+        """As `Registry.asks`."""
+        return self.registry.asks(request)
 
     def judges(self, request: Request) -> bool:
         """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
         return not is_exempt(request) and self.mode(request) in ASKING
 
     def cached_robots(self, url: str) -> Robots | None:
-        """The robots.txt that applies to *url*, or None if it is not cached or has expired; never waits.
-
-        Raises ``ValueError`` for a URL that has no robots.txt.
-        """
-        return self._cache.current(Origin.from_url(url))
+        """As `Registry.current`."""
+        return self.registry.current(url)
 
     def entry(self, url: str) -> Entry | None:
-        """The cached entry of the origin of *url*, or None if it is not cached or has expired; never waits.
+        """The entry of the origin of *url* in memory, or None if there is none or it has expired; never waits.
 
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
-        robots = self.cached_robots(url)
+        robots = self.registry.current(url)
         return robots.entry if robots else None
 
     async def robots(self, subject: Request | str) -> Robots:
@@ -139,12 +120,12 @@ class RepExtension(RobotsSource):
         a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
         """
         request = _request(subject)
-        robots = self.cached_robots(self.targets.of(request))
-        return await self._loader.flight(request).join() if robots is None else robots
+        robots = self.registry.current(self.targets.of(request))
+        return await self._flight(request).join() if robots is None else robots
 
     async def with_files(self, robots: Robots, subject: Request | str, paths: Iterable[str]) -> Robots:
         """*robots* with the current files at *paths* of its origin, whatever the purposes of the crawl are."""
-        return await self._loader.with_files(paths, robots, _request(subject), robots)
+        return await self.registry.with_files(paths, robots, _request(subject), robots)
 
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
@@ -152,32 +133,28 @@ class RepExtension(RobotsSource):
         Waits for the store, not for a fetch. Raises as `robots` does.
         """
         request = _request(subject)
-        url = self.targets.of(request)
-        robots, origin = self.cached_robots(url), Origin.from_url(url)
-        if robots is not None or self._loader.is_loading(origin):
+        state = self.registry.origins.at(self.targets.of(request))
+        robots = self.registry.origins.current(state)
+        if robots is not None or state.flight is not None:
             return robots
-        is_stored = await self._loader.is_stored(origin)
-        return await self.robots(request) if is_stored and not self._loader.is_loading(origin) else None
+        is_stored = await self.registry.is_stored(state)
+        return await self.robots(request) if is_stored and state.flight is None else None
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
-        return robots.verdict(self.product_tokens.of(request), self.targets.of(request))
+        return self.registry.verdict(robots, request)
 
     def decide(self, robots: Robots, request: Request) -> Decision:
         """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
-        if is_exempt(request):
-            return self.policy.decide_unasked(Mode.IGNORE)
+        decision = self.registry.decide(robots, request)
+        if self.ai is None or not decision.is_asked or not decision.verdict.allowed:
+            return decision
         url = self.targets.of(request)
-        mode = self.policy.mode(url)
-        if mode not in ASKING:
-            return self.policy.decide_unasked(mode)
-        verdict = self.verdict(robots, request)
-        refusal = None
-        if self.ai is not None and verdict.allowed:
-            refusal = self.ai.refusal(robots, self.agent(robots, request), url)
+        refusal = self.ai.refusal(robots, self.agent(robots, request), url)
         if refusal is None:
-            return self.policy.decide(url, mode, verdict)
-        return self.policy.decide(url, mode, forbidden_for(Reason.AI_SIGNAL))._replace(line=refusal.line)
+            return decision
+        refused = self.policy.decide(url, decision.mode, forbidden_for(Reason.AI_SIGNAL))
+        return refused._replace(line=refusal.line)
 
     def lets_pass(self, request: Request) -> bool:
         """Let *request* pass if its cached robots.txt allows it and there is nothing else to ask; record that.
@@ -188,18 +165,17 @@ class RepExtension(RobotsSource):
         if not self._is_plain or not _SPECIAL.isdisjoint(meta):
             return False
         try:
-            robots = self._cache.current(Origin.from_url(request.url))
+            robots = self.registry.current(request.url)
         except ValueError:
             return False
         delays = self._crawl_delay
         if robots is None or (delays is not None and (robots.may_request_delays or delays.is_busy)):
             return False
-        agent = robots.addressed(self.product_tokens.of(request))
-        verdict = robots.verdict((agent,), request.url)
-        if not verdict.allowed:
+        stamp = robots.allowing_stamp(self.product_tokens.of(request), request.url)
+        if stamp is None:
             return False
         self.report.passed(request)
-        meta[META_KEY] = robots.allowing_stamp(agent, verdict).copy()
+        meta[META_KEY] = stamp.copy()
         return True
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
@@ -227,50 +203,12 @@ class RepExtension(RobotsSource):
         rate limiter, if there is one, grants it a start. For queues of schedulers other than Scrapy's: put a
         request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
         """
-        return self._other_scheduler.can_start(request)
-
-    # What the queue asks, see `RobotsSource`.
+        return SlotTracker.of(self._crawl).can_start(request)
 
     def origin_to_ask(self, request: Request) -> Origin | None:
-        """The origin whose robots.txt must be known before *request* starts, or None if it needs none.
-
-        None also for a URL without a usable host, which the gate rejects.
-        """
-        try:
-            if not (self._is_plain and _SPECIAL.isdisjoint(request.meta)) and not self.asks(request):
-                return None
-            return Origin.from_url(self.targets.of(request)) if self._has_gate else None
-        except ValueError:
-            return None
-
-    def is_cached(self, origin: Origin) -> bool:
-        """Whether the robots.txt of *origin* is cached and has not expired."""
-        robots = self._cache.get(origin)
-        return robots is not None and clock.time() < robots.until
-
-    def has_delays(self, origin: Origin) -> bool:
-        """Whether a delay may apply to requests of *origin*: one is in force, or its robots.txt names one."""
-        delays, robots = self._crawl_delay, self._cache.get(origin)
-        return delays is not None and robots is not None and (robots.may_request_delays or delays.is_busy)
-
-    def forbids(self, request: Request) -> bool:
-        """Whether the cached robots.txt forbids *request*; False if none is cached. Never raises."""
-        try:
-            robots = self.cached_robots(self.targets.of(request)) if self.obeys(request) else None
-            return robots is not None and self.decide(robots, request).is_forbidden
-        except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
-            return False
-
-    def prepare(self, request: Request) -> None:
-        """Apply the delays of the cached robots.txt to the download slot of *request*. Never raises."""
-        if self._crawl_delay is None or has_no_delay(request, self.policy, self.targets):
-            return
-        try:
-            robots = self.cached_robots(self.targets.of(request))
-            if robots is not None:
-                self._crawl_delay.prepare(request, robots.parser)
-        except Exception:  # a parser back-end failed; it fails again in the gate, with the request
-            logger.exception(NO_DELAY, self.targets.name(request))
+        """The origin whose robots.txt must be known before *request* starts, or None if it needs none."""
+        state = self.registry.state_to_ask(request)
+        return state.origin if state is not None else None
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
@@ -278,68 +216,58 @@ class RepExtension(RobotsSource):
         *ended* is called when the fetch ends, in whatever way, perhaps before this returns. *waiting* counts the
         requests that wait for it.
         """
-        if self.origin_to_ask(request) is None:  # a crawl with other settings put the request into the queue
-            ended()
-        else:
-            self._loader.flight(request).call_when_ended(ended, waiting)
+        self._flight(request).call_when_ended(ended, waiting)
 
     def cancel_prefetches(self) -> None:
         """Cancel the fetches that no request awaits: the crawl is closing."""
-        self._loader.cancel_prefetches()
+        self.registry.cancel_prefetches()
 
     @property
     def downloads(self) -> int:
-        """Number of robots.txt requests in flight; attempts that wait for their time do not count."""
-        return self._loader.downloads
+        """As `Registry.downloads`."""
+        return self.registry.downloads
 
-    @cached_property
-    def _has_gate(self) -> bool:
-        """Whether our middleware is enabled; Scrapy builds middlewares after extensions."""
-        return self._crawler.get_downloader_middleware(Gate) is not None
-
-    @cached_property
-    def _other_scheduler(self) -> OtherScheduler:
-        return OtherScheduler(self._crawler, self)
+    def _flight(self, request: Request) -> SingleFlight[Robots]:
+        if SLOT in request.meta:
+            drop_stale_slot(request, self._crawl.downloader, self.targets)
+        return self.registry.flight(request)
 
     @cached_property
     def _crawl_delay(self) -> CrawlDelay | None:
-        return self._crawler.get_extension(CrawlDelay)
+        return self._crawl.crawler.get_extension(CrawlDelay)
 
     # What follows from a robots.txt.
 
-    async def _loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None, cause: Request) -> None:
+    async def _loaded(
+        self, robots: Robots, result: FetchResult | None, known: Robots | None, cause: Request
+    ) -> None:
         """Report that *robots* replaces *known*, and send the signals."""
         origin = robots.entry.origin
         if self.policy.has_exceptions and self.policy.mode(f"{origin}/") is not Mode.OFF:
             self._exceptions.met(origin)
-        self.report.refreshed(refreshed, robots, known)
+        self.report.refreshed(result, robots, known)
         if self.account.audit is not None:
             self.account.audit.robots(robots)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
-            await self._send_robots_parsed(robots.parser, cause)
-            await self._send_sitemaps_found(robots, cause)
+            await self._send(getattr(signals, "robots_parsed", None), robotparser=robots.parser, request=cause)
+            sitemaps = sitemaps_of(robots)
+            self.report.sitemaps(origin, sitemaps)
+            if sitemaps.urls:
+                await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 
-    async def _send_robots_parsed(self, parser: RobotParser, cause: Request) -> None:
-        signal: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
-        if signal is not None:
-            await self._crawler.signals.send_catch_log_async(signal=signal, robotparser=parser, request=cause)
-
-    async def _send_sitemaps_found(self, robots: Robots, cause: Request) -> None:
-        sitemaps = sitemaps_of(robots)
-        self.report.sitemaps(robots.entry.origin, sitemaps)
-        if sitemaps.urls:
-            await self._crawler.signals.send_catch_log_async(
-                signal=sitemaps_found, urls=sitemaps.urls, origin=robots.entry.origin, request=cause
-            )
+    async def _send(self, signal: Any, **arguments: Any) -> None:
+        """Send *signal*, if Scrapy has it (``robots_parsed`` came with 2.18) and if anybody listens."""
+        if signal is not None and has_listener(self._crawl.crawler, signal):
+            await self._crawl.crawler.signals.send_catch_log_async(signal=signal, **arguments)
 
     def _spider_closed(self) -> None:
         self.report.close()
         self._exceptions.close(self.policy.exceptions)
         self._store.close()
-        self._crawler.stats.set_value("rep/memory/evicted_count", self._cache.evicted)
+        self._crawl.stats.set_value("rep/memory/evicted_count", self.registry.origins.evicted)
 
     def __repr__(self) -> str:
-        return f"<RepExtension {self._cache!r} {self._store!r} {self._loader!r}>"
+        return f"<RepExtension {self.registry!r} {self._store!r}>"
 
 
 def _request(subject: Request | str) -> Request:

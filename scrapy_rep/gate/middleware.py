@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, NoReturn
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.gate.account import DONT_OBEY, is_exempt
 from scrapy_rep.gate.browser import BrowserGate
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.final_url import FinalUrl
 from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
-from scrapy_rep.pacing.robots_source import Gate
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
+from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Access, Reason
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import describe
-from scrapy_rep.runtime.scrapy_internals import Downloader
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class RepMiddleware(Gate):
+class RepMiddleware:
     """Asks `RepExtension` about every request; raises `ForbiddenByRobots` for those that may not pass."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -55,7 +54,8 @@ class RepMiddleware(Gate):
         if self._crawl_delay is None and asks_for_delays(crawler.settings):
             raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
-        self._downloader = Downloader(crawler)
+        self._crawl = Crawl.of(crawler)
+        self._crawl.has_gate = True
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension = extension
         self._targets = extension.targets
@@ -84,8 +84,8 @@ class RepMiddleware(Gate):
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
         if SLOT in request.meta or not self._targets.is_plain:
-            choose_slot(request, self._downloader, self._targets)
-        if not self._extension.asks(request):
+            choose_slot(request, self._crawl.downloader, self._targets)
+        if not self._extension.registry.asks(request):
             self._extension.record_unasked(request)
             return None
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
@@ -165,7 +165,7 @@ class RepMiddleware(Gate):
         exceptions = self._extension.policy.delay_exceptions(self._targets.of(request))
         refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal and refusal.wait and refusal.wait <= self._max_wait:
-            await pause(self._crawler, refusal.wait)
+            await pause(self._crawl.engine, refusal.wait)
             decision = self._extension.decide(robots, request)  # an exception may have expired meanwhile
             if decision.is_forbidden:
                 self._forbid(request, robots, decision)

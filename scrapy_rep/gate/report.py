@@ -14,9 +14,9 @@ from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.html import is_html
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import OriginLog, describe
-from scrapy_rep.runtime.targets import Targets
-from scrapy_rep.settings import NOT_SHARED, RepSettings, Unreachable
+from scrapy_rep.settings import NOT_SHARED, Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from scrapy_rep.gate.sitemap_lines import Sitemaps
     from scrapy_rep.policy.policy import Decision, Policy
     from scrapy_rep.robots.fetch import FetchResult
-    from scrapy_rep.robots.refresh import Refreshed
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
@@ -91,7 +90,7 @@ class Report:
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._crawler = crawler
         self._policy = policy
-        self._targets = Targets.for_crawler(crawler)
+        self._targets = Crawl.of(crawler).targets
         self._fetched = OriginLog(logger, logging.INFO, "%d more origins: robots.txt read or missing")
         self._unreachable = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins is unreachable")
         self._unparsed = OriginLog(logger, logging.WARNING, "robots.txt of %d more origins cannot be parsed")
@@ -131,21 +130,21 @@ class Report:
         """Count a *link* that was dropped before the scheduler; return the rule that forbids it, and its line."""
         return self._filtered.add(Origin.from_url(self._targets.of(link)), decision)
 
-    def refreshed(self, refreshed: Refreshed, robots: Robots, known: Robots | None) -> None:
-        """Count and log that *robots* replaces *known*."""
+    def refreshed(self, result: FetchResult | None, robots: Robots, known: Robots | None) -> None:
+        """Count and log that *robots*, which *result* brought, replaces *known*."""
         if known is None:
             self._inc("rep/origin_count")
-        if refreshed.result is None:
+        if result is None:
             self._inc("rep/store_hit_count")
         else:
-            self._count_fetch(refreshed.result)
+            self._count_fetch(result)
         if robots.is_stale:
             self._inc("rep/stale_count")
         if _is_html(robots) and not (known and _is_html(known)):
             self._totals["html"] += 1
             self._html_origins = [*self._html_origins, robots.entry.origin][:_NAMED]
         self._note_trial(robots.entry.origin)
-        self._log(refreshed, robots, is_first=known is None or not known.entry.failures)
+        self._log(result, robots, is_first=known is None or not known.entry.failures)
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
         """Count and log the *sitemaps* that *origin* names."""
@@ -179,8 +178,8 @@ class Report:
         if result.access is Access.UNREACHABLE:
             self._totals["unreachable"] += 1
 
-    def _log(self, refreshed: Refreshed, robots: Robots, *, is_first: bool) -> None:
-        entry, result = robots.entry, refreshed.result
+    def _log(self, result: FetchResult | None, robots: Robots, *, is_first: bool) -> None:
+        entry = robots.entry
         if robots.access is Access.UNREACHABLE and entry.access is not Access.UNREACHABLE and not entry.failures:
             self._unparsed.add(
                 "ROBOTSTXT_PARSER cannot parse robots.txt of %s (%s): its pages are forbidden until it changes",
@@ -201,7 +200,7 @@ class Report:
             self._log_unreachable(robots, result)
 
     def _note_trial(self, origin: Origin) -> None:
-        settings = RepSettings.from_crawler(self._crawler)
+        settings = Crawl.of(self._crawler).settings
         is_trial = origin.is_loopback and not settings.shares_loopback and settings.store != "memory"
         if is_trial and not self._totals["trial"]:
             self._totals["trial"] = 1
@@ -224,7 +223,7 @@ class Report:
     def _unreachable_pages(self, origin: Origin) -> str:
         if self._policy.mode(f"{origin}/") in SENT_ANYWAY:
             return "requested all the same"
-        return _UNREACHABLE_PAGES[RepSettings.from_crawler(self._crawler).unreachable]
+        return _UNREACHABLE_PAGES[Crawl.of(self._crawler).settings.unreachable]
 
     def close(self) -> None:
         """Log the summary at the end of the crawl."""

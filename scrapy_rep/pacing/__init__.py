@@ -1,7 +1,7 @@
 """When a request may start: the queue of hosts, the delays of download slots, the rate limiter. Private.
 
-Knows download slots, robots.txt only through `robots_source`. Must not know how a robots.txt is fetched or how a
-request is judged: that is the gate's.
+Knows download slots, and asks the registry of robots.txt files below. Must not know how one is fetched or what
+becomes of a request: that is the gate's.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,23 +18,31 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.clock import clock
+from scrapy_rep.pacing import open_rate_limiter
 from scrapy_rep.pacing.delay_report import DelayReport
 from scrapy_rep.pacing.download_slots import SlotDelays, drop_stale_slot, pin_slot
 from scrapy_rep.pacing.forecast import CrawlForecast
 from scrapy_rep.pacing.permits import LimiterSetup, Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
-from scrapy_rep.pacing.robots_source import Gate, RobotsSource
+from scrapy_rep.policy.requests import has_no_delay
 from scrapy_rep.protocol import Origin, Reason
-from scrapy_rep.runtime.product_tokens import ProductTokens, from_setting
-from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
-from scrapy_rep.runtime.targets import Targets
-from scrapy_rep.settings import RepSettings, asks_robots
+from scrapy_rep.robots.registry import Registry
+from scrapy_rep.robots.stores.redis_connection import RedisConnection
+from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.product_tokens import from_setting
+from scrapy_rep.settings import asks_robots
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
+
+    from scrapy_rep.robots.robots import Robots
+
+logger = logging.getLogger(__name__)
+
+_NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
 
 _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
 
@@ -55,22 +64,23 @@ class CrawlDelay:
     """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
 
     ``has_delays`` is whether any download slot has such a delay, ``visit_times`` are the origins that request a
-    Visit-time.
+    Visit-time. ``is_busy`` is whether there is one or the other: else no request or origin needs a question.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` when no setting asks for delays, `InvalidSettingError` for a bad setting."""
-        self._settings = settings = RepSettings.from_crawler(crawler)
+        self._crawl = crawl = Crawl.of(crawler)
+        self._settings = settings = crawl.settings
         if not asks_robots(crawler.settings) or not (settings.crawl_delay or settings.rate_and_visit_time):
             raise NotConfigured
         from_setting(crawler.settings)
-        self.has_delays = False
+        crawl.keeps_delays = True
+        self.has_delays = self.is_busy = False
         self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
         self.report = DelayReport(crawler, settings)
-        self._crawler = crawler
-        self._downloader = Downloader(crawler)
-        self._targets = Targets.for_crawler(crawler)
+        self._downloader = crawl.downloader
+        self._targets = crawl.targets
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
@@ -87,10 +97,19 @@ class CrawlDelay:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether any delay or Visit-time is in force: else no single request or origin needs a question."""
-        return self.has_delays or bool(self.visit_times)
+    def prepare_known(self, request: Request) -> None:
+        """Apply the delay of the robots.txt in memory to the download slot of *request*. Never raises."""
+        try:
+            if self._registry is not None and not self._is_excepted(request):
+                robots = self._registry.current(self._targets.of(request))
+                if robots is not None:
+                    self.prepare(request, robots.parser)
+        except Exception:  # a parser back-end failed; it fails again in the gate, with the request
+            logger.exception(_NO_DELAY, self._targets.name(request))
+
+    def _is_excepted(self, request: Request) -> bool:
+        """Whether delays do not apply to *request*."""
+        return self._registry is not None and has_no_delay(request, self._registry.policy, self._targets)
 
     def prepare(self, request: Request, parser: RobotParser) -> None:
         """Apply the delay that *parser* requests to the download slot of *request*."""
@@ -121,13 +140,14 @@ class CrawlDelay:
         return Reason.VISIT_TIME if Reason.VISIT_TIME in excepted and requested.next_visit_time(now) else None
 
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
-        if requested is NO_DELAYS and not self.has_delays and not self.visit_times:
+        if requested is NO_DELAYS and not self.is_busy:
             return
         key, delay = self._downloader.slot_key(request), requested.delay(clock.time())
         if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
             return
         origin = Origin.from_url(self._targets.of(request))
         self._set_visit_times(origin, requested)
+        self.is_busy = bool(self._delays or self.visit_times)
         if not self._is_skipped(key, delay):
             self._require(key, request, origin, delay)
 
@@ -162,8 +182,15 @@ class CrawlDelay:
         key = self._downloader.slot_key(request)
         return self._delays.name(key) if self._delays.is_shared(key) else None
 
-    async def robots_answered(self, request: Request, parser: RobotParser) -> None:
-        """Start the delay that *parser* requests now: the server has just answered with this robots.txt."""
+    async def _answered(self, robots: Robots, cause: Request) -> None:
+        """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
+        try:
+            if (robots.may_request_delays or self.is_busy) and not self._is_excepted(cause):
+                await self._start_delay(cause, robots.parser)
+        except Exception:  # a parser back-end failed; it fails again in the gate, with the request
+            logger.exception(_NO_DELAY, self._targets.name(cause))
+
+    async def _start_delay(self, request: Request, parser: RobotParser) -> None:
         self.prepare(request, parser)
         key = self._downloader.slot_key(request)
         if key in self._delays:
@@ -174,12 +201,13 @@ class CrawlDelay:
     @cached_property
     def permits(self) -> Permits | None:
         """The permits of download slots that share their delay; None without a rate limiter."""
-        source = self._source
-        if source is None or source.limiter is None:
+        crawl, settings = self._crawl, self._settings
+        store = self._registry.store if self._registry is not None else None
+        limiter = open_rate_limiter(crawl.crawler, store, crawl.find(RedisConnection)) if store else None
+        if limiter is None:
             return None
-        settings = self._settings
         setup = LimiterSetup(
-            source.limiter, Engine(self._crawler), self._downloader, self._crawler.stats, self.floor,
+            limiter, crawl.engine, self._downloader, crawl.stats, self.floor,
             self._permit_changed, settings.workers, settings.crawl_delay_max,
         )  # fmt: skip
         return Permits(setup, settings.memory_entries)
@@ -219,12 +247,15 @@ class CrawlDelay:
         settings = self._settings
         is_over = delay is not None and delay.seconds > settings.crawl_delay_max
         return (
-            is_over and settings.crawl_delay_over_max == "skip" and self._has_gate and key not in self._user_delays
+            is_over
+            and settings.crawl_delay_over_max == "skip"
+            and self._crawl.has_gate
+            and key not in self._user_delays
         )
 
     def _delays_for(self, request: Request, parser: RobotParser) -> RequestedDelays:
         """What *parser* requests of the crawler that *request* names; computed once per name."""
-        tokens = self._product_tokens.of(request)
+        tokens = self._crawl.product_tokens.of(request)
         by_tokens = self._requested.setdefault(parser, {})
         if tokens not in by_tokens:
             if len(by_tokens) >= _MAX_TOKENS:
@@ -240,9 +271,9 @@ class CrawlDelay:
             self.report.overridden(key, self._user_delays[key], origin, delay)
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
-        source = (origin, self._product_tokens.of(request))
+        source = (origin, self._crawl.product_tokens.of(request))
         if self._delays.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
-            self._crawler.stats.inc_value("rep/crawl_delay/slot_count")
+            self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
         self._connect()
@@ -254,10 +285,11 @@ class CrawlDelay:
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
+        self.is_busy = bool(self._delays or self.visit_times)
         if self.has_delays == bool(self._delays):
             return
         self.has_delays = bool(self._delays)
-        switch = self._crawler.signals.connect if self.has_delays else self._crawler.signals.disconnect
+        switch = self._crawl.crawler.signals.connect if self.has_delays else self._crawl.crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
         for listener in self._switch_listeners:
@@ -273,8 +305,8 @@ class CrawlDelay:
         parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
-        elif key != url.hostname and self._source is not None:
-            self._source.prepare(request)  # a middleware after the gate may have chosen the download slot
+        elif key != url.hostname:
+            self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
         self._delays.apply(key)
 
     def _response_downloaded(self, request: Request) -> None:
@@ -282,11 +314,13 @@ class CrawlDelay:
         self._delays.apply(self._downloader.slot_key(request))
 
     def _spider_opened(self) -> None:
-        """Without our gate, listen to Scrapy's own middleware."""
+        """Listen to our registry; without our gate, to Scrapy's own middleware."""
+        if self._registry is not None:
+            self._registry.answered.append(self._answered)
         robots_parsed: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
-        if robots_parsed is not None and not self._has_gate:
-            self._crawler.signals.connect(self._robots_parsed, signal=robots_parsed)
-            self._crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+        if robots_parsed is not None and not self._crawl.has_gate:
+            self._crawl.crawler.signals.connect(self._robots_parsed, signal=robots_parsed)
+            self._crawl.crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
     def _request_scheduled(self, request: Request) -> None:
         drop_stale_slot(request, self._downloader, self._targets)
@@ -299,17 +333,8 @@ class CrawlDelay:
             self._downloader.restart_delay(self._downloader.slot_key(request))
 
     @cached_property
-    def _has_gate(self) -> bool:
-        """Whether our downloader middleware is enabled; only that one can drop a request."""
-        return self._crawler.get_downloader_middleware(Gate) is not None
-
-    @cached_property
-    def _source(self) -> RobotsSource | None:
-        return self._crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
-
-    @cached_property
-    def _product_tokens(self) -> ProductTokens:
-        return self._source.product_tokens if self._source is not None else ProductTokens(self._crawler)
+    def _registry(self) -> Registry | None:
+        return self._crawl.find(Registry)
 
     def __repr__(self) -> str:
         return f"<CrawlDelay {self._delays!r}>"

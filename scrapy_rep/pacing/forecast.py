@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_rep.pacing.download_slots import SlotDelays
-    from scrapy_rep.pacing.timer import Timer
+    from scrapy_rep.runtime.event_loop import Timer
     from scrapy_rep.runtime.scrapy_internals import Downloader
 
 logger = logging.getLogger(__name__)

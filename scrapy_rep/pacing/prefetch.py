@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.clock import clock
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.statscollectors import StatsCollector
 
-    from scrapy_rep.pacing.robots_source import RobotsSource
-    from scrapy_rep.pacing.timer import Timer
-    from scrapy_rep.protocol import Origin
+    from scrapy_rep.robots.origins import OriginState
+    from scrapy_rep.robots.registry import Registry
+    from scrapy_rep.runtime.event_loop import Timer
     from scrapy_rep.runtime.scrapy_internals import Engine
+
+    from .slots import OriginRequests
 
 MAX_RECENT: Final = 64
 """Fetches under way that were started less than `SLOW_AFTER` seconds ago."""
@@ -31,21 +34,6 @@ SLOW_AFTER: Final = 0.5
 """Idle seconds after which a fetch counts as slow, so that it no longer keeps others from starting."""
 
 
-class WaitingRequests(Protocol):
-    """Requests of one origin that wait for its robots.txt."""
-
-    @property
-    def origin(self) -> Origin | None: ...
-
-    def peek(self) -> Request | None:
-        """The first of them; None when there is none left."""
-
-    def admit(self) -> None:
-        """Stop waiting: the fetch is over."""
-
-    def __len__(self) -> int: ...
-
-
 class Prefetcher:
     """Fetches robots.txt, origin by origin in the order in which they came, until enough requests are ready.
 
@@ -54,31 +42,40 @@ class Prefetcher:
 
     def __init__(
         self,
-        robots: RobotsSource,
+        registry: Registry,
         engine: Engine,
         timer: Timer,
-        has_enough: Callable[[], bool],
         stats: StatsCollector,
+        *,
+        has_enough: Callable[[], bool],
+        admit: Callable[[OriginRequests], None],
     ) -> None:
-        self.waiting: OrderedDict[Origin, list[WaitingRequests]] = OrderedDict()
-        self._robots = robots
+        """*has_enough* says whether enough requests are ready, *admit* is called for those whose fetch is over."""
+        self.waiting: OrderedDict[OriginState, list[OriginRequests]] = OrderedDict()
+        self._registry = registry
         self._engine = engine
         self._timer = timer
         self._has_enough = has_enough
+        self._admit = admit
         self._stats = stats
-        self._fetching: dict[Origin, list[WaitingRequests]] = {}
-        self._recent: OrderedDict[Origin, float] = OrderedDict()  # fetches by when they will count as slow
+        self._fetching: dict[OriginState, list[OriginRequests]] = {}
+        self._recent: OrderedDict[OriginState, float] = OrderedDict()  # fetches by when they will count as slow
         self._is_check_due = False
         self._is_starting = False
 
-    def add(self, requests: WaitingRequests) -> None:
+    def add(self, requests: OriginRequests) -> None:
         """Fetch the robots.txt for *requests*, which are admitted when the fetch is over."""
-        origin = requests.origin
-        if origin in self._fetching:
-            self._fetching[origin].append(requests)
-        elif origin is not None:
-            self.waiting.setdefault(origin, []).append(requests)
+        state = requests.state
+        if state in self._fetching:
+            self._fetching[state].append(requests)
+        elif state is not None:
+            self.waiting.setdefault(state, []).append(requests)
             self.start()
+
+    def ask(self, request: Request) -> None:
+        """Fetch the robots.txt for *request* of another scheduler, and wake the engine when that is over."""
+        self._check_later()
+        self._registry.flight(request).call_when_ended(self._engine.wake, lambda: 1)
 
     def start(self) -> None:
         """Start as many fetches as allowed now."""
@@ -100,7 +97,7 @@ class Prefetcher:
             self._recent.popitem(last=False)
         return (
             len(self._recent) < MAX_RECENT
-            and self._robots.downloads < MAX_DOWNLOADS
+            and self._registry.downloads < MAX_DOWNLOADS
             and not self._has_enough()
             and not self._engine.is_closing
         )
@@ -109,22 +106,23 @@ class Prefetcher:
         """Seconds that pass only while this process does not compute: a busy one keeps healthy fetches waiting."""
         return clock.monotonic() - clock.process_time()
 
-    def _fetch(self, origin: Origin, waiting: list[WaitingRequests]) -> None:
+    def _fetch(self, state: OriginState, waiting: list[OriginRequests]) -> None:
         cause = next(filter(None, (requests.peek() for requests in waiting)), None)
         if cause is None:
             return
-        self._fetching[origin] = waiting
-        self._recent[origin] = self._idle_time() + SLOW_AFTER
+        self._fetching[state] = waiting
+        self._recent[state] = self._idle_time() + SLOW_AFTER
         self._check_later()
-        self._robots.prefetch(cause, lambda: self._ended(origin), lambda: sum(map(len, waiting)))
+        flight = self._registry.flight(cause)
+        flight.call_when_ended(partial(self._ended, state), lambda: sum(map(len, waiting)))
 
-    def _ended(self, origin: Origin) -> None:
-        self._recent.pop(origin, None)
-        waiting = self._fetching.pop(origin, ())
+    def _ended(self, state: OriginState) -> None:
+        self._recent.pop(state, None)
+        waiting = self._fetching.pop(state, ())
         if not self._engine.is_closing:
             self._stats.inc_value("rep/waited_count", sum(map(len, waiting)))
             for requests in waiting:
-                requests.admit()
+                self._admit(requests)
             self.start()
 
     def _check_later(self) -> None:
@@ -136,9 +134,9 @@ class Prefetcher:
     def _check(self) -> None:
         self._is_check_due = False
         if self._engine.is_closing:
-            self._robots.cancel_prefetches()
+            self._registry.cancel_prefetches()
         else:
-            if self._fetching:
+            if self._registry.is_fetching:
                 self._check_later()
                 self._engine.wake()  # if nothing can start, ``scheduler_empty`` makes a lazy start() read on
             self.start()

@@ -17,13 +17,14 @@ from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot
-from scrapy_rep.pacing.slot_requests import SlotRequests
-from scrapy_rep.pacing.slot_tracker import ReadySlots, SlotTracker
+from scrapy_rep.pacing.slot_tracker import SlotTracker
+from scrapy_rep.pacing.slots import ReadySlots, SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 from scrapy_rep.policy.stamp import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import folder_of_download_slot
-from scrapy_rep.runtime.targets import Targets, is_for_splash
+from scrapy_rep.runtime.targets import is_for_splash
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -65,7 +66,6 @@ class RepPriorityQueue:
                 "CONCURRENT_REQUESTS_PER_IP does not work with scrapy_rep.RepPriorityQueue: remove the setting,"
                 ' or set SCHEDULER_PRIORITY_QUEUE = "scrapy.pqueues.ScrapyPriorityQueue"'
             )
-        self.ready: ReadySlots[Any] = ReadySlots()
         self._crawler = crawler
         self._queue_class, self._start_queue_class = downstream_queue_cls, start_queue_cls
         self._path = key
@@ -74,22 +74,22 @@ class RepPriorityQueue:
         self._disk_error: OSError | None = None
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
-        self._targets = Targets.for_crawler(crawler)
-        self._tracker = SlotTracker.for_crawler(crawler)
-        self._tracker.add_queue(self)
+        self._storage = Storage(self._rank, self._stored_queue, self._report_lost, ReadySlots())
+        self._tracker = SlotTracker.of(Crawl.of(crawler))
+        self._tracker.add_queue(self._storage.ready)
         self._resume(startprios)
 
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
-        downloader = self._tracker.downloader
-        if SLOT in request.meta or not self._targets.is_plain:
-            choose_slot(request, downloader, self._targets)
-        if META_KEY in request.meta and is_stamp(request.meta[META_KEY]) and not is_for_splash(request):
-            del request.meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
-        slot = self._slot(downloader.slot_key(request))
+        tracker, meta = self._tracker, request.meta
+        if SLOT in meta or not tracker.targets.is_plain:
+            choose_slot(request, tracker.downloader, tracker.targets)
+        if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
+            del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
+        slot = self._slot(tracker.downloader.slot_key(request))
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
-            slot.push(request)
+            tracker.push(slot, request)
         except Exception as error:
             self._count(slot, -1)
             if isinstance(error, OSError):
@@ -102,6 +102,7 @@ class RepPriorityQueue:
     def _count(self, slot: SlotRequests, number: int) -> None:
         """Count *number* requests more, or less, in *slot* and in all."""
         self._size += number
+        self._tracker.waiting += number
         slot.state.size += number
 
     def pop(self) -> Request | None:
@@ -115,9 +116,9 @@ class RepPriorityQueue:
             tracker.check_last()
         if not self._size:
             return None
-        request = None
-        while request is None and (slot := self.ready.first()) is not None:
-            request = slot.pop()
+        request, ready = None, self._storage.ready
+        while request is None and (slot := ready.first()) is not None:
+            request = tracker.pop(slot)
             if request is None:
                 tracker.update(slot.state)
             else:
@@ -129,8 +130,9 @@ class RepPriorityQueue:
 
     def peek(self) -> Request | None:
         """The request that `pop` would return now, or None."""
-        slot = self.ready.first()
-        return slot.peek() if slot is not None else None
+        slot = self._storage.ready.first()
+        requests = slot.first() if slot is not None else None
+        return requests.peek() if requests is not None else None
 
     def close(self) -> list[tuple[str, str | None, list[int]]]:
         """Close all files; return what a later crawl needs to go on: download slot, origin, priorities.
@@ -148,18 +150,19 @@ class RepPriorityQueue:
             )  # fmt: skip
         return left
 
-    def rank(self, request: Request) -> Rank:
+    def _rank(self, request: Request) -> Rank:
         """The rank of *request*; start requests go last if Scrapy has a queue class of their own for them."""
         is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
         return Rank(-request.priority, bool(is_start))
 
-    def stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
+    def _stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
         """The queue that stores the requests of *origin* in download slot *key*."""
         return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
 
-    def report_lost(self, error: UnreadableError) -> None:
+    def _report_lost(self, error: UnreadableError) -> None:
         """Count and log requests that could not be read back."""
         self._size -= error.lost
+        self._tracker.waiting -= error.lost
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         if isinstance(error.__cause__, OSError):
             self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__
@@ -175,7 +178,7 @@ class RepPriorityQueue:
         if slot is None:
             if len(self._slots) >= self._most_slots:
                 self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self, self._tracker)
+            slot = self._slots[key] = SlotRequests(key, self._tracker.state(key), self._storage)
         return slot
 
     def _remove_empty_slots(self) -> None:
@@ -209,7 +212,7 @@ class RepPriorityQueue:
         stored = (
             self._stored_queue_at(f"{self._path}/{folder_of_download_slot(key)}")
             if origin_text is None
-            else self.stored_queue(key, origin)
+            else self._stored_queue(key, origin)
         )
         starts = (HEAD, False, True) if self._start_queue_class is not None else (HEAD, False)
         stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
@@ -218,15 +221,17 @@ class RepPriorityQueue:
         slot = self._slot(key)
         self._count(slot, len(stored))
         if origin_text is None:
-            slot.resume_unsorted(stored)
+            slot.unsorted = stored
+            self._tracker.sort(slot)
         else:
-            slot.resume(origin, stored)
+            self._tracker.resume(slot, origin, stored)
 
     def __len__(self) -> int:
         return self._size
 
     def __repr__(self) -> str:
-        return f"<RepPriorityQueue {self._path or 'in memory'} slots={len(self._slots)} ready={len(self.ready)}>"
+        counts = f"slots={len(self._slots)} ready={len(self._storage.ready)}"
+        return f"<RepPriorityQueue {self._path or 'in memory'} {counts}>"
 
 
 def _checked(line: Any) -> tuple[str, str | None, list[int]]:

@@ -15,7 +15,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.robots.request import is_robots_txt
-from scrapy_rep.runtime.scrapy_internals import Downloader
+from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -36,7 +36,7 @@ class RateLimiterMiddleware:
         self._crawl_delay = crawl_delay
         self._permits = crawl_delay.permits
         self._crawl = uuid4().hex
-        self._downloader = Downloader(crawler)
+        self._downloader = Crawl.of(crawler).downloader
         crawl_delay.on_switch(self._switch)
         crawler.signals.connect(self._switch, signal=signals.spider_opened)
 

@@ -12,138 +12,70 @@ One tracker serves all queues of a crawl, in memory and on disk.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.pacing.prefetch import Prefetcher
-from scrapy_rep.pacing.robots_source import RobotsSource
-from scrapy_rep.pacing.timer import Timer
-from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.robots.origins import OriginState
+from scrapy_rep.robots.registry import Registry
+from scrapy_rep.runtime.event_loop import Timer
+
+from .crawl_delay import CrawlDelay
+from .download_slots import SLOT, choose_slot
+from .prefetch import Prefetcher
+from .slots import OriginRequests, ReadySlots, SlotRequests, SlotState
+from .stored_queue import StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
 
-    from scrapy_rep.pacing.permits import Permits
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.runtime.crawl import Crawl
+
+    from .permits import Permits
 
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
 
-T = TypeVar("T")
 
+_GRACE: Final = 1.0
+"""Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.
 
-class ReadySlots(Generic[T]):
-    """The download slots that could start a request: the least busy first, and equally busy ones in rotation.
-
-    Scrapy's own queue has the same order, but looks at every download slot for each request.
-    """
-
-    def __init__(self) -> None:
-        self._by_load: dict[int, OrderedDict[T, None]] = {}
-        self._loads: dict[T, int] = {}
-
-    def add(self, slot: T, load: int) -> bool:
-        """Add *slot* after the others that have *load* requests under way; return whether it is new."""
-        previous = self._loads.get(slot)
-        if previous == load:
-            return False
-        if previous is not None:
-            self.discard(slot)
-        self._loads[slot] = load
-        self._by_load.setdefault(load, OrderedDict())[slot] = None
-        return previous is None
-
-    def discard(self, slot: T) -> None:
-        """Remove *slot*, if it is here."""
-        load = self._loads.pop(slot, None)
-        if load is not None:
-            same = self._by_load[load]
-            del same[slot]
-            if not same:
-                del self._by_load[load]
-
-    def first(self) -> T | None:
-        """The download slot to use next; there are few loads, at most the concurrency of a download slot."""
-        return next(iter(self._by_load[min(self._by_load)])) if self._by_load else None
-
-    def __contains__(self, slot: object) -> bool:
-        return slot in self._loads
-
-    def __len__(self) -> int:
-        return len(self._loads)
-
-    def __repr__(self) -> str:
-        return f"<ReadySlots {len(self)}>"
-
-
-class QueuedSlot(Protocol):
-    """The requests of one download slot in one queue of the scheduler."""
-
-    state: SlotState
-
-    @property
-    def ready(self) -> ReadySlots[QueuedSlot]:
-        """The ready download slots of that queue."""
-
-    def can_pop(self) -> bool:
-        """Whether one of the requests has its robots.txt cached, so that it may be handed out."""
-
-
-class Queue(Protocol):
-    """A queue of the scheduler."""
-
-    @property
-    def ready(self) -> ReadySlots[QueuedSlot]: ...
-
-    def __len__(self) -> int: ...
-
-
-class SlotState:
-    """One download slot: its requests in each queue, and those that were handed out and have not left it."""
-
-    __slots__ = ("handed_out", "key", "queued", "size", "update_at", "waiting_since")
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.queued: list[QueuedSlot] = []
-        self.size = 0
-        """The number of requests in all queues."""
-        self.handed_out: set[Request] = set()
-        self.update_at: float | None = None
-        """When the timer updates it."""
-        self.waiting_since: float | None = None
-        """Since when it has requests that only wait for the delay."""
-
-    def __repr__(self) -> str:
-        return f"<SlotState {self.key} handed_out={len(self.handed_out)} update_at={self.update_at}>"
+The fetch may have failed in a way that the gate reports for each request, or the robots.txt may not be cacheable.
+"""
 
 
 class SlotTracker:
-    """The download slots of one crawl."""
+    """The download slots of one crawl, and the requests that wait for them."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self.downloader = Downloader(crawler)
+    def __init__(self, crawl: Crawl) -> None:
         self.timer = Timer()
-        self.robots = crawler.get_extension(RobotsSource)  # type: ignore[type-abstract]
-        self.crawl_delay = crawler.get_extension(CrawlDelay)
-        self._crawler = crawler
-        self._engine = Engine(crawler)
-        self._max_waiting = RepSettings.from_crawler(crawler).max_waiting
-        self._enough_ready = max(_MIN_READY, 2 * crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.registry = crawl.find(Registry)
+        self.crawl_delay = crawl.crawler.get_extension(CrawlDelay)
+        self.downloader = crawl.downloader
+        self.targets = crawl.targets
+        self._engine = crawl.engine
+        self._max_waiting = crawl.settings.max_waiting
+        self._enough_ready = max(_MIN_READY, 2 * crawl.crawler.settings.getint("CONCURRENT_REQUESTS"))
         self.prefetcher = (
-            Prefetcher(self.robots, self._engine, self.timer, self._has_enough_ready, crawler.stats)
-            if self.robots is not None
+            Prefetcher(
+                self.registry,
+                self._engine,
+                self.timer,
+                crawl.stats,
+                has_enough=self._has_enough_ready,
+                admit=self.admit,
+            )
+            if self.registry is not None
             else None
         )
         self.has_delays = False
         """Whether robots.txt requires a delay of any download slot. Other processes may have to keep it too."""
-        self._queues: list[Queue] = []
+        self.waiting = 0
+        """The number of requests in all queues."""
+        self._ready: list[ReadySlots[SlotRequests]] = []  # of each queue: in memory, on disk
         self._slots: dict[str, SlotState] = {}
         self._handed_out: dict[Request, SlotState] = {}
         self.last: Request | None = None
@@ -155,19 +87,142 @@ class SlotTracker:
             self.crawl_delay.forecast.watch(self.timer, self._waiting)
         self.downloader.on_request_end(self._request_ended)
         self.downloader.add_backout(self._is_start_paused)
-        crawler.signals.connect(self._left_slot, signal=signals.request_left_downloader)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        crawl.crawler.signals.connect(self._left_slot, signal=signals.request_left_downloader)
+        crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
 
     @classmethod
-    def for_crawler(cls, crawler: Crawler) -> SlotTracker:
-        """The one tracker of *crawler*."""
-        if crawler not in _trackers:
-            _trackers[crawler] = cls(crawler)
-        return _trackers[crawler]
+    def of(cls, crawl: Crawl) -> SlotTracker:
+        """The one tracker of *crawl*."""
+        tracker = crawl.find(cls)
+        if tracker is None:
+            tracker = cls(crawl)
+            crawl.add(tracker)
+        return tracker
 
-    def add_queue(self, queue: Queue) -> None:
-        """Add a queue of the crawl: in memory, or on disk."""
-        self._queues.append(queue)
+    def add_queue(self, ready: ReadySlots[SlotRequests]) -> None:
+        """Add a queue of the crawl, in memory or on disk, which has these *ready* download slots."""
+        self._ready.append(ready)
+
+    def can_start(self, request: Request) -> bool:
+        """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
+        if SLOT in request.meta or not self.targets.is_plain:
+            choose_slot(request, self.downloader, self.targets)
+        state = self.registry.state_to_ask(request) if self.registry is not None else None
+        if state is not None and not state.is_known:
+            if state.flight is None and self.prefetcher is not None:
+                self.prefetcher.ask(request)
+            return False
+        if state is not None and self.crawl_delay is not None:
+            self.crawl_delay.prepare_known(request)
+        slots = self.crawl_delay or self.downloader
+        seconds = slots.seconds_to_start(self.downloader.slot_key(request), ())
+        if seconds:
+            self.timer.call_after(seconds, self._engine.wake)
+        return seconds == 0
+
+    # The requests of origins: which may go, and what the others wait for.
+
+    def push(self, slot: SlotRequests, request: Request) -> None:
+        """Store *request*. Raises what `StoredQueue.push` raises."""
+        origins = slot.origins
+        state = self.registry.state_to_ask(request) if self.registry is not None else None
+        requests = origins.get(state)
+        if requests is None:
+            stored = slot.storage.queue(slot.key, state.origin if state is not None else None)
+            requests = origins[state] = OriginRequests(slot, state, stored)
+        is_first = not requests
+        try:
+            requests.push(slot.storage.rank(request), request)
+        except BaseException:
+            if not requests:
+                self._remove_origin(requests)
+            raise
+        if is_first:
+            self._settle(requests, request)
+
+    def pop(self, slot: SlotRequests) -> Request | None:
+        """Remove and return the first request of *slot* that may go, or None.
+
+        None although there was one: its robots.txt has expired since or its Visit-time is over, so that it waits
+        again, or it cannot be read.
+        """
+        requests, request = slot.first(), None
+        if requests is None:
+            return None
+        if self._seconds_to_wait(requests) == 0:
+            request = requests.pop()
+        else:
+            self._settle(requests)
+        if not requests:
+            self._remove_origin(requests)
+        return request
+
+    def resume(self, slot: SlotRequests, origin: Origin | None, stored: StoredQueue) -> None:
+        """Go on with the requests of *origin* that an earlier crawl left in *slot*."""
+        state = None
+        if origin is not None:
+            state = self.registry.origins.of(origin) if self.registry is not None else OriginState(origin)
+        requests = slot.origins[state] = OriginRequests(slot, state, stored)
+        self._settle(requests)
+
+    def sort(self, slot: SlotRequests) -> None:
+        """Move those of the unsorted requests of *slot* to their origins that rank before all others."""
+        while slot.unsorted:
+            others = min((requests.rank for requests in slot.origins.values() if requests), default=None)
+            if others is not None and others <= slot.unsorted.first:
+                return
+            try:
+                self.push(slot, slot.unsorted.pop())
+            except UnreadableError as error:
+                slot.lose(error)
+            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not be counted
+                slot.lose(UnreadableError(1, error))
+
+    def admit(self, requests: OriginRequests) -> None:
+        """Let *requests* stop waiting: robots.txt has been fetched, or the Visit-time has begun."""
+        requests.admitted_at, requests.is_admitted = clock.monotonic(), True
+        self._settle(requests)
+
+    def _settle(self, requests: OriginRequests, request: Request | None = None) -> None:
+        """Let *requests* go or wait, whichever applies now; *request* is one of them, which saves reading one."""
+        state, seconds, delays = requests.state, self._seconds_to_wait(requests), self.crawl_delay
+        robots = state.robots if state is not None and seconds == 0 else None
+        if robots is not None and delays is not None and (robots.may_request_delays or delays.is_busy):
+            request = request or requests.peek()
+            if request is None:
+                self._remove_origin(requests)
+                return
+            delays.prepare_known(request)  # may find a Visit-time
+            seconds = delays.seconds_to_visit_time(robots.entry.origin)
+        if seconds == 0:
+            requests.enqueue()
+            if requests.slot not in requests.slot.ready:
+                self.update(requests.slot.state)
+            return
+        requests.entry = None
+        if seconds is not None:
+            self.timer.call_after(seconds, partial(self.admit, requests))
+        elif self.prefetcher is not None:
+            self.prefetcher.add(requests)
+
+    def _seconds_to_wait(self, requests: OriginRequests) -> float | None:
+        """Seconds until the Visit-time, 0 for no wait, None until robots.txt has been fetched."""
+        state, delays = requests.state, self.crawl_delay
+        if state is None or self.registry is None:
+            return 0.0
+        if not (requests.is_admitted or state.is_known) and clock.monotonic() >= requests.admitted_at + _GRACE:
+            return None
+        return delays.seconds_to_visit_time(state.origin) if delays is not None and delays.visit_times else 0.0
+
+    def _remove_origin(self, requests: OriginRequests) -> None:
+        """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""
+        slot = requests.slot
+        if slot.unsorted or len(slot.origins) > 1:
+            if slot.origins.get(requests.state) is requests:
+                del slot.origins[requests.state]
+            self.sort(slot)
+
+    # Download slots: which could start a request.
 
     def state(self, key: str) -> SlotState:
         """The state of download slot *key*, created if necessary."""
@@ -185,7 +240,7 @@ class SlotTracker:
         if not state.size:
             self._rest(state)
             return
-        startable = [slot for slot in state.queued if slot.can_pop()]
+        startable = [slot for slot in state.queued if slot.first() is not None]
         seconds = self._seconds_to_start(state) if startable else None
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
@@ -210,7 +265,7 @@ class SlotTracker:
         if not state.queued and self._slots.get(state.key) is state:
             del self._slots[state.key]
 
-    def remove(self, slot: QueuedSlot) -> None:
+    def remove(self, slot: SlotRequests) -> None:
         """Forget a download slot in one queue, which has no requests for it."""
         slot.state.queued.remove(slot)
         self.update(slot.state)
@@ -311,7 +366,7 @@ class SlotTracker:
 
         One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
         """
-        if self.robots is not None and self._has_delay(state.key) and self.robots.forbids(request):
+        if self.registry is not None and self._has_delay(state.key) and self.registry.forbids(request):
             return
         self.last = request
         self._handed_out[request] = state
@@ -344,28 +399,16 @@ class SlotTracker:
         permits = self._permits
         while permits is not None and permits.slots_waiting:
             state = self._slots.get(permits.slots_waiting.popitem(last=False)[0])
-            if state is not None and state.size and any(slot.can_pop() for slot in state.queued):
+            if state is not None and state.size and any(slot.first() is not None for slot in state.queued):
                 self.update(state)
                 return
 
     def _has_enough_ready(self) -> bool:
-        return sum(len(queue.ready) for queue in self._queues) >= self._enough_ready
-
-    @property
-    def waiting(self) -> int:
-        """The number of requests in all queues."""
-        return sum(map(len, self._queues))
+        return sum(map(len, self._ready)) >= self._enough_ready
 
     def _is_start_paused(self) -> bool:
         """Whether a lazy ``start()`` must wait: ``REP_MAX_WAITING`` requests are queued, and none could start."""
-        return self.waiting >= self._max_waiting and not any(queue.ready for queue in self._queues)
-
-    def _spider_closed(self) -> None:
-        self.timer.stop()
-        _trackers.pop(self._crawler, None)
+        return self.waiting >= self._max_waiting and not any(self._ready)
 
     def __repr__(self) -> str:
         return f"<SlotTracker slots={len(self._slots)} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
-
-
-_trackers: WeakKeyDictionary[Crawler, SlotTracker] = WeakKeyDictionary()

@@ -14,6 +14,7 @@ from scrapy_rep.policy.exception_index import ExceptionIndex
 from scrapy_rep.policy.modes import Mode, Modes
 from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
 from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Policy:
     @classmethod
     def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
         """Read the settings of *crawler*; tell *report* of exceptions. Logs and raises `InvalidSettingError`."""
-        settings = RepSettings.from_crawler(crawler)
+        settings = Crawl.of(crawler).settings
         default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
         with logging_invalid_settings(logger):
             policy = cls.from_settings(settings, default, report.expired, report.lapsed)

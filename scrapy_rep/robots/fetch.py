@@ -29,14 +29,12 @@ from scrapy_rep.robots.fetch_log import FetchLog
 from scrapy_rep.robots.request import robots_request
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import describe
-from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
-from scrapy_rep.runtime.targets import Targets
-from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from scrapy_rep.runtime.crawl import Crawl
 
 MAX_HOPS: Final = 5
 """Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
@@ -80,6 +78,11 @@ class FetchResult:
     last_modified: str = ""
 
     @property
+    def source(self) -> str:
+        """Where the entry comes from then: ``fetched`` or ``revalidated``."""
+        return "revalidated" if self.unchanged else "fetched"
+
+    @property
     def is_html(self) -> bool:
         """Whether the body looks like an HTML page; it is parsed all the same."""
         return is_html(self.body)
@@ -98,16 +101,14 @@ class _Task:
 class Fetcher:
     """Fetches robots.txt files for one crawl; *waiting* counts the requests that wait for an origin."""
 
-    def __init__(self, crawler: Crawler, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
-        self._crawler = crawler
-        self._downloader = Downloader(crawler)
-        self._settings = RepSettings.from_crawler(crawler)
+    def __init__(self, crawl: Crawl, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
+        self._crawl = crawl
+        self._settings = crawl.settings
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
         self.downloads = 0
         """Number of robots.txt requests in flight."""
-        self._targets = Targets.for_crawler(crawler)
-        self._limit = BodyLimit(crawler, self._settings.max_size)
-        self._log = FetchLog(crawler, waiting)
+        self._limit = BodyLimit(crawl.crawler, self._settings.max_size)
+        self._log = FetchLog(crawl.crawler, waiting)
 
     async def fetch(
         self,
@@ -132,11 +133,11 @@ class Fetcher:
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
             due, until = self._next_attempt(attempt_began, attempts, result), began + retry_for
-            if due >= until or Engine(self._crawler).is_closing:
+            if due >= until or self._crawl.engine.is_closing:
                 break
             if attempts == 1:
                 self._log.failed(origin, describe(result.error), max(due - clock.monotonic(), 0.0))
-            if not await pause(self._crawler, due - clock.monotonic()) or clock.monotonic() >= until:
+            if not await pause(self._crawl.engine, due - clock.monotonic()) or clock.monotonic() >= until:
                 break
         return result if attempts == 1 else replace(result, attempts=attempts)
 
@@ -175,12 +176,12 @@ class Fetcher:
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
-        self._crawler.stats.inc_value("rep/request_count")
+        self._crawl.stats.inc_value("rep/request_count")
         self.downloads += 1
         try:
             with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
-                response = await self._downloader.download_robots_txt(request)
-                is_direct = self._targets.of(request) is request.url
+                response = await self._crawl.downloader.download_robots_txt(request)
+                is_direct = self._crawl.targets.of(request) is request.url
                 # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
                 return response if is_direct else response.replace(url=url), received
         finally:

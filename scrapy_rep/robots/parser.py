@@ -12,7 +12,7 @@ from scrapy.robotstxt import RobotParser
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Verdict, parse, product_token
 from scrapy_rep.protocol.path_pattern import octets
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -36,7 +36,7 @@ class RepRobotParser(RobotParser):
         """Build the parser as Scrapy does; without a *crawler* the default settings apply."""
         if crawler is None:
             return cls(robotstxt_body)
-        settings = RepSettings.from_crawler(crawler)
+        settings = Crawl.of(crawler).settings
         return cls(robotstxt_body, settings.dialect, limit=settings.max_size, user_agents=settings.user_agents)
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.clock import clock
@@ -12,32 +11,16 @@ from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.robots.fetch import MAX_HOPS, Fetcher, FetchResult
 from scrapy_rep.robots.stores.store import NullStore
 from scrapy_rep.runtime.event_loop import pause
-from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
 
     from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.runtime.crawl import Crawl
 
 _FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
 _LAST_POLL: Final = 1.0
 _LEASE_MARGIN: Final = 5.0  # seconds that a lease outlives the longest fetch
-
-
-@dataclass(frozen=True, slots=True)
-class Refreshed:
-    """A current entry, and the fetch that brought it; ``result`` is None if the entry was in the store."""
-
-    entry: Entry
-    result: FetchResult | None = None
-
-    @property
-    def source(self) -> str:
-        """Where the entry comes from: ``fetched``, ``revalidated``, or ``store``."""
-        if self.result is None:
-            return "store"
-        return "revalidated" if self.result.unchanged else "fetched"
 
 
 class Refresher:
@@ -46,10 +29,10 @@ class Refresher:
     One process at a time fetches an origin: the one with the lease. The others wait for its entry.
     """
 
-    def __init__(self, crawler: Crawler, fetcher: Fetcher, store: Store) -> None:
-        self._crawler = crawler
+    def __init__(self, crawl: Crawl, fetcher: Fetcher, store: Store) -> None:
+        self._engine = crawl.engine
         self._fetcher = fetcher
-        self._settings = settings = RepSettings.from_crawler(crawler)
+        self._settings = settings = crawl.settings
         self._store = store
         self._no_store = NullStore()
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
@@ -63,29 +46,30 @@ class Refresher:
         *,
         forbids: Callable[[str], bool],
         retries: bool = True,
-    ) -> Refreshed:
-        """The current entry of *origin*; *known* is the cached one, the rest is as in `Fetcher.fetch`.
+    ) -> tuple[Entry, FetchResult | None]:
+        """The current entry of *origin*, and the fetch that brought it; None if it was in the store.
+
+        *known* is the entry in memory, the rest is as in `Fetcher.fetch`.
 
         *retries* is whether requests wait for further attempts while the origin is unreachable.
         """
         store, began = self._store_of(origin), clock.time()
         stored, is_ours = await self._await_lease(store, origin, known, began)
         if stored is not None and not is_ours:
-            return Refreshed(stored)
+            return stored, None
         is_worth_it = retries and self._is_worth_retrying(known, stored)
         wait = self._settings.unreachable_wait if is_worth_it else 0.0
         result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, retry_for=wait)
-        return Refreshed(self._entry(origin, result, stored), result)
+        return self._entry(origin, result, stored), result
 
     async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
         """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
         began = clock.time()
         return self._is_current(await self._latest(self._store_of(origin), origin, known), began)
 
-    async def save(self, refreshed: Refreshed) -> None:
-        """Store what a fetch brought, and release the lease on its origin."""
-        if refreshed.result is not None:
-            await self._store_of(refreshed.entry.origin).put(refreshed.entry)
+    async def save(self, entry: Entry) -> None:
+        """Store *entry*, which a fetch brought, and release the lease on its origin."""
+        await self._store_of(entry.origin).put(entry)
 
     async def _await_lease(
         self, store: Store, origin: Origin, known: Entry | None, began: float
@@ -101,7 +85,7 @@ class Refresher:
                 return known, False
             if await store.acquire_lease(origin, self._longest_fetch):
                 break
-            if not await pause(self._crawler, interval):
+            if not await pause(self._engine, interval):
                 return known, True
             interval = min(2 * interval, _LAST_POLL)
         # Another process may have stored an entry between our look into the store and our lease.

@@ -1,15 +1,13 @@
-"""What a crawl knows of robots.txt files: one `Robots` per origin, and the bounded cache that holds them."""
+"""`Robots`: the robots.txt of one origin as a crawl applies it, and what it says about a request."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_rep.clock import clock
 from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.tdm import ReservationFile
 from scrapy_rep.exceptions import FetchError
@@ -24,7 +22,6 @@ from scrapy_rep.robots.parser import RepRobotParser
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
-    from scrapy_rep.protocol import Origin
 
 _DELAY_KEYS: Final = (b"delay", b"rate", b"visit")  # each key that can request one holds one of them
 
@@ -37,7 +34,7 @@ _MAX_STAMPS: Final = 8
 """Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Robots:
     """The robots.txt of one origin as this crawl applies it, until ``until`` (POSIX seconds).
 
@@ -66,8 +63,8 @@ class Robots:
 
     def __post_init__(self) -> None:
         is_foreign, text = not isinstance(self.parser, RepRobotParser), self.entry.body.lower()
-        object.__setattr__(self, "may_request_delays", is_foreign or any(key in text for key in _DELAY_KEYS))
-        object.__setattr__(self, "_not_before", self.entry.dated_at - CLOCK_SKEW)
+        self.may_request_delays = is_foreign or any(key in text for key in _DELAY_KEYS)
+        self._not_before = self.entry.dated_at - CLOCK_SKEW
 
     def is_current(self, now: float) -> bool:
         """Whether this applies at *now* (POSIX seconds); False also if the clock was put back since then."""
@@ -90,22 +87,22 @@ class Robots:
         if isinstance(self.parser, RepRobotParser):
             return self.parser.robotstxt
         if self._robotstxt is None:
-            object.__setattr__(self, "_robotstxt", parse(self.entry.body, limit=None))
-        return cast("RobotsTxt", self._robotstxt)
+            self._robotstxt = parse(self.entry.body, limit=None)
+        return self._robotstxt
 
     @property
     def reservations(self) -> ReservationFile:
         """The rules of the tdmrep.json; none without one."""
         if self._reservations is None:
-            object.__setattr__(self, "_reservations", ReservationFile.of(self._body(tdm.PATH)))
-        return cast("ReservationFile", self._reservations)
+            self._reservations = ReservationFile.of(self._body(tdm.PATH))
+        return self._reservations
 
     @property
     def ai_txt(self) -> RobotsTxt:
         """The parsed ai.txt; empty without one."""
         if self._ai_txt is None:
-            object.__setattr__(self, "_ai_txt", parse(self._body(ai_txt.PATH)))
-        return cast("RobotsTxt", self._ai_txt)
+            self._ai_txt = parse(self._body(ai_txt.PATH))
+        return self._ai_txt
 
     def _body(self, path: str) -> bytes:
         """The body of the file at *path*; empty without one."""
@@ -123,11 +120,15 @@ class Robots:
                 "fetched": iso_time(entry.fetched_at) if entry.has_answered else None,
                 "source": "stale" if self.is_stale else self.source,
             }  # fmt: skip
-            object.__setattr__(self, "_stamp", stamp)
-        return cast("Mapping[str, Any]", self._stamp)
+            self._stamp = stamp
+        return self._stamp
 
-    def allowing_stamp(self, agent: str, verdict: Verdict) -> dict[str, Any]:
-        """The stamp of a request that *verdict*, asked for the product token *agent*, allows; to be copied."""
+    def allowing_stamp(self, tokens: Sequence[str], url: str) -> dict[str, Any] | None:
+        """The stamp of a request for *url* that the rules allow, to be copied; None if they forbid it."""
+        agent = self.addressed(tokens)
+        verdict = self.verdict((agent,), url)
+        if not verdict.allowed:
+            return None
         known = self._allowing
         stamp = known.get((agent, verdict))
         if stamp is None:
@@ -136,6 +137,10 @@ class Robots:
             decision = Decision.by(Mode.OBEY, Outcome.ALLOWED, verdict)
             stamp = known[agent, verdict] = stamp_of(decision, self.stamp, agent)
         return stamp
+
+    def with_files(self, files: Mapping[str, Entry]) -> Robots:
+        """A copy of this with other *files*."""
+        return replace(self, files=files)
 
     def addressed(self, tokens: Sequence[str]) -> str:
         """The one of the product *tokens* whose group decides."""
@@ -172,49 +177,3 @@ class Robots:
             return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)
         parsed = parser.robotstxt
         return known + parsed.octets + (0 if parsed.body is entry.body else len(entry.body))
-
-
-class RobotsCache:
-    """`Robots` by origin, bounded in number and memory; the least recently used are evicted."""
-
-    def __init__(self, max_origins: int, max_octets: int) -> None:
-        self._max_origins = max_origins
-        self._max_octets = max_octets
-        self._held: OrderedDict[Origin, tuple[Robots, int]] = OrderedDict()
-        self._octets = 0
-        self.evicted = 0
-
-    def get(self, origin: Origin) -> Robots | None:
-        """The `Robots` of *origin*, current or not, or None. It becomes the most recently used one."""
-        held = self._held.get(origin)
-        if held is None:
-            return None
-        self._held.move_to_end(origin)
-        return held[0]
-
-    def current(self, origin: Origin) -> Robots | None:
-        """As `get`, but None if it does not apply any more."""
-        robots = self.get(origin)
-        return robots if robots and robots.is_current(clock.time()) else None
-
-    def put(self, robots: Robots, octets: int) -> None:
-        """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""
-        origin = robots.entry.origin
-        _, replaced = self._held.pop(origin, (None, 0))
-        self._octets -= replaced
-        if octets > self._max_octets:
-            self.evicted += 1
-            return
-        self._octets += octets
-        self._held[origin] = (robots, octets)
-        while self._octets > self._max_octets or len(self._held) > self._max_origins:
-            _, (_, freed) = self._held.popitem(last=False)
-            self._octets -= freed
-            self.evicted += 1
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __repr__(self) -> str:
-        octets = f"{self._octets} of {self._max_octets} octets"
-        return f"<RobotsCache {len(self)} of {self._max_origins} origins, {octets}>"

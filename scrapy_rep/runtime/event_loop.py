@@ -1,9 +1,11 @@
-"""Waiting, background work and threads, the same on every event loop that Scrapy runs on."""
+"""Waiting, delayed calls, background work and threads, the same on every event loop that Scrapy runs on."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from scrapy.utils import asyncio as scrapy_asyncio
@@ -15,10 +17,9 @@ from twisted.python.failure import Failure
 from twisted.python.threadable import isInIOThread
 
 from scrapy_rep.clock import clock
-from scrapy_rep.runtime.scrapy_internals import Engine
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from .scrapy_internals import Engine
 
 T = TypeVar("T")
 
@@ -33,9 +34,9 @@ async def sleep(seconds: float) -> None:
     await maybe_deferred_to_future(over)
 
 
-async def pause(crawler: Crawler, seconds: float) -> bool:
-    """Wait *seconds*; return False, and early, when the crawl starts to close."""
-    engine, until = Engine(crawler), clock.monotonic() + seconds
+async def pause(engine: Engine, seconds: float) -> bool:
+    """Wait *seconds*; return False, and early, when the crawl of *engine* starts to close."""
+    until = clock.monotonic() + seconds
     while not engine.is_closing:
         left = until - clock.monotonic()
         if left <= 0:
@@ -89,3 +90,51 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
     from twisted.internet.threads import deferToThread  # noqa: PLC0415  # an older Scrapy has a reactor by now
 
     return await maybe_deferred_to_future(deferToThread(function, *arguments))
+
+
+class Timer:
+    """Calls functions at their time: one timer of the event loop serves any number of them.
+
+    A call cannot be cancelled: the function itself checks whether it still applies.
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[float, int, Callable[[], None]]] = []  # a heap
+        self._numbers = count()
+        self._loop_timer: Any = None
+        self._fires_at = 0.0
+
+    def call_after(self, seconds: float, function: Callable[[], None]) -> None:
+        """Call *function* in *seconds*."""
+        due = clock.monotonic() + seconds
+        heappush(self._calls, (due, next(self._numbers), function))
+        if self._loop_timer is None or due < self._fires_at:
+            self._restart()
+
+    def _restart(self) -> None:
+        self._cancel()
+        if self._calls:
+            self._fires_at = self._calls[0][0]
+            self._loop_timer = call_later(max(self._fires_at - clock.monotonic(), 0.0), self._fire)
+
+    def _fire(self) -> None:
+        self._loop_timer, now = None, clock.monotonic()
+        try:
+            while self._calls and self._calls[0][0] <= now:  # what falls due meanwhile waits for the loop
+                heappop(self._calls)[2]()
+        finally:  # a function that raises must not stop the calls after it
+            if self._loop_timer is None:
+                self._restart()
+
+    def _cancel(self) -> None:
+        if self._loop_timer is not None:
+            self._loop_timer.cancel()
+            self._loop_timer = None
+
+    def stop(self) -> None:
+        """Drop all calls."""
+        self._calls.clear()
+        self._cancel()
+
+    def __len__(self) -> int:
+        return len(self._calls)

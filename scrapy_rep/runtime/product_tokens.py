@@ -27,11 +27,15 @@ _MAX_HEADERS: Final = 256  # for a spider that sends a new User-Agent with every
 class ProductTokens:
     """The product tokens of the requests of one crawl."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        """Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token."""
+    def __init__(self, crawler: Crawler, user_agents: tuple[str, ...], targets: Targets) -> None:
+        """*user_agents* are those of ``REP_USER_AGENTS``.
+
+        Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token.
+        """
         self._crawler = crawler
-        self._targets = Targets.for_crawler(crawler)
-        self._configured = RepSettings.from_crawler(crawler).user_agents or from_setting(crawler.settings)
+        self._targets = targets
+        self._has_own_setting = bool(user_agents)
+        self._configured = user_agents or from_setting(crawler.settings)
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._logged: set[str] = set()
         self._log_configured()
@@ -68,7 +72,7 @@ class ProductTokens:
             self._warn(
                 "mozilla", "The product token in the settings is Mozilla, which does not identify your crawler."
             )
-        elif self._configured and not RepSettings.from_crawler(self._crawler).user_agents and not is_name(header):
+        elif self._configured and not self._has_own_setting and not is_name(header):
             self._warn(
                 "name", f"ROBOTSTXT_USER_AGENT = {header!r}: only {self._configured[0]} is used as product token."
             )

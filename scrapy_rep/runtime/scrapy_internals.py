@@ -13,6 +13,7 @@ from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 
+from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, pqueues, signals
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
@@ -330,6 +331,11 @@ def _now(slot: Any) -> float:
 # Scrapy 2.19 has the share; before, a flag stood for half of the delay. Reading the flag on 2.19 warns.
 def _jitter(slot: Any) -> float:
     return float(slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay)
+
+
+def has_listener(crawler: Crawler, signal: Any) -> bool:
+    """Whether anybody listens to *signal*. To send one that nobody hears costs a coroutine and more."""
+    return any(True for _ in liveReceivers(getAllReceivers(crawler.signals.sender, signal)))
 
 
 def folder_of_download_slot(key: str) -> str:

@@ -20,10 +20,9 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.exceptions import TargetUrlError
 from scrapy_rep.protocol import Origin
-from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from scrapy_rep.settings import TargetUrl
 
@@ -54,13 +53,9 @@ class Targets:
         """The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL."""
 
     @classmethod
-    def for_crawler(cls, crawler: Crawler) -> Targets:
-        """The one object of *crawler*, so that a callable in ``REP_TARGET_URL`` is called once per request."""
-        targets = _targets.get(crawler)
-        if targets is None:
-            setting, splash_url = RepSettings.from_crawler(crawler).target_url, crawler.settings.get("SPLASH_URL")
-            targets = _targets[crawler] = cls(setting, splash_url, has_splash=_has_splash(crawler))
-        return targets
+    def from_settings(cls, settings: BaseSettings, setting: TargetUrl | None) -> Targets:
+        """The targets under Scrapy's *settings*; *setting* is ``REP_TARGET_URL``."""
+        return cls(setting, settings.get("SPLASH_URL"), has_splash=_has_splash(settings))
 
     def _of(self, request: Request) -> str:
         if SPLASH_MARK in request.meta:
@@ -130,15 +125,12 @@ class Targets:
         return f"<Targets {'of services' if self._find else 'of requests'}>"
 
 
-_targets: WeakKeyDictionary[Crawler, Targets] = WeakKeyDictionary()
-
-
-def _has_splash(crawler: Crawler) -> bool:
+def _has_splash(settings: BaseSettings) -> bool:
     """Whether scrapy-splash may be among the middlewares, which are not built yet."""
-    names = crawler.settings.getdict("DOWNLOADER_MIDDLEWARES")
+    names = settings.getdict("DOWNLOADER_MIDDLEWARES")
     return bool(
         "scrapy_splash" in sys.modules
-        or crawler.settings.get("SPLASH_URL")
+        or settings.get("SPLASH_URL")
         or any("splash" in str(name).lower() for name in names)
     )
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
 
 from scrapy_rep.directives.answers import Answer
 from scrapy_rep.directives.content_signal import ContentUse
@@ -271,12 +270,9 @@ class RepSettings:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RepSettings:
-        """Read the settings of *crawler*, once; logs what `from_settings` raises."""
-        parsed = _parsed.get(crawler)
-        if parsed is None:
-            with logging_invalid_settings(logger):
-                parsed = _parsed[crawler] = cls.from_settings(crawler.settings)
-        return parsed
+        """Read the settings of *crawler*; logs what `from_settings` raises."""
+        with logging_invalid_settings(logger):
+            return cls.from_settings(crawler.settings)
 
     @property
     def shares_loopback(self) -> bool:
@@ -312,7 +308,6 @@ def asks_robots(settings: BaseSettings) -> bool:
 
 
 _FIELDS: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}
-_parsed: WeakKeyDictionary[Crawler, RepSettings] = WeakKeyDictionary()
 
 
 def _parse(name: str, value: Any) -> Any:

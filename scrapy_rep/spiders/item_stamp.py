@@ -12,8 +12,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import describe
-from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -36,7 +36,7 @@ class ItemStamp(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` without ``REP_ITEM_FIELD``."""
         super().__init__(crawler)
-        settings = RepSettings.from_crawler(crawler)
+        settings = Crawl.of(crawler).settings
         if not settings.item_field:
             raise NotConfigured
         self._field = settings.item_field

@@ -19,10 +19,10 @@ from scrapy_rep.pacing.prefetch import MAX_DOWNLOADS
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Reason
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import start
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import has_errback
-from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import link_filtered
 from scrapy_rep.spiders.held_links import HeldLinks
 
@@ -58,7 +58,7 @@ class LinkFilter:
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` if ``REP_FILTER_LINKS`` is off or nothing obeys robots.txt."""
-        choice = RepSettings.from_crawler(crawler).filter_links
+        choice = Crawl.of(crawler).settings.filter_links
         extension = crawler.get_extension(RepExtension)
         if choice == "off" or extension is None or not extension.policy.is_asking:
             raise NotConfigured

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.signals import page_directives
 from scrapy_rep.spiders.links import links_of, marked_links, same
 from scrapy_rep.spiders.page_middleware import PageMiddleware
@@ -80,7 +80,7 @@ class PageDirectivesMiddleware(PageMiddleware):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        settings = RepSettings.from_crawler(crawler)
+        settings = Crawl.of(crawler).settings
         has_effect = settings.page_directives == "obey" or settings.rel_nofollow != "ignore"
         return cast("Self", ObeyedPageDirectives(crawler)) if has_effect else cls(crawler)
 

@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.sitemap_lines import sitemap_callback
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.spiders.reading import NOTHING, is_silent, said_by
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class PageMiddleware:
         extension = crawler.get_extension(RepExtension)
         if extension is None:
             raise NotConfigured
-        self._settings = RepSettings.from_crawler(crawler)
+        self._settings = Crawl.of(crawler).settings
         self._extension = extension
         self._sitemap_callback = sitemap_callback(crawler.spider)
 

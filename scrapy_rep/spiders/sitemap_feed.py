@@ -15,7 +15,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.gate.sitemap_lines import sitemap_callback
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.signals import sitemaps_found
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class SitemapFeed(BaseSpiderMiddleware):
         if not isinstance(crawler.spider, SitemapSpider):
             raise NotConfigured
         self._spider = crawler.spider
-        self._settings = settings = RepSettings.from_crawler(crawler)
+        self._settings = settings = Crawl.of(crawler).settings
         self._sitemap_callback = sitemap_callback(crawler.spider)
         crawl_delay = crawler.get_extension(CrawlDelay)
         self._forecast = crawl_delay.forecast if crawl_delay is not None else None

@@ -25,6 +25,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
     for name in ("time", "monotonic"):
         for place in ("scrapy.core.downloader", "scrapy_rep.runtime.scrapy_internals", "scrapy_rep.clock.clock"):
             monkeypatch.setattr(f"{place}.{name}", clock.monotonic, raising=False)
-    for place in ("scrapy.core.downloader", "scrapy_rep.pacing.timer"):
+    for place in ("scrapy.core.downloader", "scrapy_rep.runtime.event_loop"):
         monkeypatch.setattr(f"{place}.call_later", clock.call_later)
     return clock

@@ -13,7 +13,6 @@ from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
 from scrapy_rep.clock import clock
-from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
@@ -312,6 +311,6 @@ class TellsOfFrames(Recorder):
 
     def closed(self, _: str) -> None:
         extension: Any = self.crawler.get_extension(RepExtension)
-        error = extension._cache.get(Origin.from_url(self.requests[0]["url"])).error
+        error = extension.registry.origins.at(self.requests[0]["url"]).robots.error
         self.crawler.stats.set_value("kept/type", type(error).__qualname__)
         self.crawler.stats.set_value("kept/frames", int(error.__traceback__ is not None))

@@ -19,7 +19,7 @@ def test_a_request_passes_few_modules() -> None:
             apart=True,
         )
     # On a busy machine the queue looks again at requests that have not started yet.
-    looked_again = {"scrapy_rep.pacing.timer"}
+    looked_again = {"scrapy_rep.runtime.event_loop"}
     warm, cold = (set(result.stats[f"modules/{kind}"].split()) - looked_again for kind in ("warm", "cold"))
     assert len(result.pages) == 22
     assert {"scrapy_rep.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= warm < cold

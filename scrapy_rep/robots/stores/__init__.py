@@ -14,7 +14,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.robots.stores.redis import RedisStore
 from scrapy_rep.robots.stores.store import NullStore
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -35,7 +35,7 @@ def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> S
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return NullStore()
-    settings = RepSettings.from_crawler(crawler)
+    settings = Crawl.of(crawler).settings
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
     return RedisStore(connection, store, settings.stale_max) if connection else store

@@ -18,6 +18,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import InvalidSettingError, RedisRequiredError
 from scrapy_rep.protocol.freshness import Backoff
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_thread
 from scrapy_rep.runtime.log import OriginLog, describe
 from scrapy_rep.runtime.scrapy_internals import Engine
@@ -97,7 +98,7 @@ class RedisConnection:
     def __init__(self, crawler: Crawler) -> None:
         """Raises what `connect` raises."""
         self._crawler = crawler
-        self._settings = settings = RepSettings.from_crawler(crawler)
+        self._settings = settings = Crawl.of(crawler).settings
         self.prefix = settings.redis_prefix
         self._client, errors = connect(settings)
         self._errors: tuple[type[Exception], ...] = (*errors, RedisAwayError)

@@ -19,6 +19,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def path_of_store(settings: RepSettings) -> Path | None:
 def connection_of(crawler: Crawler) -> SqliteConnection | None:
     """Return the connection of *crawler* to its file, always the same one; None if there is no file."""
     if crawler not in _connections:
-        path = path_of_store(RepSettings.from_crawler(crawler))
+        path = path_of_store(Crawl.of(crawler).settings)
         _connections[crawler] = SqliteConnection(path) if path else None
     return _connections[crawler]
 
@@ -71,7 +72,7 @@ class SqliteStore:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(connection_of(crawler), RepSettings.from_crawler(crawler).stale_max)
+        return cls(connection_of(crawler), Crawl.of(crawler).settings.stale_max)
 
     async def get(self, origin: Origin) -> Entry | None:
         """As `Store.get`."""

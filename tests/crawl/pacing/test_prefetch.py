@@ -13,8 +13,8 @@ from scrapy.statscollectors import StatsCollector
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing import prefetch
 from scrapy_rep.pacing.prefetch import Prefetcher
-from scrapy_rep.pacing.timer import Timer
-from scrapy_rep.protocol import Origin
+from scrapy_rep.robots.origins import Origins
+from scrapy_rep.runtime.event_loop import Timer
 from tests.support.in_process import crawler_at_rest
 from tests.support.simulation import Simulation
 
@@ -27,9 +27,16 @@ class Robots:
         self.downloads = 0
         self.cancelled = 0
 
-    def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
-        self.downloads += 1
-        self.ends[request.url] = ended
+    @property
+    def is_fetching(self) -> bool:
+        return bool(self.ends)
+
+    def flight(self, request: Request) -> Any:
+        def call_when_ended(ended: Callable[[], None], waiting: Callable[[], int]) -> None:
+            self.downloads += 1
+            self.ends[request.url] = ended
+
+        return SimpleNamespace(call_when_ended=call_when_ended)
 
     def end(self, url: str) -> None:
         self.downloads -= 1
@@ -42,9 +49,9 @@ class Robots:
 class Waiting:
     """One request of one origin."""
 
-    def __init__(self, number: int, *, is_gone: bool = False) -> None:
+    def __init__(self, origins: Origins, number: int, *, is_gone: bool = False) -> None:
         self.url = f"http://h{number}.example/"
-        self.origin = Origin.from_url(self.url)
+        self.state = origins.at(self.url)
         self.is_gone = is_gone
         self.admitted = 0
 
@@ -62,16 +69,20 @@ class Bench:
     def __init__(self, clock: Simulation) -> None:
         self.clock = clock
         self.robots = Robots()
+        self.origins = Origins(10_000, 1)
         self.engine = SimpleNamespace(is_running=True, is_closing=False, wake=lambda: None)
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
         robots: Any = self.robots
         engine: Any = self.engine
-        self.prefetcher = Prefetcher(robots, engine, Timer(), lambda: self.is_enough, self.stats)
+        admit: Any = Waiting.admit
+        self.prefetcher = Prefetcher(
+            robots, engine, Timer(), self.stats, has_enough=lambda: self.is_enough, admit=admit
+        )
 
     def add(self, number: int, **kwargs: Any) -> Waiting:
-        waiting = Waiting(number, **kwargs)
-        self.prefetcher.add(waiting)
+        waiting = Waiting(self.origins, number, **kwargs)
+        self.prefetcher.add(waiting)  # type: ignore[arg-type]
         return waiting
 
 

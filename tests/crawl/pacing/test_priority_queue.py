@@ -250,7 +250,7 @@ def test_one_timer_serves_all_hosts_and_goes_with_the_crawl(clock: Simulation) -
         bench.start(name)
     clock.advance(0.1)
     assert clock.timers == 1
-    bench.queue._tracker._spider_closed()
+    bench.queue._tracker.timer.stop()
     assert clock.timers == 0
 
 
@@ -433,8 +433,9 @@ def shared(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, L
     bench = Bench(clock, {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
     extension: Any = bench.crawler.get_extension(RepExtension)
-    extension.limiter = limiter = Limiter()
-    monkeypatch.setattr(extension, "origin_to_ask", lambda _: None)
+    limiter = Limiter()
+    monkeypatch.setattr("scrapy_rep.pacing.crawl_delay.open_rate_limiter", lambda *_: limiter)
+    monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
     crawl_delay: Any = bench.crawler.get_extension(CrawlDelay)
     del crawl_delay.permits  # known since the middlewares were built
     for host in ("a", "b", "c"):

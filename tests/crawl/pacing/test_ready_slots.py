@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_rep.pacing.slot_tracker import ReadySlots
+from scrapy_rep.pacing.slots import ReadySlots
 
 
 def test_the_least_busy_comes_first() -> None:

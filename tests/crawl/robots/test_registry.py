@@ -7,12 +7,12 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
-from scrapy_rep.robots.builder import RobotsBuilder
+from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.fetch import FetchResult
 from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.refresh import Refreshed
+from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.robots import Robots
+from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 
 NOW = 1_800_000_000.0
@@ -37,9 +37,10 @@ def _fail(received: bytes) -> None:
 
 
 def built(body: bytes, access: Access, error: Exception | None = None, **settings: Any) -> Robots:
-    builder = RobotsBuilder(crawler_at_rest(settings), Freshness(60, 86_400, 0, Backoff(1, 60)))
+    registry = Crawl.of(crawler_at_rest({"REP_STALE_MAX": 0, **settings})).find(Registry)
+    assert registry is not None
     entry = Entry(ORIGIN, access, ORIGIN.robots_url, 200, body, (), NOW, NOW + 100)
-    return builder.build(Refreshed(entry, FetchResult(access, ORIGIN.robots_url, error=error)), None)
+    return registry.build(entry, FetchResult(access, ORIGIN.robots_url, error=error), None)
 
 
 def is_alone(error: Exception | None) -> bool:

@@ -1,0 +1,289 @@
+"""The robots.txt files of one crawl: which requests ask for one, which are in memory, one fetch at a time each.
+
+A room above that has to act on a robots.txt adds a listener: to ``answered`` for what has to happen when a server
+has answered, before other processes know of it, to ``loaded`` for what follows before the waiting requests go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from scrapy_rep.clock import clock
+from scrapy_rep.directives import ai_txt, tdm
+from scrapy_rep.directives.site_file import SiteFile
+from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.exceptions import FetchError
+from scrapy_rep.policy.modes import ASKING, SENT_ANYWAY, Mode
+from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
+from scrapy_rep.protocol import SCHEMES, Access, Origin
+from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
+from scrapy_rep.settings import asks_for_delays
+
+from .fetch import Fetcher
+from .origins import Origins, OriginState
+from .refresh import Refresher
+from .robots import Robots
+from .single_flight import SingleFlight
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.robotstxt import RobotParser
+
+    from scrapy_rep.policy.policy import Decision, Policy
+    from scrapy_rep.protocol import Verdict
+    from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.runtime.crawl import Crawl
+    from scrapy_rep.settings import RepSettings
+
+    from .fetch import FetchResult
+    from .stores.store import Store
+
+_BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
+"""The categories that a reservation of text and data mining speaks about."""
+
+_SPECIAL: Final = frozenset({DONT_OBEY, FETCH})
+"""Meta keys of requests that ask more, or less, than those without."""
+
+
+class Registry:
+    """The robots.txt files of one crawl, one state for each origin."""
+
+    def __init__(self, crawl: Crawl, policy: Policy, store: Store) -> None:
+        """Raises whatever the parser back-end raises if it cannot be used: now, and not at the first page."""
+        settings = crawl.settings
+        self.policy = policy
+        self.store = store
+        self.origins = Origins(settings.memory_entries, settings.memory_size)
+        self.answered: list[Callable[[Robots, Request], Awaitable[None]]] = []
+        self.loaded: list[Callable[[Robots, FetchResult | None, Robots | None, Request], Awaitable[None]]] = []
+        self._crawl = crawl
+        self._targets = crawl.targets
+        self._asks_for_delays = asks_for_delays(crawler_settings := crawl.crawler.settings)
+        self._is_plain = crawl.targets.is_plain and policy.default is Mode.OBEY and not policy.has_modes
+        self._needed_files = needed_files(settings)
+        self._parser_class = load_object(crawler_settings["ROBOTSTXT_PARSER"])
+        self._parser(ALLOW_ALL)
+        self._fetcher = Fetcher(crawl, self._waiting)
+        self._refresher = Refresher(crawl, self._fetcher, store)
+        self._flying: dict[OriginState, SingleFlight[Robots]] = {}
+
+    # Which requests ask, and what is known.
+
+    def mode(self, request: Request) -> Mode | None:
+        """The mode of the site of *request*; None for a URL scheme that has no robots.txt.
+
+        Raises ``ValueError`` for a URL without a usable host.
+        """
+        url = self._targets.of(request)
+        return self.policy.mode(url) if url.partition(":")[0].lower() in SCHEMES else None
+
+    def asks(self, request: Request) -> bool:
+        """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
+        must_fetch = request.meta.get(FETCH)
+        if is_exempt(request) and not must_fetch:
+            return False
+        mode = self.mode(request)
+        if mode is None or must_fetch:
+            return mode is not None
+        return mode in ASKING or (self._asks_for_delays if mode is Mode.OFF else self._crawl.keeps_delays)
+
+    def state_to_ask(self, request: Request) -> OriginState | None:
+        """The state of the origin whose robots.txt must be known before *request* starts; None if none must be.
+
+        None also for a URL without a usable host, which the gate rejects.
+        """
+        try:
+            if not (self._is_plain and _SPECIAL.isdisjoint(request.meta)) and not self.asks(request):
+                return None
+            return self.origins.at(self._targets.of(request)) if self._crawl.has_gate else None
+        except ValueError:
+            return None
+
+    def current(self, url: str) -> Robots | None:
+        """The robots.txt that applies to *url*, or None if it is not in memory or has expired; never waits.
+
+        Raises ``ValueError`` for a URL that has no robots.txt.
+        """
+        return self.origins.current(self.origins.at(url))
+
+    def verdict(self, robots: Robots, request: Request) -> Verdict:
+        """What *robots* says about *request*, for the product tokens under which it is sent."""
+        return robots.verdict(self._crawl.product_tokens.of(request), self._targets.of(request))
+
+    def decide(self, robots: Robots, request: Request) -> Decision:
+        """What becomes of *request* by the rules of *robots*, under the modes and exceptions of this crawl."""
+        if is_exempt(request):
+            return self.policy.decide_unasked(Mode.IGNORE)
+        url = self._targets.of(request)
+        mode = self.policy.mode(url)
+        if mode not in ASKING:
+            return self.policy.decide_unasked(mode)
+        return self.policy.decide(url, mode, self.verdict(robots, request))
+
+    def forbids(self, request: Request) -> bool:
+        """Whether the robots.txt in memory forbids *request*; False if there is none. Never raises."""
+        try:
+            robots = self.current(self._targets.of(request))
+            return robots is not None and self.decide(robots, request).is_forbidden
+        except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
+            return False
+
+    # How one gets into memory.
+
+    def flight(self, cause: Request) -> SingleFlight[Robots]:
+        """The fetch of the robots.txt for *cause*: the one in progress, or a new one."""
+        state = self.origins.at(self._targets.of(cause))
+        if state.flight is None:
+            flight = state.flight = self._flying[state] = SingleFlight(ended=partial(self._landed, state))
+            flight.start(self._load(state, cause))
+            return flight
+        return state.flight
+
+    def _landed(self, state: OriginState) -> None:
+        state.flight = None
+        del self._flying[state]
+
+    async def is_stored(self, state: OriginState) -> bool:
+        """Whether the store has a current entry of the origin of *state*."""
+        return await self._refresher.is_stored(state.origin, state.robots.entry if state.robots else None)
+
+    def cancel_prefetches(self) -> None:
+        """Cancel the fetches that no request awaits: the crawl is closing."""
+        for flight in list(self._flying.values()):
+            if not flight.has_waiters:
+                flight.cancel()
+
+    @property
+    def is_fetching(self) -> bool:
+        """Whether any fetch is in progress."""
+        return bool(self._flying)
+
+    @property
+    def downloads(self) -> int:
+        """Number of robots.txt requests in flight; attempts that wait for their time do not count."""
+        return self._fetcher.downloads
+
+    def _waiting(self, origin: Origin) -> int:
+        """Number of requests that wait for the robots.txt of *origin*."""
+        flight = self.origins.of(origin).flight
+        return flight.waiting if flight is not None else 0
+
+    async def _load(self, state: OriginState, cause: Request) -> Robots:
+        known = state.robots
+        entry, result = await self._refresher.refresh(
+            state.origin, cause, known.entry if known else None,
+            forbids=partial(self._forbids_redirect, cause, None),
+            retries=self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY,
+        )  # fmt: skip
+        robots = self.build(entry, result, known)
+        await self._save(entry, result, robots, cause)
+        if self._needed_files:
+            robots = await self.with_files(self._needed_files, robots, cause, known)
+        self.origins.put(robots, robots.octets)
+        for loaded in self.loaded:
+            await loaded(robots, result, known, cause)
+        return robots
+
+    async def _save(self, entry: Entry, result: FetchResult | None, robots: Robots, cause: Request) -> None:
+        """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it."""
+        if result is None:
+            return
+        if not result.is_cached:
+            for answered in self.answered:
+                await answered(robots, cause)
+        await self._refresher.save(entry)
+
+    def _forbids_redirect(self, cause: Request, fresh: Robots | None, url: str) -> bool:
+        """Whether a robots.txt in memory forbids the target of a redirect; nothing is fetched to find out.
+
+        *fresh* is one that is about to be kept there.
+        """
+        state = self.origins.at(url)
+        is_fresh = fresh is not None and fresh.entry.origin == state.origin
+        robots = fresh if is_fresh else self.origins.current(state)
+        return robots is not None and not robots.verdict(self._crawl.product_tokens.of(cause), url).allowed
+
+    # The other files of an origin.
+
+    async def with_files(
+        self, paths: Iterable[str], robots: Robots, cause: Request, known: Robots | None
+    ) -> Robots:
+        """*robots* with the current files at *paths* of its origin, those that it allows to fetch.
+
+        *known* is the `Robots` that may hold older ones.
+        """
+        files = {}
+        for path in paths:
+            file, before = SiteFile.of(robots.entry.origin, path), known.files.get(path) if known else None
+            if robots.verdict(self._crawl.product_tokens.of(cause), file.robots_url).allowed:
+                files[path] = await self._file(file, robots, cause, before)
+        return robots.with_files(files)
+
+    async def _file(self, file: SiteFile, robots: Robots, cause: Request, known: Entry | None) -> Entry:
+        forbids = partial(self._forbids_redirect, cause, robots)
+        entry, result = await self._refresher.refresh(file, cause, known, forbids=forbids, retries=False)
+        if result is not None:
+            self._crawl.stats.inc_value("rep/ai/file_count")
+        await self._save(entry, result, robots, cause)
+        return entry
+
+    # From an entry to what answers for it.
+
+    def build(self, entry: Entry, result: FetchResult | None, known: Robots | None) -> Robots:
+        """*entry*, which *result* brought, with its parser; that of *known* is reused if nothing changed."""
+        freshness, now = self._refresher.freshness, clock.time()
+        access, until = freshness.access(entry, now), freshness.usable_until(entry, now)
+        error = _kept(_why_unreachable(entry, result)) if access is Access.UNREACHABLE else None
+        source = result.source if result is not None else "store"
+        if known and (known.access, known.entry.body) == (access, entry.body):
+            return Robots(entry, access, until, known.parser, error, source)
+        try:
+            return Robots(entry, access, until, self._parser(self._body(entry, access)), error, source)
+        except Exception as parser_error:  # noqa: BLE001  # a robots.txt that breaks its parser allows nothing
+            unparsed = self._parser(DISALLOW_ALL)
+            return Robots(entry, Access.UNREACHABLE, until, unparsed, _kept(parser_error), source)
+
+    def _body(self, entry: Entry, access: Access) -> bytes:
+        """What the parser back-end reads: the body, or the rules that *access* stands for."""
+        if access is Access.UNREACHABLE:
+            access = self._crawl.settings.unreachable.access
+        return rules_by(access, entry.body)
+
+    def _parser(self, body: bytes) -> RobotParser:
+        parser: RobotParser = build_from_crawler(self._parser_class, self._crawl.crawler, body)
+        return parser
+
+    def __repr__(self) -> str:
+        return f"<Registry {self.origins!r} flights={len(self._flying)}>"
+
+
+def _kept(error: Exception) -> Exception:
+    """*error* without its traceback and its causes.
+
+    It is kept as long as the robots.txt, and would keep every frame alive with all that was received there: of a
+    decompression bomb that is megabytes.
+    """
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
+
+
+def _why_unreachable(entry: Entry, result: FetchResult | None) -> Exception:
+    """The failure of the fetch, or when another process saw one."""
+    if result is not None and result.error is not None:
+        return result.error
+    seconds_ago = clock.time() - entry.tried_at
+    return FetchError(f"unreachable {seconds_ago:.0f} s ago, after {entry.failures} attempts")
+
+
+def needed_files(settings: RepSettings) -> tuple[str, ...]:
+    """The paths of the files that the declared purposes need besides robots.txt."""
+    paths = []
+    if not _BY_TDMREP.isdisjoint(settings.purposes):
+        paths.append(tdm.PATH)
+    if "ai.txt" in settings.ai_sources and Category.AI_TRAIN in settings.purposes:
+        paths.append(ai_txt.PATH)
+    return tuple(paths)
