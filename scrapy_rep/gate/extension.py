@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
-from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.requests import is_exempt
 from scrapy_rep.protocol import Access, Origin, Reason, Verdict
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
@@ -47,9 +44,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
-"""Meta keys of requests that ask for more than a verdict."""
-
 
 class RepExtension:
     """The robots.txt files of one crawl; one fetch per origin at a time serves any number of waiters."""
@@ -72,7 +66,6 @@ class RepExtension:
         self.ai = AiSignals.of(self.settings)
         self.account = Account(crawler, self.policy, self._exceptions, self.ai)
         self.report = Report(crawler, self.policy)
-        self._is_plain = self.targets.is_plain and self.account.is_plain
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -156,28 +149,6 @@ class RepExtension:
         refused = self.policy.decide(url, decision.mode, forbidden_for(Reason.AI_SIGNAL))
         return refused._replace(line=refusal.line)
 
-    def lets_pass(self, request: Request) -> bool:
-        """Let *request* pass if its cached robots.txt allows it and there is nothing else to ask; record that.
-
-        This is the short way of nearly every request. False says nothing yet: `decide` and `record` have to.
-        """
-        meta = request.meta
-        if not self._is_plain or not _SPECIAL.isdisjoint(meta):
-            return False
-        try:
-            robots = self.registry.current(request.url)
-        except ValueError:
-            return False
-        delays = self._crawl_delay
-        if robots is None or (delays is not None and (robots.may_request_delays or delays.is_busy)):
-            return False
-        stamp = robots.allowing_stamp(self.product_tokens.of(request), request.url)
-        if stamp is None:
-            return False
-        self.report.passed(request)
-        meta[META_KEY] = stamp.copy()
-        return True
-
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
         self.report.decided(request, robots.entry.origin, decision)
@@ -231,10 +202,6 @@ class RepExtension:
         if SLOT in request.meta:
             drop_stale_slot(request, self._crawl.downloader, self.targets)
         return self.registry.flight(request)
-
-    @cached_property
-    def _crawl_delay(self) -> CrawlDelay | None:
-        return self._crawl.crawler.get_extension(CrawlDelay)
 
     # What follows from a robots.txt.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from copy import copy
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
@@ -18,7 +19,7 @@ from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
-from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
+from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
+
+_SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
+"""Meta keys of requests that ask for more than a verdict."""
+
+_IS_START: Final = "is_start_request"  # Scrapy's meta key
 
 
 class RepMiddleware:
@@ -61,6 +67,10 @@ class RepMiddleware:
         self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max
         self._sitemap_callback = sitemap_callback(crawler.spider)
+        self._origins = extension.registry.origins
+        self._product_tokens = extension.product_tokens
+        self._passes = self._short_way()
+        self._passed: set[bool] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -71,9 +81,49 @@ class RepMiddleware:
 
         No coroutine for a request that passes at once.
         """
-        if self._sitemap_callback is None and self._extension.lets_pass(request):
-            return None
-        return self._judge(request)
+        return None if self._passes(request) else self._judge(request)
+
+    def _short_way(self) -> Callable[[Request], bool]:
+        """What lets nearly every request pass at once; where more is asked for, nothing does."""
+        account = self._extension.account
+        if self._targets.is_plain and account.is_plain and not self._sitemap_callback:
+            return self._passes_by_rules
+        if asks_robots(self._crawler.settings) or account.audit is not None:
+            return lambda _: False
+        self._crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
+        return self._passes_unasked
+
+    def _see_no_responses(self) -> None:
+        self._crawl.downloader.set_method(self.process_response, is_on=False)
+
+    def _passes_unasked(self, request: Request) -> bool:
+        """Let *request* pass, as ``ROBOTSTXT_OBEY`` is off, unless it asks for its robots.txt all the same."""
+        return _SPECIAL.isdisjoint(request.meta)
+
+    def _passes_by_rules(self, request: Request) -> bool:
+        """Let *request* pass if its robots.txt in memory allows it and there is nothing else to ask; stamp it.
+
+        This is the short way of nearly every request. False says nothing yet: `_judge` has to.
+        """
+        meta = request.meta
+        if not _SPECIAL.isdisjoint(meta):
+            return False
+        try:
+            robots = self._origins.current(self._origins.at(request.url))
+        except ValueError:
+            return False
+        delays = self._crawl_delay
+        if robots is None or (delays is not None and (robots.may_request_delays or delays.is_busy)):
+            return False
+        stamp = robots.allowing_stamp(self._product_tokens.of(request), request.url)
+        if stamp is None:
+            return False
+        is_start = _IS_START in meta
+        if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
+            self._passed.add(is_start)
+            self._extension.report.passed(request)
+        meta[META_KEY] = stamp.copy()
+        return True
 
     async def _judge(self, request: Request) -> Response | None:
         """Decide about *request* with everything that the owner of the crawl may ask for.
@@ -109,7 +159,9 @@ class RepMiddleware:
         """
         if self._crawl_delay is not None and self._crawl_delay.has_delays:
             unpin_slot(request)
-        self._extension.account.flag(request, response)
+        stamp = request.meta.get(META_KEY)  # or what another middleware has put there
+        if type(stamp) is not dict or stamp.get("verdict") != "allowed" or stamp.get("source") == "stale":
+            self._extension.account.flag(request, response)
         if response.url == request.url:
             return response
         final = self._final_url.request_for(request, response)

@@ -87,7 +87,10 @@ class RepPriorityQueue:
         if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(tracker.downloader.slot_key(request))
-        self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
+        state = slot.state
+        self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
+        tracker.waiting += 1
+        state.size += 1
         try:
             tracker.push(slot, request)
         except Exception as error:
@@ -122,7 +125,9 @@ class RepPriorityQueue:
             if request is None:
                 tracker.update(slot.state)
             else:
-                self._count(slot, -1)
+                self._size -= 1
+                tracker.waiting -= 1
+                slot.state.size -= 1
                 tracker.hand_out(request, slot.state)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
             tracker.prefetcher.start()

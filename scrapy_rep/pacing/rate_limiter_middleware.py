@@ -46,7 +46,7 @@ class RateLimiterMiddleware:
 
     def _switch(self) -> None:
         """See requests only while there is a delay: a middleware costs each of them."""
-        self._downloader.set_process_request(self.process_request, is_on=self._crawl_delay.has_delays)
+        self._downloader.set_method(self.process_request, is_on=self._crawl_delay.has_delays)
 
     async def process_request(self, request: Request) -> Request | None:
         """Use the held permit, or wait for one; return *request* to the scheduler when the crawl closes."""

@@ -87,7 +87,8 @@ class SlotTracker:
             self.crawl_delay.forecast.watch(self.timer, self._waiting)
         self.downloader.on_request_end(self._request_ended)
         self.downloader.add_backout(self._is_start_paused)
-        crawl.crawler.signals.connect(self._left_slot, signal=signals.request_left_downloader)
+        self._signals = crawl.crawler.signals
+        self._sees_departures = False
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
 
     @classmethod
@@ -242,6 +243,8 @@ class SlotTracker:
             return
         startable = [slot for slot in state.queued if slot.first() is not None]
         seconds = self._seconds_to_start(state) if startable else None
+        if startable and seconds != 0 and not self._sees_departures:
+            self._see_departures()
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
@@ -374,6 +377,11 @@ class SlotTracker:
         self.downloader.create_slot(state.key, request)
         self.update(state)
 
+    def _see_departures(self) -> None:
+        """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
+        self._sees_departures = True
+        self._signals.connect(self._left_slot, signal=signals.request_left_downloader)
+
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""
         state = self._handed_out.get(request)
@@ -389,7 +397,7 @@ class SlotTracker:
             state.handed_out.discard(request)
         else:
             state = self._slots.get(self._name(self.downloader.slot_key(request)))
-        if state is not None:
+        if state is not None and (state.size or self.has_delays or not state.queued):
             self.update(state)
         if self.has_delays:
             self._update_slot_waiting_for_downloader()

@@ -127,15 +127,10 @@ class Freshness:
     def answered(self, entry: Entry, now: float, cache_control: str) -> Entry:
         """*entry*, just answered by the origin: fresh from *now* on."""
         fresh_until = now + self.lifetime(cache_control)
-        return replace(
-            entry,
-            fetched_at=now,
-            fresh_until=fresh_until,
-            failures=0,
-            unreachable_since=None,
-            tried_at=now,
-            retry_at=0.0,
-        )
+        return Entry(
+            entry.origin, entry.access, entry.url, entry.status, entry.body, entry.hops, now, fresh_until,
+            entry.etag, entry.last_modified, tried_at=now,
+        )  # fmt: skip
 
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
         """*entry* after *attempts* more that failed in a row; what the origin last said is kept."""

@@ -22,6 +22,7 @@ SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
 
 # How nearly every URL starts.
 _COMMON: Final = re.compile(r"https?://[a-z0-9.:-]+(?=[/?#]|\Z)")
+_PORT: Final = re.compile(r"[0-9]{1,4}")  # in which nothing is wrong: of five digits it may be too large
 # With a path; nothing is wrong with such a host and port: five digits may be too many.
 _split_common = re.compile(rf"(https?://[a-z0-9.-]+(?::[0-9]{{1,4}})?){PATH}").match
 
@@ -132,7 +133,11 @@ def split_url(url: str, *, canonical_octets: bool = True) -> tuple[str, bytes]:
 
 @lru_cache(maxsize=4_096)  # a crawl asks about thousands of pages of an origin
 def _of_common(start_of_url: str) -> Origin:
-    return Origin._parsed(start_of_url)
+    scheme, _, authority = start_of_url.partition("://")
+    host, colon, port = authority.partition(":")
+    if not colon:
+        return Origin(scheme, host, _DEFAULT_PORTS[scheme])
+    return Origin(scheme, host, int(port)) if _PORT.fullmatch(port) and host else Origin._parsed(start_of_url)
 
 
 def _is_localhost(host: str) -> bool:

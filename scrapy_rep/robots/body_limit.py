@@ -58,7 +58,7 @@ class BodyLimit:
         # Connected only while needed: any listener costs Scrapy a call per chunk of every page.
         if not self._in_flight:
             for signal, listener in self._listeners.items():
-                self._crawler.signals.connect(listener, signal=signal)
+                self._crawler.signals.connect(listener, signal=signal, weak=False)
         self._in_flight += 1
         try:
             yield received
@@ -66,7 +66,7 @@ class BodyLimit:
             self._in_flight -= 1
             if not self._in_flight:
                 for signal, listener in self._listeners.items():
-                    self._crawler.signals.disconnect(listener, signal=signal)
+                    self._crawler.signals.disconnect(listener, signal=signal, weak=False)
 
     def _reached_downloader(self, request: Request) -> None:
         """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""

@@ -126,7 +126,7 @@ class Robots:
     def allowing_stamp(self, tokens: Sequence[str], url: str) -> dict[str, Any] | None:
         """The stamp of a request for *url* that the rules allow, to be copied; None if they forbid it."""
         agent = self.addressed(tokens)
-        verdict = self.verdict((agent,), url)
+        verdict = self._verdict(agent, url)
         if not verdict.allowed:
             return None
         known = self._allowing
@@ -153,11 +153,14 @@ class Robots:
 
         With a parser back-end other than `RepRobotParser` the verdict names no rule.
         """
+        return self._verdict(self.addressed(tokens), url)
+
+    def _verdict(self, agent: str, url: str) -> Verdict:
         parser = self.parser
         if isinstance(parser, RepRobotParser):
-            verdict = parser.robotstxt.verdict(self.addressed(tokens), url)
+            verdict = parser.robotstxt.verdict(agent, url)
         else:
-            allowed = parser.allowed(url, self.addressed(tokens))
+            allowed = parser.allowed(url, agent)
             verdict = Verdict(allowed, None, Reason.NO_RULE if allowed else Reason.RULE)
         if self.access is Access.SUCCESSFUL or verdict.reason is Reason.ROBOTS_TXT:
             return verdict

@@ -36,6 +36,7 @@ class ProductTokens:
         self._targets = targets
         self._has_own_setting = bool(user_agents)
         self._configured = user_agents or from_setting(crawler.settings)
+        self._of_default: tuple[str, ...] | None = None  # of a request without headers of its own
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._logged: set[str] = set()
         self._log_configured()
@@ -48,10 +49,16 @@ class ProductTokens:
         """
         if self._configured:
             return self._configured
+        if not request.headers and self._of_default is not None:
+            return self._of_default
         header = request.headers.get(b"User-Agent") if request.headers else None
         if not self._targets.is_plain:
             header = user_agent_for_splash(request) or header
-        header = header or self._default_header
+        elif header is None:
+            self._of_default = self._of_header(self._default_header)
+        return self._of_header(header or self._default_header)
+
+    def _of_header(self, header: bytes) -> tuple[str, ...]:
         tokens = self._by_header.get(header)
         if tokens is None:
             if len(self._by_header) >= _MAX_HEADERS:

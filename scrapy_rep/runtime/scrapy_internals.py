@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from math import inf
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, pqueues, signals
@@ -114,14 +115,18 @@ class Downloader:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
-    @property
-    def _slots(self) -> dict[str, Any]:
-        return getattr(self._crawler.engine.downloader, "slots", {})
+    @cached_property
+    def _downloader(self) -> Any:
+        return self._crawler.engine.downloader
 
-    def slot_key(self, request: Request) -> str:
-        """The key of the download slot that *request* is in, or would be put into now."""
-        key: str = self._crawler.engine.downloader.get_slot_key(request)
-        return key
+    @cached_property
+    def _slots(self) -> dict[str, Any]:
+        return getattr(self._downloader, "slots", {})
+
+    @cached_property
+    def slot_key(self) -> Callable[[Request], str]:
+        """Gives the key of the download slot that a request is in, or would be put into now."""
+        return cast("Callable[[Request], str]", self._downloader.get_slot_key)
 
     def has_slot(self, key: str) -> bool:
         """Whether the download slot exists; Scrapy drops one that is idle for a minute."""
@@ -130,7 +135,7 @@ class Downloader:
     def create_slot(self, key: str, request: Request | None = None) -> None:
         """Create the download slot, if it does not exist, as the downloader does for an arriving *request*."""
         if key not in self._slots:
-            create: Any = getattr(self._crawler.engine.downloader, "_get_slot", lambda _: None)
+            create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
             create(request or Request("data:,", meta={"download_slot": key}))
 
     def join_slots(self, keys: Sequence[str]) -> None:
@@ -143,12 +148,12 @@ class Downloader:
 
     def is_active(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
-        return request in getattr(self._crawler.engine.downloader, "active", ())
+        return request in getattr(self._downloader, "active", ())
 
     @property
     def is_full(self) -> bool:
         """Whether ``CONCURRENT_REQUESTS`` requests are under way."""
-        downloader = self._crawler.engine.downloader
+        downloader = self._downloader
         limit: int = getattr(downloader, "total_concurrency", 0)
         return 0 < limit <= len(getattr(downloader, "active", ()))
 
@@ -220,7 +225,7 @@ class Downloader:
 
         To be called once. The handlers look at their flag when a request starts, before anything else can run.
         """
-        handlers: Any = self._crawler.engine.downloader.handlers
+        handlers: Any = self._downloader.handlers
         download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
 
         async def download_once(request: Request) -> Response:
@@ -243,7 +248,7 @@ class Downloader:
             active.listeners.append(listener)
 
     def _active(self) -> _Active | None:
-        downloader: Any = self._crawler.engine.downloader
+        downloader: Any = self._downloader
         active = getattr(downloader, "active", None)
         if type(active) is set:
             active = downloader.active = _Active(downloader)
@@ -251,18 +256,18 @@ class Downloader:
 
     def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
         """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
-        downloader: Any = self._crawler.engine.downloader
+        downloader: Any = self._downloader
         needs_backout = getattr(downloader, "needs_backout", None)
         if needs_backout is not None:
             downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
 
-    def set_process_request(self, method: Any, *, is_on: bool) -> None:
-        """Call *method* of a downloader middleware for each request, after all others, or no longer."""
-        methods = getattr(getattr(self._crawler.engine.downloader, "middleware", None), "methods", None)
+    def set_method(self, method: Any, *, is_on: bool) -> None:
+        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer."""
+        methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
         if methods is not None:
-            others = [each for each in methods["process_request"] if each != method]
+            others = [each for each in methods[method.__name__] if each != method]
             # A new one: requests may be on their way through the old one.
-            methods["process_request"] = deque([*others, method] if is_on else others)
+            methods[method.__name__] = deque([*others, method] if is_on else others)
 
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
@@ -275,7 +280,7 @@ class Downloader:
         return getattr(getattr(self._handler(request), "_session", None), "connector", None)
 
     def _handler(self, request: Request) -> Any:
-        handlers = getattr(self._crawler.engine.downloader, "handlers", None)
+        handlers = getattr(self._downloader, "handlers", None)
         return getattr(handlers, "_get_handler", lambda _: None)(urlparse_cached(request).scheme)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from scrapy import Request
 from scrapy.crawler import Crawler
 
-from scrapy_rep import RepExtension
+from scrapy_rep import RepExtension, RepMiddleware
 from scrapy_rep.clock import clock
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Access, Origin
@@ -40,6 +41,13 @@ def extension_of(crawler: Crawler, body: bytes = RULES, **kwargs: Any) -> RepExt
     return extension
 
 
+def passes(extension: Any, request: Request) -> bool:
+    """Whether *request* passes the gate of the crawl of *extension* by the short way."""
+    gate = extension._crawl.crawler.get_downloader_middleware(RepMiddleware)
+    assert gate is not None
+    return bool(gate._passes(request))
+
+
 @pytest.mark.parametrize("path", ["/", "/private/open", "/mine", "/robots.txt", "/caf%C3%A9?x=1"])
 @pytest.mark.parametrize("agent", ["mybot/1.0", "other", ""])
 def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
@@ -48,7 +56,7 @@ def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     robots = extension.cached_robots(short.url)
     assert robots is not None
     decision = extension.decide(robots, long)
-    assert extension.lets_pass(short) is not decision.is_forbidden
+    assert passes(extension, short) is not decision.is_forbidden
     extension.record(long, robots, decision)
     assert short.meta == long.meta
 
@@ -56,8 +64,8 @@ def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
 def test_ours_each_request_has_a_stamp_of_its_own() -> None:
     extension = extension_of(crawler_at_rest())
     first, second = Request(f"{SITE}/1"), Request(f"{SITE}/2")
-    assert extension.lets_pass(first)
-    assert extension.lets_pass(second)
+    assert passes(extension, first)
+    assert passes(extension, second)
     first.meta[META_KEY]["page"] = ["noindex"]
     assert second.meta[META_KEY]["page"] is None
 
@@ -65,7 +73,7 @@ def test_ours_each_request_has_a_stamp_of_its_own() -> None:
 def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     extension = extension_of(crawler_at_rest())
     copied = Request(f"{SITE}/")
-    assert extension.lets_pass(copied)
+    assert passes(extension, copied)
     copied.meta[META_KEY] |= {"verdict": "reported", "rule": "Disallow: /x"}
     robots = extension.cached_robots(copied.url)
     assert robots is not None
@@ -77,25 +85,36 @@ MORE: dict[str, dict[str, Any]] = {
     "modes": {"REP_MODES": {"b.example": "report"}},
     "exceptions": {"REP_EXCEPTIONS": [exception(f"{SITE}/private/*")]},
     "purposes": {"REP_PURPOSES": ["ai-train"]},
-    "not obeyed": {"ROBOTSTXT_OBEY": False},
     "targets": {"REP_TARGET_URL": {"api.example": "url"}},
 }
 
 
 @pytest.mark.parametrize("settings", MORE.values(), ids=MORE)
 def test_ours_where_the_owner_of_the_crawl_asks_for_more_nothing_passes_by_it(settings: dict[str, Any]) -> None:
-    assert not extension_of(crawler_at_rest(settings)).lets_pass(Request(f"{SITE}/"))
+    assert not passes(extension_of(crawler_at_rest(settings)), Request(f"{SITE}/"))
+
+
+def test_ours_what_obeys_nothing_asks_nothing_and_stamps_nothing() -> None:
+    extension, request = extension_of(crawler_at_rest({"ROBOTSTXT_OBEY": False})), Request(f"{SITE}/private")
+    assert passes(extension, request)
+    assert not request.meta
+    assert not passes(extension, Request(f"{SITE}/private", meta={"rep_fetch": True}))
+
+
+def test_ours_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Path) -> None:
+    settings = {"ROBOTSTXT_OBEY": False, "REP_AUDIT": str(tmp_path / "audit.jsonl")}
+    assert not passes(extension_of(crawler_at_rest(settings)), Request(f"{SITE}/"))
 
 
 @pytest.mark.parametrize("key", ["dont_obey_robotstxt", "rep_fetch", "download_slot", "rep"])
 def test_ours_a_request_that_asks_for_more_does_not_pass_by_it(key: str) -> None:
-    assert not extension_of(crawler_at_rest()).lets_pass(Request(f"{SITE}/", meta={key: "x"}))
+    assert not passes(extension_of(crawler_at_rest()), Request(f"{SITE}/", meta={key: "x"}))
 
 
 def test_ours_no_robots_txt_or_one_that_has_expired_or_asks_for_a_delay_lets_nothing_pass_by_it() -> None:
     request = Request(f"{SITE}/")
-    assert extension_of(crawler_at_rest()).lets_pass(request.copy())
-    assert not crawler_at_rest().get_extension(RepExtension).lets_pass(request)  # type: ignore[union-attr]
-    assert not extension_of(crawler_at_rest(), until=clock.time() - 1).lets_pass(request)
-    assert not extension_of(crawler_at_rest(), b"User-agent: other\nCrawl-delay: 1\n").lets_pass(request)
-    assert not extension_of(crawler_at_rest()).lets_pass(Request("https://"))
+    assert passes(extension_of(crawler_at_rest()), request.copy())
+    assert not passes(crawler_at_rest().get_extension(RepExtension), request)
+    assert not passes(extension_of(crawler_at_rest(), until=clock.time() - 1), request)
+    assert not passes(extension_of(crawler_at_rest(), b"User-agent: other\nCrawl-delay: 1\n"), request)
+    assert not passes(extension_of(crawler_at_rest()), Request("https://"))
