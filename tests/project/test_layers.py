@@ -64,6 +64,46 @@ def test_ours_a_module_imports_its_own_room_and_lower_ones(name: str) -> None:
     assert not upward, f"an arrow from {name} to {upward} points up"
 
 
+def classes(name: str) -> Iterator[ast.ClassDef]:
+    yield from (node for node in ast.walk(ast.parse(MODULES[name].read_bytes())) if isinstance(node, ast.ClassDef))
+
+
+def methods(node: ast.ClassDef) -> set[str]:
+    """What a class defines of its own: functions, and fields that are only declared."""
+    functions = {each.name for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+    fields = {ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign)}
+    return functions | fields
+
+
+def is_abstract(node: ast.ClassDef) -> bool:
+    """Whether a class only says what others do: it is a protocol, or has an abstract base or method."""
+    bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in (*node.bases, *node.keywords)}
+    marks = {ast.unparse(mark) for each in ast.walk(node) for mark in getattr(each, "decorator_list", ())}
+    return bool({"ABC", "Protocol", "metaclass=ABCMeta"} & bases) or "abstractmethod" in marks
+
+
+def climbs(lower: str, interface: ast.ClassDef, higher: str, node: ast.ClassDef) -> bool:
+    """Whether what is called by *interface* of the module *lower* is done by a class of a higher room."""
+    if ROOMS.index(room(higher)) <= ROOMS.index(room(lower)):
+        return False
+    wanted = {method for method in methods(interface) if not method.startswith("_")}
+    is_heir = interface.name in {ast.unparse(base).partition("[")[0] for base in node.bases}
+    return is_heir or (len(wanted) > 1 and wanted <= methods(node))
+
+
+def test_ours_no_call_goes_up_through_an_abstract_class() -> None:
+    found = [(name, node) for name in MODULES if name != "scrapy_rep" for node in classes(name)]
+    interfaces = [(name, node) for name, node in found if is_abstract(node)]
+    assert {"Store", "Reader"} <= {node.name for _, node in interfaces}, "the test sees them"
+    upward = [
+        f"{interface.name} of {lower} is done by {node.name} of {higher}"
+        for lower, interface in interfaces
+        for higher, node in found
+        if climbs(lower, interface, higher, node)
+    ]
+    assert not upward
+
+
 def test_ours_no_modules_import_each_other_in_a_circle() -> None:
     list(TopologicalSorter({name: ours(name) - {name} for name in MODULES}).static_order())
 
