@@ -180,7 +180,7 @@ class Audit:
 
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()
-        unused = [exception.as_dict() for exception in self._exceptions.unused(self._policy.exceptions)]
+        unused = [exception.as_dict() for exception in self._exceptions.unused()]
         self.log.add("end", time=iso_time(clock.time()), reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
 

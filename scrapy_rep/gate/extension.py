@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.gate.account import DONT_OBEY, Account, has_no_delay, is_exempt
+from scrapy_rep.gate.account import Account
 from scrapy_rep.gate.ai_signals import AiSignals
-from scrapy_rep.gate.report import Report
 from scrapy_rep.gate.robots_loader import NO_DELAY, RobotsLoader
 from scrapy_rep.gate.sitemap_lines import sitemaps_of
 from scrapy_rep.pacing import open_rate_limiter
@@ -24,7 +23,7 @@ from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.download_slots import SLOT
 from scrapy_rep.pacing.other_scheduler import OtherScheduler
 from scrapy_rep.pacing.robots_source import Gate, RobotsSource
-from scrapy_rep.policy.exception_report import ExceptionReport
+from scrapy_rep.policy.exempt import DONT_OBEY, has_no_delay, is_exempt
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
 from scrapy_rep.policy.stamp import META_KEY
@@ -63,8 +62,7 @@ class RepExtension(RobotsSource):
         self.product_tokens = ProductTokens(crawler)
         self.targets = Targets.for_crawler(crawler)
         self._crawler = crawler
-        self._exceptions = ExceptionReport(crawler)
-        self.policy = Policy.from_crawler(crawler, self._exceptions)
+        self.policy = Policy.from_crawler(crawler)
         self._asks_for_delays = asks_for_delays(crawler.settings)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
@@ -73,8 +71,7 @@ class RepExtension(RobotsSource):
         self.limiter = open_rate_limiter(crawler, self._store, self.redis)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self.ai = AiSignals.of(self.settings)
-        self.account = Account(crawler, self.policy, self._exceptions, self.ai)
-        self.report = Report(crawler, self.policy)
+        self.account = Account(crawler, self.policy, self.ai)
         self._is_plain = self.targets.is_plain and self.account.is_plain
         self._loader = RobotsLoader(
             crawler, self.policy, self.product_tokens, self._cache, self._store, loaded=self._loaded
@@ -198,18 +195,16 @@ class RepExtension(RobotsSource):
         verdict = robots.verdict((agent,), request.url)
         if not verdict.allowed:
             return False
-        self.report.passed(request)
+        self.account.passed(request)
         meta[META_KEY] = robots.allowing_stamp(agent, verdict).copy()
         return True
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
-        self.report.decided(request, robots.entry.origin, decision)
         self.account.decided(request, robots, decision, self.agent(robots, request))
 
     def record_unasked(self, request: Request) -> None:
         """Record that *request* passes without asking robots.txt."""
-        self.report.not_forbidden(request)
         self.account.not_asked(request)
 
     def agent(self, robots: Robots, request: Request) -> str:
@@ -309,12 +304,7 @@ class RepExtension(RobotsSource):
 
     async def _loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None, cause: Request) -> None:
         """Report that *robots* replaces *known*, and send the signals."""
-        origin = robots.entry.origin
-        if self.policy.has_exceptions and self.policy.mode(f"{origin}/") is not Mode.OFF:
-            self._exceptions.met(origin)
-        self.report.refreshed(refreshed, robots, known)
-        if self.account.audit is not None:
-            self.account.audit.robots(robots)
+        self.account.loaded(robots, refreshed, known)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)
@@ -326,15 +316,14 @@ class RepExtension(RobotsSource):
 
     async def _send_sitemaps_found(self, robots: Robots, cause: Request) -> None:
         sitemaps = sitemaps_of(robots)
-        self.report.sitemaps(robots.entry.origin, sitemaps)
+        self.account.sitemaps(robots.entry.origin, sitemaps)
         if sitemaps.urls:
             await self._crawler.signals.send_catch_log_async(
                 signal=sitemaps_found, urls=sitemaps.urls, origin=robots.entry.origin, request=cause
             )
 
     def _spider_closed(self) -> None:
-        self.report.close()
-        self._exceptions.close(self.policy.exceptions)
+        self.account.close()
         self._store.close()
         self._crawler.stats.set_value("rep/memory/evicted_count", self._cache.evicted)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NoReturn
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.gate.account import DONT_OBEY, is_exempt
 from scrapy_rep.gate.browser import BrowserGate
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.final_url import FinalUrl
@@ -18,6 +17,7 @@ from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, s
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
 from scrapy_rep.pacing.robots_source import Gate
+from scrapy_rep.policy.exempt import DONT_OBEY, is_exempt
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
 from scrapy_rep.policy.stamp import META_KEY
@@ -126,7 +126,7 @@ class RepMiddleware(Gate):
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
-        self._extension.report.not_forbidden(request)
+        self._extension.account.answered_from_memory(request)
         request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)

@@ -69,16 +69,12 @@ _Key = tuple[Origin, Reason, str | None]
 
 
 class ExceptionIndex:
-    """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules.
+    """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules."""
 
-    *expired* is called once for each exception that has expired, when that is first noticed.
-    """
-
-    def __init__(
-        self, exceptions: Iterable[PolicyException], expired: Callable[[PolicyException], None] = lambda _: None
-    ) -> None:
+    def __init__(self, exceptions: Iterable[PolicyException]) -> None:
+        self.expired: Callable[[PolicyException], None] = lambda _: None
+        """Called once for each exception that has expired, when that is first noticed."""
         self._current = self._all = tuple(exceptions)
-        self._expired = expired
         self._covered: dict[_Key, _Covered] = {}
         self._next_end = 0.0
 
@@ -117,7 +113,7 @@ class ExceptionIndex:
                     by_key.setdefault((exception.origin, kind, rule), []).append(exception)
         self._covered = {key: _Covered.by(exceptions) for key, exceptions in by_key.items()}
         for exception in expired:
-            self._expired(exception)
+            self.expired(exception)
 
     def __iter__(self) -> Iterator[PolicyException]:
         return iter(self._all)

@@ -1,0 +1,38 @@
+"""Which requests robots.txt, or its delays, do not apply to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.protocol import Reason
+from scrapy_rep.runtime.targets import SPLASH_MARK
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from scrapy_rep.policy.policy import Policy
+    from scrapy_rep.runtime.targets import Targets
+
+DONT_OBEY: Final = "dont_obey_robotstxt"
+"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
+
+
+def is_exempt(request: Request) -> bool:
+    """Whether the project gave *request* ``dont_obey_robotstxt``.
+
+    scrapy-splash gives that key to each request that it makes. The stamp of the one before, which it copies, says
+    whether robots.txt was asked.
+    """
+    meta = request.meta
+    if not meta.get(DONT_OBEY):
+        return False
+    if SPLASH_MARK not in meta:
+        return True
+    stamp = meta.get(META_KEY)
+    return isinstance(stamp, dict) and stamp.get("reason") == DONT_OBEY
+
+
+def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
+    """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
+    return is_exempt(request) or Reason.CRAWL_DELAY in policy.delay_exceptions(targets.of(request))
