@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.gate.audit import Audit
 from scrapy_rep.gate.report import Report
-from scrapy_rep.policy.exception_report import ExceptionReport
+from scrapy_rep.policy.exception_index import ExceptionReport
 from scrapy_rep.policy.exempt import DONT_OBEY, is_exempt
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome, forbidden_for
@@ -44,7 +44,8 @@ class Account:
         self._policy = policy
         self._targets = Targets.for_crawler(crawler)
         self._report = Report(crawler, policy)
-        self._exceptions = ExceptionReport(crawler, policy)
+        self._exceptions = ExceptionReport(crawler, policy.exceptions)
+        policy.lapsed = self._exceptions.lapsed
         self.audit = Audit.open(crawler, policy, self._exceptions)
         self._has_warned = False
         self._stamps_all = self.audit is not None or policy.has_modes

@@ -197,20 +197,15 @@ class Report:
         yield INFO, self._first_line()
         if html:
             more = f" and {html - _NAMED:,} more" if html > _NAMED else ""
-            yield (
-                WARNING,
-                (
-                    f"{number_of(html, 'origin serves', 'origins serve')} an HTML page instead of a robots.txt; it"
-                    f" forbids nothing unless it contains rules: {', '.join(map(str, self._html_origins))}{more}"
-                ),
-            )
-        if total := self.reported.total:
-            sent = number_of(total, "request was", "requests were")
-            why = "sent although robots.txt forbids it (mode report)"
-            yield INFO, f"{sent} {why}, most by {self.reported.most()}"
-        if total := self.filtered.total:
-            links = number_of(total, "link was", "links were")
-            yield INFO, f"{links} not followed because robots.txt forbids them, most by {self.filtered.most()}"
+            serve, named = number_of(html, "origin serves", "origins serve"), map(str, self._html_origins)
+            why = "an HTML page instead of a robots.txt; it forbids nothing unless it contains rules"
+            yield WARNING, f"{serve} {why}: {', '.join(named)}{more}"
+        for counts, one, many, why in (
+            (self.reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
+            (self.filtered, "link was", "links were", "not followed because robots.txt forbids them"),
+        ):
+            if counts.total:
+                yield INFO, f"{number_of(counts.total, one, many)} {why}, most by {counts.most()}"
         forbade = "robots.txt forbade every"
         if self.first_forbidden and not self.allowed and not self.unreachable_pages:
             yield WARNING, f"{forbade} request of this crawl, first {self.first_forbidden}"
