@@ -22,7 +22,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.gate.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.protocol.display import iso_time
+from scrapy_rep.protocol.display import abridged, iso_time
 from scrapy_rep.runtime.event_loop import in_thread
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.product_tokens import tokens_of
@@ -103,12 +103,12 @@ class Audit:
         if self.log.error is not None and self._settings.audit_required:
             Engine(self._crawler).close_spider(CLOSE_REASON)
             raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
-        verdict = stamp["verdict"]
+        verdict, by = stamp["verdict"], abridged(stamp["rule"] or stamp["reason"] or "", _LONGEST_RULE)
         self._totals[verdict] += 1
-        self._sums[stamp["origin"] or "", verdict, _cut(stamp["rule"] or stamp["reason"] or "")] += 1
+        self._sums[stamp["origin"] or "", verdict, by] += 1
         is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
         if not is_plain or self._settings.audit_all:
-            self._add("decision", **self._decision(request, stamp))
+            self._add_decision("decision", request, stamp)
         if len(self._sums) >= _MAX_SUMS or clock.monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
 
@@ -119,13 +119,13 @@ class Audit:
         """
         if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
             more = {"final": _without_password(final)} if final else {}
-            self._add(name, **self._decision(request, stamp), **more)
+            self._add_decision(name, request, stamp, **more)
 
     def page(self, request: Request, response: Response, said: PageDirectives) -> None:
         """Record what *response* says about itself, if it restricts what a crawler does with it."""
         if said.noindex or said.nofollow or self._settings.audit_all:
             statements = [
-                {"text": _cut(one.text), "source": one.source.value, "agent": one.agent}
+                {"text": abridged(one.text, _LONGEST_RULE), "source": one.source.value, "agent": one.agent}
                 for one in said.statements[:_MAX_STATEMENTS]
             ]
             about = {"directives": said.words, "said": statements}
@@ -137,13 +137,14 @@ class Audit:
             about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
             self._add("ai", url=self._url(request), status=response.status, **about)
 
-    def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
+    def _add_decision(self, event: str, request: Request, stamp: Mapping[str, Any], **more: Any) -> None:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
-        return {
-            "url": self._url(request), "via": self._targets.via(request), "method": request.method,
-            **{name: stamp[name] for name in _OF_STAMP}, "rule": stamp["rule"] and _cut(stamp["rule"]),
-            "referer": _without_password(self._targets.shown(referer)) or None,
-        }  # fmt: skip
+        said = {name: stamp[name] for name in _OF_STAMP}
+        said["rule"] = abridged(stamp["rule"] or "", _LONGEST_RULE) or None
+        self._add(
+            event, url=self._url(request), via=self._targets.via(request), method=request.method, **said,
+            referer=_without_password(self._targets.shown(referer)) or None, **more,
+        )  # fmt: skip
 
     def _url(self, request: Request) -> str:
         return _without_password(self._targets.url(request))
@@ -184,10 +185,6 @@ class Audit:
 
     def __repr__(self) -> str:
         return f"<Audit {self.log!r}>"
-
-
-def _cut(rule: str) -> str:
-    return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
 
 
 def _without_password(url: str) -> str:

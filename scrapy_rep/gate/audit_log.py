@@ -99,7 +99,8 @@ class AuditLog:
                 batch: list[_Item] = []
                 while None not in batch:
                     sleep(_GATHER if batch else 0)
-                    batch = [self._queue.get() for _ in range(max(self._queue.qsize(), 1))]
+                    batch = [self._queue.get()]
+                    batch += [self._queue.get() for _ in range(self._queue.qsize())]
                     self._write(batch)
         except Exception as error:  # noqa: BLE001  # whatever it is, the log ends here, and the crawl has to know
             self._fail(error)

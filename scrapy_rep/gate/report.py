@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.policy.modes import SENT_ANYWAY
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.runtime.log import Line, OriginLog, describe
 from scrapy_rep.settings import NOT_SHARED, RepSettings, Unreachable
@@ -72,15 +72,11 @@ class RuleCounts:
         totals, places = Counter[str](), dict[str, str]()
         for (rule, origin, why), count in self._counts.items():
             totals[rule] += count
-            places[rule] = "" if rule in places else f"{origin} ({_cut(why)})"
+            places[rule] = "" if rule in places else f"{origin} ({abridged(why, _LONGEST_RULE)})"
         return ", ".join(
-            f"{places[rule]} {count:,}" if places[rule] else f"{_cut(rule)} ({count:,})"
+            f"{places[rule]} {count:,}" if places[rule] else f"{abridged(rule, _LONGEST_RULE)} ({count:,})"
             for rule, count in totals.most_common(_NAMED_RULES)
         )
-
-
-def _cut(rule: str) -> str:
-    return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
 
 
 class Report:
