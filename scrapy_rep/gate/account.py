@@ -59,15 +59,16 @@ class Account:
     # What became of a request.
 
     def passed(self, request: Request) -> None:
-        """Count a *request* that passed the gate."""
-        self._report.allowed += 1
-        if request.meta.get(_IS_START):
-            self._report.other_starts += 1
+        """Record that *request* passed the gate."""
+        report = self._report
+        report.has_passed = True
+        if not report.has_other_start:
+            self.answered_from_memory(request)
 
     def answered_from_memory(self, request: Request) -> None:
         """Record that the gate itself answered *request*, or that no rule forbade it."""
         if request.meta.get(_IS_START):
-            self._report.other_starts += 1
+            self._report.has_other_start = True
 
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""

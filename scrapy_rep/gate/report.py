@@ -80,15 +80,15 @@ class RuleCounts:
 
 
 class Report:
-    """The report of one crawl. ``allowed`` counts the requests that passed the gate."""
+    """The report of one crawl. ``has_passed`` is whether any request passed the gate."""
 
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._stats = crawler.stats
         self._settings = RepSettings.from_crawler(crawler)
         self._policy = policy
         self._log = OriginLog.for_crawler(crawler)
-        self.allowed = 0
-        self.other_starts = 0  # start requests that no rule forbade
+        self.has_passed = False
+        self.has_other_start = False  # a start request that no rule forbade
         self.unreachable_pages = 0
         self.first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self.forbidden, self.forbidden_starts = RuleCounts(), RuleCounts()
@@ -203,9 +203,9 @@ class Report:
             if counts.total:
                 yield INFO, f"{number_of(counts.total, one, many)} {why}, most by {counts.most()}"
         forbade = "robots.txt forbade every"
-        if self.first_forbidden and not self.allowed and not self.unreachable_pages:
+        if self.first_forbidden and not self.has_passed and not self.unreachable_pages:
             yield WARNING, f"{forbade} request of this crawl, first {self.first_forbidden}"
-        elif self.forbidden_starts.total and not self.other_starts:
+        elif self.forbidden_starts.total and not self.has_other_start:
             yield WARNING, f"{forbade} start request of this crawl: {self.forbidden_starts.most()}"
 
     def _first_line(self) -> str:
