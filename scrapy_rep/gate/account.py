@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy_rep.gate.audit import Audit
 from scrapy_rep.gate.report import Report
 from scrapy_rep.policy.exception_index import ExceptionReport
-from scrapy_rep.policy.exempt import DONT_OBEY, is_exempt
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome, forbidden_for
+from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
 from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
 from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
 from scrapy_rep.runtime.targets import Targets, is_for_splash
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy_rep.gate.ai_signals import AiSignals
     from scrapy_rep.gate.sitemap_lines import Sitemaps
     from scrapy_rep.policy.policy import Decision, Policy
-    from scrapy_rep.robots.refresh import Refreshed
+    from scrapy_rep.robots.fetch import FetchResult
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
@@ -200,11 +200,11 @@ class Account:
 
     # What became of a robots.txt, and of the crawl.
 
-    def loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None) -> None:
-        """Record that *robots*, which *refreshed* brought, replaces *known*."""
+    def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
+        """Record that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
         if self._policy.has_exceptions and self._policy.mode(robots.entry.origin.robots_url) is not Mode.OFF:
             self._exceptions.met(robots.entry.origin)
-        self._report.loaded(robots, refreshed, known)
+        self._report.loaded(robots, result, known)
         if self.audit is not None:
             self.audit.robots(robots)
 

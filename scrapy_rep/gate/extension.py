@@ -23,9 +23,9 @@ from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.download_slots import SLOT
 from scrapy_rep.pacing.other_scheduler import OtherScheduler
 from scrapy_rep.pacing.robots_source import Gate, RobotsSource
-from scrapy_rep.policy.exempt import DONT_OBEY, has_no_delay, is_exempt
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
+from scrapy_rep.policy.requests import DONT_OBEY, FETCH, has_no_delay, is_exempt
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason, Verdict
 from scrapy_rep.robots.robots import Robots, RobotsCache
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     from scrapy_rep.robots.refresh import Refreshed
 
 logger = logging.getLogger(__name__)
-
-FETCH: Final = "rep_fetch"
-"""Meta key: the robots.txt is fetched even if no rule is asked."""
 
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
 """Meta keys of requests that ask for more than a verdict."""
@@ -304,7 +301,7 @@ class RepExtension(RobotsSource):
 
     async def _loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None, cause: Request) -> None:
         """Report that *robots* replaces *known*, and send the signals."""
-        self.account.loaded(robots, refreshed, known)
+        self.account.loaded(robots, refreshed.result, known)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send_robots_parsed(robots.parser, cause)
             await self._send_sitemaps_found(robots, cause)

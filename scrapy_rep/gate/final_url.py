@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from scrapy_rep.exceptions import ForbiddenByRobots
-from scrapy_rep.policy.exempt import is_exempt
+from scrapy_rep.policy.requests import is_exempt
 from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.runtime.log import Line, OriginLog

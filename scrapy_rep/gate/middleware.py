@@ -17,9 +17,9 @@ from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, s
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
 from scrapy_rep.pacing.robots_source import Gate
-from scrapy_rep.policy.exempt import DONT_OBEY, is_exempt
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
+from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.event_loop import pause

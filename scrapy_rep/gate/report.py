@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy_rep.gate.sitemap_lines import Sitemaps
     from scrapy_rep.policy.policy import Decision, Policy
     from scrapy_rep.robots.fetch import FetchResult
-    from scrapy_rep.robots.refresh import Refreshed
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
@@ -96,9 +95,9 @@ class Report:
         self._html_origins: list[Origin] = []  # the first ones
         self._totals: Counter[str] = Counter()
 
-    def loaded(self, robots: Robots, refreshed: Refreshed, known: Robots | None) -> None:
-        """Count and log that *robots*, which *refreshed* brought, replaces *known*."""
-        origin, result = robots.entry.origin, refreshed.result
+    def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
+        """Count and log that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
+        origin = robots.entry.origin
         if known is None:
             self._inc("rep/origin_count")
         if result is None:

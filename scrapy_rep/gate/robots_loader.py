@@ -11,8 +11,8 @@ from scrapy_rep.directives.site_file import SiteFile
 from scrapy_rep.gate.ai_signals import needed_files
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
-from scrapy_rep.policy.exempt import has_no_delay
 from scrapy_rep.policy.modes import SENT_ANYWAY
+from scrapy_rep.policy.requests import has_no_delay
 from scrapy_rep.protocol import Origin
 from scrapy_rep.robots.builder import RobotsBuilder
 from scrapy_rep.robots.fetch import Fetcher

@@ -1,21 +1,26 @@
-"""Which requests robots.txt, or its delays, do not apply to."""
+"""What the project says about single requests: whether robots.txt and its delays apply to them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Reason
 from scrapy_rep.runtime.targets import SPLASH_MARK
+
+from .stamp import META_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.policy.policy import Policy
     from scrapy_rep.runtime.targets import Targets
+
+    from .policy import Policy
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
 """Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
+
+FETCH: Final = "rep_fetch"
+"""Meta key: the robots.txt is fetched even if no rule is asked."""
 
 
 def is_exempt(request: Request) -> bool:
