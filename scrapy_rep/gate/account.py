@@ -1,4 +1,4 @@
-"""The account of every decision: the stamp of the request, flags of its response, stats, the audit log."""
+"""The account of a crawl: the gate tells it what happened, and it keeps stamps, stats, summary and audit log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.gate.audit import Audit
+from scrapy_rep.gate.report import Report
+from scrapy_rep.policy.exception_index import ExceptionReport
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Outcome, forbidden_for
 from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
@@ -20,30 +22,32 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.gate.ai_signals import AiSignals
-    from scrapy_rep.policy.exception_report import ExceptionReport
+    from scrapy_rep.gate.sitemap_lines import Sitemaps
     from scrapy_rep.policy.policy import Decision, Policy
+    from scrapy_rep.robots.fetch import FetchResult
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
+_IS_START: Final = "is_start_request"  # Scrapy's meta key
 _NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.VISIT_TIME}
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
 
 class Account:
-    """The account of one crawl."""
+    """The account of one crawl. ``audit`` is its audit log; None without ``REP_AUDIT``."""
 
-    def __init__(
-        self, crawler: Crawler, policy: Policy, exceptions: ExceptionReport, ai: AiSignals | None
-    ) -> None:
+    def __init__(self, crawler: Crawler, policy: Policy, ai: AiSignals | None) -> None:
         """Raises `InvalidSettingError` if ``REP_AUDIT`` cannot be used."""
         self._ai = ai
         self._stats = crawler.stats
         self._policy = policy
-        self._exceptions = exceptions
         self._targets = Crawl.of(crawler).targets
-        self.audit = Audit.open(crawler, policy, exceptions)
+        self._report = Report(crawler, policy)
+        self._exceptions = ExceptionReport(crawler, policy.exceptions)
+        policy.lapsed = self._exceptions.lapsed
+        self.audit = Audit.open(crawler, policy, self._exceptions)
         self._has_warned = False
         self._stamps_all = self.audit is not None or policy.has_modes
 
@@ -53,16 +57,43 @@ class Account:
         policy = self._policy
         return not (self._stamps_all or self._ai or policy.has_exceptions) and policy.default is Mode.OBEY
 
+    # What became of a request.
+
+    def passed(self, request: Request) -> None:
+        """Record that *request* passed the gate."""
+        report = self._report
+        report.has_passed = True
+        if not report.has_other_start:
+            self.answered_from_memory(request)
+
+    def answered_from_memory(self, request: Request) -> None:
+        """Record that the gate itself answered *request*, or that no rule forbade it."""
+        if request.meta.get(_IS_START):
+            self._report.has_other_start = True
+
     def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
-        self._record(request, decision, self._count(request, decision, robots, agent))
+        report, origin = self._report, robots.entry.origin
+        if not decision.is_forbidden:
+            self.passed(request)
+            if decision.outcome is Outcome.REPORTED:
+                report.reported.add(origin, decision)
+        elif decision.verdict.reason is Reason.UNREACHABLE:
+            report.unreachable_pages += 1
+            self.answered_from_memory(request)
+        else:
+            by = report.forbidden.add(origin, decision)
+            report.first_forbidden = report.first_forbidden or f"{self._targets.name(request)} ({by})"
+            if request.meta.get(_IS_START):
+                report.forbidden_starts.add(origin, decision)
+        self._record(request, decision, self._stamp_by(request, decision, robots, agent))
 
     def answered(self, request: Request, final: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
 
         The stamp is that of the URL which answered, as after redirects that Scrapy follows.
         """
-        stamp = self._count(final, decision, robots, agent)
+        stamp = self._stamp_by(final, decision, robots, agent)
         if not decision.is_forbidden:
             request.meta[META_KEY] = stamp
         if self.audit is not None:
@@ -70,30 +101,22 @@ class Account:
 
     def requested_by_browser(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
         """Record the *decision* by *robots* on *request*, which a browser makes for a page."""
-        stamp = self._count(request, decision, robots, agent)
+        stamp = self._stamp_by(request, decision, robots, agent)
         if decision.is_against_rules:
             self._stats.inc_value("rep/browser/forbidden_count")
         if self.audit is not None:
             self.audit.event("browser", request, stamp)
 
-    def _count(self, request: Request, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
-        if decision.exception is not None:
-            self._exceptions.count(decision.exception)
-        stamp = stamp_of(decision, robots.stamp, agent)
-        if self._ai is not None and decision.is_asked and _may_be_crawled(decision.verdict):
-            stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
-        return stamp
-
     def not_asked(self, request: Request) -> None:
-        """Record that *request* asks no robots.txt."""
+        """Record that *request* passes without asking robots.txt."""
+        self.answered_from_memory(request)
         if is_exempt(request):
             self._not_obeyed(request)
             return
         self._put(request, None)
         target = self._targets.of(request) if self._stamps_all else ""
         if self._stamps_all and target.partition(":")[0] in SCHEMES:
-            decision = self._policy.decide_unasked(self._policy.mode(target))
-            self._record(request, decision, stamp_of(decision, {**BLANK, "origin": _origin(target)}))
+            self._record(request, *self._unasked(self._policy.mode(target), target))
 
     def _not_obeyed(self, request: Request) -> None:
         if is_for_splash(request):  # which has its stamp: `is_exempt` has read it
@@ -102,21 +125,56 @@ class Account:
         is_wanted = self._stamps_all or self._policy.is_asking or "splash" in request.meta
         if request.meta.get("is_robotstxt_request") or not is_wanted:
             return
-        decision, why = self._policy.decide_unasked(Mode.IGNORE), request.meta.get(_REASON)
-        stamp = stamp_of(decision, {**BLANK, "origin": _origin(request.url), "reason": DONT_OBEY})
+        decision, stamp = self._unasked(Mode.IGNORE, request.url)
+        stamp["reason"], why = DONT_OBEY, request.meta.get(_REASON)
         if why is not None:
             stamp["exception"] = {"url": None, "reason": str(why), "until": None}
         self._stats.inc_value("rep/dont_obey_count")
         self._record(request, decision, stamp)
 
+    def link_filtered(self, link: Request, decision: Decision) -> str:
+        """Count a *link* that was dropped before the scheduler; return the rule that forbids it, and its line."""
+        return self._report.filtered.add(Origin.from_url(self._targets.of(link)), decision)
+
+    def excepts_signals(self, request: Request) -> bool:
+        """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""
+        exception = self._policy.exception(self._targets.of(request), forbidden_for(Reason.AI_SIGNAL))
+        if exception is not None and self.stamp(request)["exception"] is None:  # else the gate has counted it
+            self._exceptions.count(exception)
+        return exception is not None
+
+    # Its stamp.
+
     def stamp(self, request: Request) -> dict[str, Any]:
         """The stamp of *request*; a new one, which says that nothing was asked, if it has none."""
         values = request.meta.get(META_KEY)
         if not is_stamp(values):
-            decision = self._policy.decide_unasked(Mode.OFF)
-            origin = _origin(self._targets.of(request))
-            values = request.meta[META_KEY] = stamp_of(decision, {**BLANK, "origin": origin})
+            _, values = self._unasked(Mode.OFF, self._targets.of(request))
+            request.meta[META_KEY] = values
         return values
+
+    def flag(self, request: Request, response: Response) -> None:
+        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary."""
+        stamp = request.meta.get(META_KEY)
+        if not is_stamp(stamp):  # another middleware may have put something else there
+            return
+        if stamp["verdict"] not in _UNFLAGGED:
+            response.flags.append(f"robots:{stamp['verdict']}")
+        if stamp["source"] == "stale":
+            response.flags.append("robots:stale")
+
+    def _stamp_by(self, request: Request, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
+        if decision.exception is not None:
+            self._exceptions.count(decision.exception)
+        stamp = stamp_of(decision, robots.stamp, agent)
+        if self._ai is not None and decision.is_asked and _may_be_crawled(decision.verdict):
+            stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
+        return stamp
+
+    def _unasked(self, mode: Mode, url: str) -> tuple[Decision, dict[str, Any]]:
+        """The decision on a request for *url* that asks nothing under *mode*, and its stamp."""
+        decision = self._policy.decide_unasked(mode)
+        return decision, {**stamp_of(decision, BLANK), "origin": _origin(url)}
 
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
         if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:
@@ -141,22 +199,24 @@ class Account:
         if stamp is not None:
             request.meta[META_KEY] = stamp
 
-    def excepts_signals(self, request: Request) -> bool:
-        """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""
-        exception = self._policy.exception(self._targets.of(request), forbidden_for(Reason.AI_SIGNAL))
-        if exception is not None and self.stamp(request)["exception"] is None:  # else the gate has counted it
-            self._exceptions.count(exception)
-        return exception is not None
+    # What became of a robots.txt, and of the crawl.
 
-    def flag(self, request: Request, response: Response) -> None:
-        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary."""
-        stamp = request.meta.get(META_KEY)
-        if not is_stamp(stamp):  # another middleware may have put something else there
-            return
-        if stamp["verdict"] not in _UNFLAGGED:
-            response.flags.append(f"robots:{stamp['verdict']}")
-        if stamp["source"] == "stale":
-            response.flags.append("robots:stale")
+    def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
+        """Record that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
+        if self._policy.has_exceptions and self._policy.mode(robots.entry.origin.robots_url) is not Mode.OFF:
+            self._exceptions.met(robots.entry.origin)
+        self._report.loaded(robots, result, known)
+        if self.audit is not None:
+            self.audit.robots(robots)
+
+    def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
+        """Count and log the *sitemaps* that *origin* names."""
+        self._report.sitemaps(origin, sitemaps)
+
+    def close(self) -> None:
+        """Log the summary at the end of the crawl."""
+        self._report.log_summary()
+        self._exceptions.log_summary()
 
 
 def _may_be_crawled(verdict: Verdict) -> bool:

@@ -22,12 +22,11 @@ from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.gate.audit_log import AuditLog
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.protocol.display import iso_time
+from scrapy_rep.protocol.display import abridged, iso_time
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_thread
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.product_tokens import tokens_of
-from scrapy_rep.runtime.scrapy_internals import Engine
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.directives.page import PageDirectives
-    from scrapy_rep.policy.exception_report import ExceptionReport
+    from scrapy_rep.policy.exception_index import ExceptionReport
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.robots.robots import Robots
 
@@ -84,8 +83,8 @@ class Audit:
     def robots(self, robots: Robots) -> None:
         """Record that *robots* came into force."""
         entry = robots.entry
-        self.log.add(
-            "robots", time=iso_time(clock.time()), origin=str(entry.origin), asked=entry.origin.robots_url,
+        self._add(
+            "robots", origin=str(entry.origin), asked=entry.origin.robots_url,
             url=_without_password(entry.url), hops=[_without_password(hop) for hop in entry.hops],
             status=entry.status, access=robots.access.value,
             sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
@@ -101,14 +100,14 @@ class Audit:
         Raises `AuditRequiredError` if the log cannot be written although ``REP_AUDIT_REQUIRED`` is set.
         """
         if self.log.error is not None and self._settings.audit_required:
-            Engine(self._crawler).close_spider(CLOSE_REASON)
+            Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
             raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
-        verdict = stamp["verdict"]
+        verdict, by = stamp["verdict"], abridged(stamp["rule"] or stamp["reason"] or "", _LONGEST_RULE)
         self._totals[verdict] += 1
-        self._sums[stamp["origin"] or "", verdict, _cut(stamp["rule"] or stamp["reason"] or "")] += 1
+        self._sums[stamp["origin"] or "", verdict, by] += 1
         is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
         if not is_plain or self._settings.audit_all:
-            self.log.add("decision", **self._decision(request, stamp))
+            self._add_decision("decision", request, stamp)
         if len(self._sums) >= _MAX_SUMS or clock.monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
 
@@ -119,36 +118,38 @@ class Audit:
         """
         if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
             more = {"final": _without_password(final)} if final else {}
-            self.log.add(name, **self._decision(request, stamp), **more)
+            self._add_decision(name, request, stamp, **more)
 
     def page(self, request: Request, response: Response, said: PageDirectives) -> None:
         """Record what *response* says about itself, if it restricts what a crawler does with it."""
         if said.noindex or said.nofollow or self._settings.audit_all:
-            self.log.add(
-                "page", time=iso_time(clock.time()), url=_without_password(self._targets.url(request)),
-                status=response.status, directives=said.words,
-                said=[
-                    {"text": _cut(one.text), "source": one.source.value, "agent": one.agent}
-                    for one in said.statements[:_MAX_STATEMENTS]
-                ],
-            )  # fmt: skip
+            statements = [
+                {"text": abridged(one.text, _LONGEST_RULE), "source": one.source.value, "agent": one.agent}
+                for one in said.statements[:_MAX_STATEMENTS]
+            ]
+            about = {"directives": said.words, "said": statements}
+            self._add("page", url=self._url(request), status=response.status, **about)
 
     def ai(self, request: Request, response: Response, values: Mapping[str, Any], *, is_reserved: bool) -> None:
         """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
         if is_reserved or self._settings.audit_all:
-            self.log.add(
-                "ai", time=iso_time(clock.time()), url=_without_password(self._targets.url(request)),
-                status=response.status, reserved=is_reserved, purposes=list(self._settings.purposes), **values,
-            )  # fmt: skip
+            about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
+            self._add("ai", url=self._url(request), status=response.status, **about)
 
-    def _decision(self, request: Request, stamp: Mapping[str, Any]) -> dict[str, Any]:
+    def _add_decision(self, event: str, request: Request, stamp: Mapping[str, Any], **more: Any) -> None:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
-        return {
-            "time": iso_time(clock.time()), "url": _without_password(self._targets.url(request)),
-            "via": self._targets.via(request), "method": request.method,
-            **{name: stamp[name] for name in _OF_STAMP}, "rule": stamp["rule"] and _cut(stamp["rule"]),
-            "referer": _without_password(self._targets.shown(referer)) or None,
-        }  # fmt: skip
+        said = {name: stamp[name] for name in _OF_STAMP}
+        said["rule"] = abridged(stamp["rule"] or "", _LONGEST_RULE) or None
+        self._add(
+            event, url=self._url(request), via=self._targets.via(request), method=request.method, **said,
+            referer=_without_password(self._targets.shown(referer)) or None, **more,
+        )  # fmt: skip
+
+    def _url(self, request: Request) -> str:
+        return _without_password(self._targets.url(request))
+
+    def _add(self, event: str, **fields: Any) -> None:
+        self.log.add(event, time=iso_time(clock.time()), **fields)
 
     def _write_sums(self) -> None:
         if self._sums:
@@ -156,40 +157,33 @@ class Audit:
                 {"origin": origin, "verdict": verdict, "rule": rule, "count": count}
                 for (origin, verdict, rule), count in sorted(self._sums.items())
             ]
-            self.log.add("sums", time=iso_time(clock.time()), counts=counts)
+            self._add("sums", counts=counts)
         self._sums.clear()
         self._summed_at = clock.monotonic()
 
-    def _start(self) -> dict[str, Any]:
+    def _spider_opened(self) -> None:
         crawler, settings = self._crawler, self._settings
         owners = {
             "modes": dict(settings.modes),
             "exceptions": [exception.as_dict() for exception in self._policy.exceptions],
         }
-        return {
-            "v": 1, "run": uuid4().hex, "time": iso_time(clock.time()),
-            "project": crawler.settings.get("BOT_NAME"), "spider": crawler.spider.name if crawler.spider else None,
-            "scrapy_rep": _version(), "scrapy": scrapy.__version__, "mode": self._policy.default.value,
-            "agents": list(tokens_of(crawler.settings)), "user_agent": crawler.settings.get("USER_AGENT"),
-            **owners, "policy_sha256": sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
-            "dialect": settings.dialect.name,
-        }  # fmt: skip
-
-    def _spider_opened(self) -> None:
-        self.log.add("start", **self._start())
+        self.log.add(
+            "start", v=1, run=uuid4().hex, time=iso_time(clock.time()),
+            project=crawler.settings.get("BOT_NAME"), spider=crawler.spider.name if crawler.spider else None,
+            scrapy_rep=_version(), scrapy=scrapy.__version__, mode=self._policy.default.value,
+            agents=list(tokens_of(crawler.settings)), user_agent=crawler.settings.get("USER_AGENT"),
+            **owners, policy_sha256=sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
+            dialect=settings.dialect.name,
+        )  # fmt: skip
 
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()
-        unused = [exception.as_dict() for exception in self._exceptions.unused(self._policy.exceptions)]
-        self.log.add("end", time=iso_time(clock.time()), reason=reason, counts=dict(self._totals), unused=unused)
+        unused = [exception.as_dict() for exception in self._exceptions.unused()]
+        self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
 
     def __repr__(self) -> str:
         return f"<Audit {self.log!r}>"
-
-
-def _cut(rule: str) -> str:
-    return rule if len(rule) <= _LONGEST_RULE else f"{rule[:_LONGEST_RULE]}…"
 
 
 def _without_password(url: str) -> str:

@@ -11,10 +11,9 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Thread
 from time import sleep
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -97,8 +96,12 @@ class AuditLog:
     def _write_all(self) -> None:
         try:
             with self._file:
-                while self._write(self._batch()):
-                    sleep(_GATHER)
+                batch: list[_Item] = []
+                while None not in batch:
+                    sleep(_GATHER if batch else 0)
+                    batch = [self._queue.get()]
+                    batch += [self._queue.get() for _ in range(self._queue.qsize())]
+                    self._write(batch)
         except Exception as error:  # noqa: BLE001  # whatever it is, the log ends here, and the crawl has to know
             self._fail(error)
 
@@ -107,23 +110,14 @@ class AuditLog:
             self.error = error
             logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
 
-    def _batch(self) -> list[_Item]:
-        """All items that are due; waits for the first one."""
-        batch = [self._queue.get()]
-        with suppress(Empty):
-            while True:
-                batch.append(self._queue.get_nowait())
-        return batch
-
-    def _write(self, batch: list[_Item]) -> bool:
-        """Write the bodies of *batch*, then its lines; False if it holds the end."""
+    def _write(self, batch: list[_Item]) -> None:
+        """Write the bodies of *batch*, then its lines."""
         try:
             for item in batch:
                 if isinstance(item, tuple):
                     _write_body(*item)
         finally:
             self._write_lines([item for item in batch if isinstance(item, dict)])
-        return None not in batch
 
     def _write_lines(self, events: Sequence[dict[str, Any]]) -> None:
         """Write the lines of *events* by one call."""

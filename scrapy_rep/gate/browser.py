@@ -17,8 +17,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
 from scrapy_rep.protocol import SCHEMES
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_reactor_thread
-from scrapy_rep.runtime.log import OriginLog, describe
+from scrapy_rep.runtime.log import Line, describe
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -58,7 +59,7 @@ class BrowserGate:
         self._exempt: set[str] = set()
         """URLs of pages under way that the project exempted from robots.txt."""
         self._dead_ends: dict[str, str] = {}
-        self._failed = OriginLog(logger, logging.WARNING, "%d more requests of the browser could not be judged")
+        self._log = Crawl.of(crawler).log
         signal_handlers = {
             signals.spider_opened: self._spider_opened, signals.spider_closed: self._spider_closed,
             signals.request_reached_downloader: self._started, signals.request_left_downloader: self._ended,
@@ -98,7 +99,7 @@ class BrowserGate:
         try:
             return await self._forbids(Request(url))
         except Exception as error:  # noqa: BLE001  # scrapy-playwright would leave the browser waiting
-            self._failed.add("The browser's request for %s is aborted: %s", url, describe(error))
+            self._log.add(Line.ABORTED, "The browser's request for %s is aborted: %s", url, describe(error))
             return True
 
     async def _forbids(self, request: Request) -> bool:
@@ -119,7 +120,6 @@ class BrowserGate:
 
     def _spider_closed(self) -> None:
         _open.discard(self)
-        self._failed.close()
 
     def _started(self, request: Request) -> None:
         if request.meta.get("playwright") and is_exempt(request):

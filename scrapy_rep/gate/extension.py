@@ -15,7 +15,6 @@ from scrapy import Request, signals
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
-from scrapy_rep.policy.exception_report import ExceptionReport
 from scrapy_rep.policy.modes import ASKING, Mode
 from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
 from scrapy_rep.policy.requests import is_exempt
@@ -30,7 +29,6 @@ from scrapy_rep.signals import sitemaps_found
 
 from .account import Account
 from .ai_signals import AiSignals
-from .report import Report
 from .sitemap_lines import sitemaps_of
 
 if TYPE_CHECKING:
@@ -52,8 +50,7 @@ class RepExtension:
         """Raises `InvalidSettingError`, and whatever the parser back-end raises if it cannot be used."""
         self._crawl = crawl = Crawl.of(crawler)
         self.settings, self.targets, self.product_tokens = crawl.settings, crawl.targets, crawl.product_tokens
-        self._exceptions = ExceptionReport(crawler)
-        self.policy = Policy.from_crawler(crawler, self._exceptions)
+        self.policy = Policy.from_crawler(crawler)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
         redis = RedisConnection(crawler) if self.settings.redis_url else None
@@ -64,8 +61,7 @@ class RepExtension:
         self.registry.loaded.append(self._loaded)
         crawl.add(self.registry)
         self.ai = AiSignals.of(self.settings)
-        self.account = Account(crawler, self.policy, self._exceptions, self.ai)
-        self.report = Report(crawler, self.policy)
+        self.account = Account(crawler, self.policy, self.ai)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -151,12 +147,10 @@ class RepExtension:
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
-        self.report.decided(request, robots.entry.origin, decision)
         self.account.decided(request, robots, decision, self.agent(robots, request))
 
     def record_unasked(self, request: Request) -> None:
         """Record that *request* passes without asking robots.txt."""
-        self.report.not_forbidden(request)
         self.account.not_asked(request)
 
     def agent(self, robots: Robots, request: Request) -> str:
@@ -210,15 +204,11 @@ class RepExtension:
     ) -> None:
         """Report that *robots* replaces *known*, and send the signals."""
         origin = robots.entry.origin
-        if self.policy.has_exceptions and self.policy.mode(f"{origin}/") is not Mode.OFF:
-            self._exceptions.met(origin)
-        self.report.refreshed(result, robots, known)
-        if self.account.audit is not None:
-            self.account.audit.robots(robots)
+        self.account.loaded(robots, result, known)
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send(getattr(signals, "robots_parsed", None), robotparser=robots.parser, request=cause)
             sitemaps = sitemaps_of(robots)
-            self.report.sitemaps(origin, sitemaps)
+            self.account.sitemaps(origin, sitemaps)
             if sitemaps.urls:
                 await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 
@@ -228,8 +218,7 @@ class RepExtension:
             await self._crawl.crawler.signals.send_catch_log_async(signal=signal, **arguments)
 
     def _spider_closed(self) -> None:
-        self.report.close()
-        self._exceptions.close(self.policy.exceptions)
+        self.account.close()
         self._store.close()
         self._crawl.stats.set_value("rep/memory/evicted_count", self.registry.origins.evicted)
 

@@ -5,17 +5,17 @@ Redirects that Scrapy follows become requests, which the gate judges one by one.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from scrapy import Request, signals
+from scrapy import Request
 
 from scrapy_rep.exceptions import ForbiddenByRobots
 from scrapy_rep.policy.requests import is_exempt
 from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.robots.request import is_robots_txt
-from scrapy_rep.runtime.log import OriginLog
+from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.log import Line
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from scrapy_rep.gate.extension import RepExtension
     from scrapy_rep.policy.policy import Decision
     from scrapy_rep.robots.robots import Robots
-
-logger = logging.getLogger(__name__)
 
 FLAG: Final = "robots:forbidden-url"
 """The flag of a response whose final URL robots.txt forbids."""
@@ -43,9 +41,7 @@ class FinalUrl:
         self._browser = browser
         self._targets = extension.targets
         self._drops = extension.settings.forbidden_response == "drop"
-        what = "dropped" if self._drops else "kept"
-        self._log = OriginLog(logger, logging.WARNING, f"%d more responses from forbidden URLs were {what}")
-        crawler.signals.connect(self._log.close, signal=signals.spider_closed)
+        self._log = Crawl.of(crawler).log
 
     def request_for(self, request: Request, response: Response) -> Request | None:
         """A request for the final URL of *response*; None if there is nothing to judge.
@@ -92,6 +88,7 @@ class FinalUrl:
 
     def _report(self, request: Request, robots: Robots, decision: Decision, final: Request) -> None:
         self._log.add(
+            Line.DROPPED if decision.is_forbidden else Line.KEPT,
             "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
             self._targets.name(request), self._targets.url(final), robots.entry.origin,
             decision.why, "dropped" if decision.is_forbidden else "kept",

@@ -121,7 +121,7 @@ class RepMiddleware:
         is_start = _IS_START in meta
         if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
             self._passed.add(is_start)
-            self._extension.report.passed(request)
+            self._extension.account.passed(request)
         meta[META_KEY] = stamp.copy()
         return True
 
@@ -178,7 +178,7 @@ class RepMiddleware:
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
-        self._extension.report.not_forbidden(request)
+        self._extension.account.answered_from_memory(request)
         request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)

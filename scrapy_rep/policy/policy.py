@@ -20,9 +20,6 @@ from scrapy_rep.settings import RepSettings, logging_invalid_settings
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.policy.exception_report import ExceptionReport
-
-
 logger = logging.getLogger(__name__)
 
 
@@ -126,45 +123,31 @@ class Decision(NamedTuple):
 class Policy:
     """The modes and exceptions of one crawl."""
 
-    def __init__(
-        self,
-        modes: Modes,
-        exceptions: ExceptionIndex,
-        default: Mode = Mode.OBEY,
-        lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None,
-    ) -> None:
-        """*lapsed* is called with an exception that does not apply because another rule decides now."""
+    def __init__(self, modes: Modes, exceptions: ExceptionIndex, default: Mode = Mode.OBEY) -> None:
         self.modes = modes
         self.exceptions = exceptions
         self.default = default
         self.has_modes, self.has_exceptions = bool(modes), bool(exceptions)
-        self._lapsed = lapsed
+        self.lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None
+        """Called with an exception that does not apply because another rule decides now."""
 
     @classmethod
-    def from_settings(
-        cls,
-        settings: RepSettings,
-        default: Mode,
-        expired: Callable[[PolicyException], None] = lambda _: None,
-        lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None,
-    ) -> Policy:
+    def from_settings(cls, settings: RepSettings, default: Mode) -> Policy:
         """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``. Raises `InvalidSettingError`.
 
-        *default* is the mode of other sites; *expired* is that of `ExceptionIndex`, *lapsed* that of this class.
+        *default* is the mode of other sites.
         """
         with _naming("REP_MODES"):
             modes = Modes(settings.modes)
-        return cls(modes, ExceptionIndex(exceptions_of(settings), expired), default, lapsed)
+        return cls(modes, ExceptionIndex(exceptions_of(settings)), default)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, report: ExceptionReport) -> Policy:
-        """Read the settings of *crawler*; tell *report* of exceptions. Logs and raises `InvalidSettingError`."""
+    def from_crawler(cls, crawler: Crawler) -> Policy:
+        """Read the settings of *crawler*. Logs and raises `InvalidSettingError`."""
         settings = Crawl.of(crawler).settings
         default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
         with logging_invalid_settings(logger):
-            policy = cls.from_settings(settings, default, report.expired, report.lapsed)
-        report.opened(policy.exceptions)
-        return policy
+            return cls.from_settings(settings, default)
 
     def mode(self, url: str) -> Mode:
         """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
@@ -197,7 +180,7 @@ class Policy:
         if exception is None and verdict.reason is Reason.RULE:
             lapsed = self.exceptions.find_lapsed(url, Reason.RULE, now)
             if lapsed is not None:
-                self._lapsed(lapsed, verdict)
+                self.lapsed(lapsed, verdict)
         return exception
 
     def delay_exceptions(self, url: str) -> Mapping[Reason, PolicyException]:

@@ -21,6 +21,11 @@ def shown(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def abridged(text: str, longest: int) -> str:
+    """*text*, or its first *longest* characters."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
 def number_of(number: int, one: str, many: str) -> str:
     """*number* with its noun, *one* or *many*."""
     return f"{number:,} {one if number == 1 else many}"

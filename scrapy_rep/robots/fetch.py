@@ -21,14 +21,15 @@ from w3lib.url import safe_url_string
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin, access
+from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.html import is_html, without_viewer
 from scrapy_rep.protocol.robotstxt import cut
 from scrapy_rep.robots.body_limit import BodyLimit, Received
-from scrapy_rep.robots.fetch_log import FetchLog
+from scrapy_rep.robots.closing_log import ClosingLog
 from scrapy_rep.robots.request import robots_request
 from scrapy_rep.runtime.event_loop import pause
-from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.log import Line, describe
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -108,7 +109,8 @@ class Fetcher:
         self.downloads = 0
         """Number of robots.txt requests in flight."""
         self._limit = BodyLimit(crawl.crawler, self._settings.max_size)
-        self._log = FetchLog(crawl.crawler, waiting)
+        self._waiting = waiting
+        self._closing_log = ClosingLog(crawl)
 
     async def fetch(
         self,
@@ -136,10 +138,17 @@ class Fetcher:
             if due >= until or self._crawl.engine.is_closing:
                 break
             if attempts == 1:
-                self._log.failed(origin, describe(result.error), max(due - clock.monotonic(), 0.0))
+                self._log_retry(origin, result, due)
             if not await pause(self._crawl.engine, due - clock.monotonic()) or clock.monotonic() >= until:
                 break
         return result if attempts == 1 else replace(result, attempts=attempts)
+
+    def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:
+        self._crawl.log.add(
+            Line.RETRIED, "robots.txt of %s: the first attempt failed (%s); the next one starts in %.1f s; %s",
+            origin, describe(failed.error), max(due - clock.monotonic(), 0.0),
+            number_of(self._waiting(origin), "request waits", "requests wait"),
+        )  # fmt: skip
 
     def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
         """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
@@ -179,7 +188,7 @@ class Fetcher:
         self._crawl.stats.inc_value("rep/request_count")
         self.downloads += 1
         try:
-            with self._limit.on(request) as received, self._log.awaiting(task.origin, timeout):
+            with self._limit.on(request) as received, self._closing_log.awaiting(task.origin, timeout):
                 response = await self._crawl.downloader.download_robots_txt(request)
                 is_direct = self._crawl.targets.of(request) is request.url
                 # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.

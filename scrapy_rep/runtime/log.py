@@ -1,15 +1,25 @@
 """What people read about origins: lines that come once for each, and failures in words.
 
-Of a kind of lines the first ten are logged, then one that counts the rest.
+Of each kind of lines the first ten are logged, then one that counts the rest.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from typing import Final
+from collections import Counter
+from enum import Enum
+from logging import INFO, WARNING
+from typing import TYPE_CHECKING, Final
+
+from scrapy import signals
 
 from scrapy_rep.protocol.display import shown
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 _SHOWN: Final = 10
 _PLURAL: Final = re.compile(r"(%d more \w+)s\b")
@@ -22,27 +32,43 @@ _SPEAKS_HTTP: Final = "the server does not answer with TLS ({}): try http:// ins
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
+class Line(Enum):
+    """A kind of line: its level, and the line that counts those of its kind which were not logged."""
+
+    READ = INFO, "%d more origins: robots.txt read or missing"
+    UNREACHABLE = WARNING, "robots.txt of %d more origins is unreachable"
+    UNPARSED = WARNING, "robots.txt of %d more origins cannot be parsed"
+    RETRIED = INFO, "The first attempt at robots.txt of %d more origins failed"
+    DELAY = INFO, "robots.txt of %d more origins asks for a delay"
+    LONG_DELAY = WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"
+    LAPSED = WARNING, "%d more exceptions do not apply: other rules decide"
+    EXPIRED = WARNING, "%d more exceptions have expired"
+    ENDING = INFO, "%d more exceptions expire soon"
+    KEPT = WARNING, "%d more responses from forbidden URLs were kept"
+    DROPPED = WARNING, "%d more responses from forbidden URLs were dropped"
+    ABORTED = WARNING, "%d more requests of the browser could not be judged"
+    REDIS_AWAY = WARNING, "Redis stopped answering %d more times"
+    REDIS_BACK = INFO, "Redis answered again %d more times"
+
+
 class OriginLog:
-    """One kind of log line about origins. *summary* counts the lines that were not logged."""
+    """The lines of one crawl; the sums are logged when the spider closes."""
 
-    def __init__(self, logger: logging.Logger, level: int, summary: str) -> None:
-        self._logger = logger
-        self._level = level
-        self._summary = summary
-        self._seen = 0
+    def __init__(self, crawler: Crawler) -> None:
+        self._seen: Counter[Line] = Counter()
+        crawler.signals.connect(self._close, signal=signals.spider_closed)
 
-    def add(self, message: str, *args: object) -> None:
+    def add(self, line: Line, message: str, *args: object) -> None:
         """Log *message*, or only count it once ten of its kind have been logged."""
-        self._seen += 1
-        if self._seen <= _SHOWN:
-            self._logger.log(self._level, message, *args)
+        self._seen[line] += 1
+        if self._seen[line] <= _SHOWN:
+            logger.log(line.value[0], message, *args)
 
-    def close(self) -> None:
-        """Log how many lines were counted and not logged."""
-        if self._seen > _SHOWN:
-            rest = self._seen - _SHOWN
-            summary = self._summary if rest > 1 else _PLURAL.sub(r"\1", self._summary)
-            self._logger.log(self._level, summary, rest)
+    def _close(self) -> None:
+        for line, seen in self._seen.items():
+            level, summary = line.value
+            if seen > _SHOWN:
+                logger.log(level, summary if seen > _SHOWN + 1 else _PLURAL.sub(r"\1", summary), seen - _SHOWN)
 
 
 def describe(error: Exception | None) -> str:

@@ -129,7 +129,7 @@ class LinkFilter:
         return not decision.is_forbidden
 
     def _drop(self, link: Request, decision: Decision, response: Response) -> None:
-        rule = self._extension.report.link_filtered(link, decision)
+        rule = self._extension.account.link_filtered(link, decision)
         self._crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(
             "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",

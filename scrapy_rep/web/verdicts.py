@@ -11,7 +11,7 @@ from scrapy_rep.directives.answers import answers
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.protocol import Access, Explainer, Origin, Reason, RobotsTxt, Rule, Verdict, parse
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.tools.crawlers import crawler_of
 
 from .question import Question
@@ -112,8 +112,7 @@ def verdict_of(question: Question, robotstxt: RobotsTxt, agent: str, url: str) -
 
 def rule_text(rule: Rule | None) -> str:
     """*rule* as it is written, or the start of a long one; empty for none."""
-    text = str(rule or "")
-    return text if len(text) <= _LONGEST_RULE else f"{text[:_LONGEST_RULE]}…"
+    return abridged(str(rule or ""), _LONGEST_RULE)
 
 
 class _Asker:

@@ -16,7 +16,6 @@ from tests.support.site import Site, robots
 DELAY = 0.2
 LEAST = DELAY - 0.001  # what rounding takes
 SLOW = robots(f"User-agent: *\nDisallow: /private\nCrawl-delay: {DELAY}\n")
-LINK = "scrapy_rep.robots.stores.redis_connection"
 MEMORY = {"REP_STORE": "memory"}
 
 
@@ -34,6 +33,11 @@ def results(crawls: list[Future[Crawl]]) -> list[Crawl]:
         assert not result.tracebacks
         assert not result.lines("ERROR")
     return found
+
+
+def of_redis(result: Crawl, level: str) -> list[str]:
+    """What a crawl says of its connection to Redis."""
+    return [line for line in result.lines(level, "scrapy_rep") if line.startswith("Redis at ")]
 
 
 def wait_until(enough: Callable[[], bool]) -> None:

@@ -64,8 +64,9 @@ def test_ours_what_cannot_be_judged_is_aborted(site: Site) -> None:
     site.answer("/robots.txt", reset(), site.origins[1])
     result = loading(site, f"{site.origins[1]}/a.png", "http://[broken/a.png")
     assert len(aborted(result)) == 2
-    (warning,) = result.lines("WARNING", "scrapy_rep.gate.browser")
-    assert warning.startswith("The browser's request for http://[broken/a.png is aborted: Invalid")
+    assert result.lines("WARNING", "scrapy_rep")[-1].startswith(
+        "The browser's request for http://[broken/a.png is aborted: Invalid"
+    )
 
 
 def test_ours_modes_and_exceptions_apply(site: Site) -> None:

@@ -14,7 +14,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, robots
 from tests.support.tls_proxy import TlsProxy
 
-from .fleet import LEAST, LINK, MEMORY, SLOW, gaps, pages_of, results, starts_of, wait_until, workers
+from .fleet import LEAST, MEMORY, SLOW, gaps, of_redis, pages_of, results, starts_of, wait_until, workers
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_redis_that_is_killed_and_started_again_ends_nothing_and_breaks_no_delay
         assert len(result.pages) == 16
         assert result.stats["rep/redis/away_count"] == 1
         assert result.stats["rep/rate_limiter/local_permit_count"] >= 2
-        (warning,), (info,) = result.lines("WARNING", LINK), result.lines("INFO", LINK)
+        (warning,), (info,) = of_redis(result, "WARNING"), of_redis(result, "INFO")
         assert "multiplies every crawl delay by 2 (REP_WORKERS)" in warning
         assert "answers again after" in info
 
@@ -92,7 +92,7 @@ def test_without_redis_from_the_start_the_crawl_goes_on_alone() -> None:
         assert site.count("/robots.txt") == 1
     assert min(gaps(result.starts)) >= 2 * LEAST
     assert (len(result.pages), len(result.failures)) == (4, 1)
-    assert len(result.lines("WARNING", LINK)) == 1
+    assert len(of_redis(result, "WARNING")) == 1
     assert result.stats["rep/redis/away_seconds"] > 0
 
 
@@ -107,7 +107,7 @@ def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
     assert min(gaps(result.starts)) >= LEAST
     assert len(result.pages) == 9
     assert result.stats["rep/rate_limiter/local_permit_count"] > 2
-    assert len(result.lines("INFO", LINK)) == 1
+    assert len(of_redis(result, "INFO")) == 1
 
 
 @on_each_loop
@@ -153,14 +153,14 @@ def test_tls_and_a_password_come_from_the_url_and_the_password_is_told_nobody(op
         kept = server.client(password="s3cr3t").keys("rep:entry:*")  # noqa: S106
     assert (result.reason, len(kept)) == (reason, int(reason == "finished"))
     assert "s3cr3t" not in f"{result.log}{result.stderr}{result.stats}{result.failures}"
-    assert ("certificate verify failed" in str(result.lines("WARNING", LINK))) == (reason != "finished")
+    assert ("certificate verify failed" in str(of_redis(result, "WARNING"))) == (reason != "finished")
 
 
 def test_a_wrong_password_is_told_without_it(server: RedisServer) -> None:
     with Site() as site:
         url = server.url.replace("//", "//crawler:s3cr3t@")
         result = crawl(f"{site.origin}/", settings={"REP_REDIS_URL": url, **MEMORY})
-    (warning,) = result.lines("WARNING", LINK)
+    (warning,) = of_redis(result, "WARNING")
     assert "invalid username-password" in warning
     assert len(result.pages) == 1
     assert "s3cr3t" not in f"{result.log}{result.stderr}{result.stats}"

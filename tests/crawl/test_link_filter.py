@@ -76,7 +76,7 @@ def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
     assert (
         f"3 links were not followed because robots.txt forbids them, most by"
         f" {site.origin} (line 2, Disallow: /private) 2, {site.origin} (line 3, Disallow: /cart) 1"
-    ) in result.lines("INFO", "scrapy_rep.gate.report")
+    ) in result.lines("INFO", "scrapy_rep")
     line = f"Link not followed, forbidden by robots.txt: <GET {site.origin}/cart> (line 3, Disallow: /cart)"
     assert line in result.lines("DEBUG", FILTER)
     told = f"{site.origin}/cart|Disallow: /cart|{site.origin}/start"

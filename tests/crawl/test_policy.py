@@ -18,7 +18,10 @@ from tests.support.site import Answer, Arrival, Site, redirect, reset, robots
 CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseNeverReceived"
 RULES = "User-agent: *\nDisallow: /api/\nDisallow: /private\n"
 HOUR = datetime.now(timezone.utc).hour
-REPORT = "scrapy_rep.policy.exception_report"
+
+
+def of_exceptions(result: Crawl, level: str) -> list[str]:
+    return [line for line in result.lines(level, "scrapy_rep") if "xception" in line]
 
 
 def verdicts(result: Crawl) -> dict[str, Any]:
@@ -163,14 +166,14 @@ def test_ours_an_exception_for(site: Site, excepting: Crawl, situation: str) -> 
 
 
 def test_ours_lapsed_expired_ending_and_unused_exceptions_are_said(excepting: Crawl) -> None:
-    expired, lapsed = sorted(excepting.lines("WARNING", REPORT), key=lambda line: "lapsed" in line)
+    expired, lapsed = sorted(of_exceptions(excepting, "WARNING"), key=lambda line: "lapsed" in line)
     assert "gone) has expired: robots.txt applies" in expired
     assert "does not apply: it is for Disallow: /api/, and line 2, Disallow: /api/stores decides now" in lapsed
     assert (excepting.stats["rep/exception/lapsed_count"], excepting.stats["rep/exception/expired_count"]) == (
         1,
         1,
     )
-    ending, unused = (line for line in excepting.lines("INFO", REPORT) if "sent by" not in line)
+    ending, unused = (line for line in of_exceptions(excepting, "INFO") if "sent by" not in line)
     assert ending.endswith("soon) ends in 13 days")
     assert unused.startswith("Exceptions that no request needed: ")
     assert [word in unused for word in ("later", "soon", "gone")] == [True, False, False]
@@ -185,7 +188,7 @@ def test_ours_an_exception_that_has_expired_or_is_not_needed_lets_nothing_pass()
         ]
         result = crawl(f"{site.origin}/private", settings={"REP_EXCEPTIONS": exceptions})
     assert [failure.reason for failure in result.failures] == ["rule"]
-    assert "soon" in result.lines("INFO", REPORT)[-1], "an exception that ends may be unused as well"
+    assert "soon" in of_exceptions(result, "INFO")[-1], "an exception that ends may be unused as well"
 
 
 def test_ours_a_request_that_waits_in_the_gate_while_its_exception_expires_is_not_sent() -> None:
@@ -253,7 +256,7 @@ def test_ours_an_unreachable_origin_can_end_in_an_error_that_scrapy_retries(
     assert not cause or (failure.cause and failure.cause[0] == cause)
     assert (result.stats["retry/count"], result.stats["retry/max_reached"]) == (2, 1)
     assert result.stats["rep/unreachable_error_count"] == 3
-    assert "3 not sent because unreachable" in result.lines("INFO", "scrapy_rep.gate.report")[-1]
+    assert "3 not sent because unreachable" in result.lines("INFO", "scrapy_rep")[-1]
 
 
 @on_each_loop
@@ -306,7 +309,7 @@ def noticed(*requests: str, site: Site, **settings: Any) -> list[str]:
         for path, until in (("gone", day(-1)), ("soon", day(3)), ("unused", day(90)))
     ]
     result = crawl(*requests, settings={"REP_EXCEPTIONS": exceptions, **settings})
-    return [line.message for line in result.log if line.name == "scrapy_rep.policy.exception_report"]
+    return of_exceptions(result, "INFO") + of_exceptions(result, "WARNING")
 
 
 def test_ours_a_crawl_speaks_of_the_exceptions_of_the_sites_that_it_met_alone() -> None:

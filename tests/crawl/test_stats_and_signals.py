@@ -88,7 +88,7 @@ def test_a_callback_can_await_the_robots_txt_of_a_url_with_obeying_off() -> None
 
 def test_the_sum_at_the_end_counts_one_in_the_singular_and_a_missing_robots_txt_says_what_it_means() -> None:
     _, result = visit(None, "/page")
-    told = result.lines("INFO", "scrapy_rep.gate.report")
+    told = result.lines("INFO", "scrapy_rep")
     assert told[-1].startswith("robots.txt: 1 origin; 1 fetched, ")
     meaning = "unavailable, so everything is allowed (HTTP status 404, 0 octets, 0 redirects)"
     assert any(meaning in line for line in told)
@@ -115,7 +115,7 @@ def test_the_sum_at_the_end_names_a_rule_of_many_origins_once() -> None:
             )
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private/2\n"), other)
         result = crawl(*(f"{origin}/private/{number}" for origin in site.origins for number in range(3)))
-    (line,) = (line for line in result.lines("INFO", "scrapy_rep.gate.report") if " forbidden" in line)
+    (line,) = (line for line in result.lines("INFO", "scrapy_rep") if " forbidden" in line)
     assert line.endswith(
         "; 13 requests forbidden on 5 origins; most by Disallow: /private (12),"
         f" {other} (line 2, Disallow: /private/2) 1"
@@ -127,7 +127,7 @@ def test_the_sum_at_the_end_is_short_however_long_and_many_the_rules_are() -> No
         rules = [f"/{number}{'x' * 1_000}" for number in range(20)]
         site.answer("/robots.txt", robots("User-agent: *\n" + "".join(f"Disallow: {rule}\n" for rule in rules)))
         result = crawl(*(site.origin + rule for rule in rules))
-    (line,) = (line for line in result.lines("INFO", "scrapy_rep.gate.report") if " forbidden" in line)
+    (line,) = (line for line in result.lines("INFO", "scrapy_rep") if " forbidden" in line)
     assert "20 requests forbidden, most by " in line
     assert len(line) < 1_000
 
@@ -136,7 +136,7 @@ def test_the_sum_at_the_end_is_short_however_long_and_many_the_rules_are() -> No
 def test_a_trial_on_loopback_hosts_says_first_that_it_shares_nothing(settings: dict[str, str], lines: int) -> None:
     with Site(ports=2) as site:
         result = crawl(*site.origins, settings=settings)
-    told = result.lines("INFO", "scrapy_rep.gate.report")
+    told = result.lines("INFO", "scrapy_rep")
     notes = [line for line in told if line.startswith("Loopback sites are for trials")]
     assert notes == told[:1] * lines
     assert all("unless REP_STORE_PATH or REP_REDIS_URL is set" in note for note in notes)

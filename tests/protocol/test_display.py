@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_rep.protocol import Rule
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import abridged, shown
 
 RUDE = "\x1b[2J\x07\x9b31m\u202e\u2066\u2028\u2029\x85\r\n\0\u200b\ufeff"
 
@@ -25,3 +25,7 @@ def test_ours_a_rule_is_shown_so() -> None:
     assert str(rule).isprintable()
     assert str(rule) == f"Disallow: /{shown(RUDE)}☃\\xff"
     assert repr(rule) == f"<Rule line=1 {rule}>"
+
+
+def test_ours_a_long_text_ends_in_an_ellipsis() -> None:
+    assert [abridged("/path", longest) for longest in (5, 4)] == ["/path", "/pat…"]

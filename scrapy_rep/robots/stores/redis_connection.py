@@ -7,7 +7,6 @@ no message.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -20,8 +19,7 @@ from scrapy_rep.exceptions import InvalidSettingError, RedisRequiredError
 from scrapy_rep.protocol.freshness import Backoff
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_thread
-from scrapy_rep.runtime.log import OriginLog, describe
-from scrapy_rep.runtime.scrapy_internals import Engine
+from scrapy_rep.runtime.log import Line, describe
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Script = Callable[[Sequence[str], Sequence[Any]], Any]
 """A Lua script that Redis runs: called with its keys and arguments; blocks."""
-
-logger = logging.getLogger(__name__)
 
 CLOSE_REASON: Final = "rep_redis_unavailable"
 """The finish reason of a spider that was closed because of ``REP_REDIS_REQUIRED``."""
@@ -108,8 +104,7 @@ class RedisConnection:
         self._is_probing = False
         self._settled_at = 0.0
         self._is_closed = False
-        self._lost = OriginLog(logger, logging.WARNING, "Redis stopped answering %d more times")
-        self._back = OriginLog(logger, logging.INFO, "Redis answered again %d more times")
+        self._log = Crawl.of(crawler).log
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -164,9 +159,9 @@ class RedisConnection:
         self._next_probe = clock.monotonic() + _PROBES.distance(1)
         self._crawler.stats.inc_value("rep/redis/away_count")
         why = error_text(self._client, error)
-        self._lost.add("Redis at %s does not answer (%s): %s", self, why, self._consequence())
+        self._log.add(Line.REDIS_AWAY, "Redis at %s does not answer (%s): %s", self, why, self._consequence())
         if self._settings.redis_required:
-            Engine(self._crawler).close_spider(CLOSE_REASON)
+            Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
 
     def _consequence(self) -> str:
         if self._settings.redis_required:
@@ -193,7 +188,7 @@ class RedisConnection:
             self._settled_at = clock.monotonic() + _PROBES.most + self._settings.redis_timeout
             away = clock.monotonic() - self._away_since
             self._away_seconds += away
-            self._back.add("Redis at %s answers again after %.1f s.", self, away)
+            self._log.add(Line.REDIS_BACK, "Redis at %s answers again after %.1f s.", self, away)
         finally:
             self._is_probing = False
 
@@ -206,8 +201,6 @@ class RedisConnection:
             await self._call(self._write_probe)
 
     def _spider_closed(self) -> None:
-        self._lost.close()
-        self._back.close()
         if self._failures:
             self._away_seconds += clock.monotonic() - self._away_since
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))

@@ -82,11 +82,8 @@ class CrawlPolicy:
         is_off = settings.getpriority("ROBOTSTXT_OBEY") and not settings.getbool("ROBOTSTXT_OBEY")
         self._lapsed: list[PolicyException] = []
         self._settings = RepSettings.from_settings(settings)
-        self._policy = Policy.from_settings(
-            self._settings,
-            Mode.OFF if is_off else Mode.OBEY,
-            lapsed=lambda exception, _: self._lapsed.append(exception),
-        )
+        self._policy = Policy.from_settings(self._settings, Mode.OFF if is_off else Mode.OBEY)
+        self._policy.lapsed = lambda exception, _: self._lapsed.append(exception)
 
     def apply(self, url: str, verdict: Verdict) -> Applied:
         """What applies to *url*, about which robots.txt says *verdict*."""

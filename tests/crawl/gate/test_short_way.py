@@ -103,7 +103,10 @@ def test_ours_what_obeys_nothing_asks_nothing_and_stamps_nothing() -> None:
 
 def test_ours_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Path) -> None:
     settings = {"ROBOTSTXT_OBEY": False, "REP_AUDIT": str(tmp_path / "audit.jsonl")}
-    assert not passes(extension_of(crawler_at_rest(settings)), Request(f"{SITE}/"))
+    extension = extension_of(crawler_at_rest(settings))
+    assert not passes(extension, Request(f"{SITE}/"))
+    assert extension.account.audit is not None
+    extension.account.audit.log.close()
 
 
 @pytest.mark.parametrize("key", ["dont_obey_robotstxt", "rep_fetch", "download_slot", "rep"])
