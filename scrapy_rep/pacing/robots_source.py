@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.pacing.rate_limiter import RateLimiter
+    from scrapy_rep.pacing.limiter import RateLimiter
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.product_tokens import ProductTokens
 

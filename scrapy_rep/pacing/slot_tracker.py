@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.pacing.permits import Permits
+    from scrapy_rep.pacing.limiter import Permits
 
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.clock import clock
-from scrapy_rep.pacing.rate_limiter import (
+from scrapy_rep.pacing.limiter import (
     FORGET,
     GRACE,
     LEAD,
     LONGEST_HOLD,
     LONGEST_WAIT,
     Answer,
-    Permit,
+    Question,
+    RateLimiter,
     RateLimiterAwayError,
-    RoundTrips,
     microseconds,
 )
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError
@@ -27,8 +25,7 @@ if TYPE_CHECKING:
 #
 # KEYS: a hash with the last start (last), the permit that is out (holder, number, due, lapse: when it expires) and
 # the time at which each worker is expected to ask again; a sorted set, the queue of workers by time of arrival.
-# ARGV: worker; delay; time since it last started a request, or -1; the permit that expired unused, or -1; 1 if it
-# wants another permit after this one; time for which a permit is held for it.
+# ARGV: a `Question`.
 #
 # A worker that asks has no permit any more: it expired, or its grant got lost, or `since` tells when it was
 # used. A worker that did not report may have started a request until its permit expired. When Redis has lost
@@ -38,6 +35,8 @@ local LEAD, LONGEST, GRACE, FORGET, HOLD = {LEAD}, {LONGEST_WAIT}, {GRACE}, {FOR
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local me, delay, since, missed = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local more, hold = ARGV[5] == '1', tonumber(ARGV[6])
+local function text(number) return string.format('%.0f', number) end
 
 local kept = redis.call('HMGET', KEYS[1], 'last', 'holder', 'number', 'due', 'lapse')
 local last, holder, number = tonumber(kept[1] or nil), kept[2], tonumber(kept[3] or nil)
@@ -53,10 +52,6 @@ elseif holder and (lapse < now or lapse > now + LEAD + HOLD) then
 end
 if since >= 0 and knows then last = math.max(last or 0, now - since) end
 if since >= 0 and not knows and since < delay + FORGET then last = now end
-
-local function queue_up(at)
-  if not redis.call('ZSCORE', KEYS[2], me) then redis.call('ZADD', KEYS[2], at, me) end
-end
 
 -- How many workers come before me, and when the first of them is passed over.
 local function ahead()
@@ -78,50 +73,43 @@ local function ahead()
   return count, passed_over
 end
 
--- When I should ask again: shortly before my permit, which follows a start at `before`.
-local function expect(before, count, passed_over, soonest)
-  local wait = before + delay * (count + 1) - LEAD / 2 - now
+if missed >= 0 then redis.call('ZADD', KEYS[2], missed, me) else redis.call('ZADD', KEYS[2], 'NX', now, me) end
+local count, passed_over = ahead()
+local start = last and math.max(last + delay, now) or now
+local before, soonest = last or now, 1000
+local granted = not holder and (late or count == 0) and start - now <= LEAD
+if granted then
+  holder, number, due, lapse, before = me, now, start, start + hold, start
+  redis.call('HSET', KEYS[1], 'holder', me, 'number', text(number), 'due', text(due), 'lapse', text(lapse))
+  if more then
+    redis.call('ZADD', KEYS[2], now, me)
+    count, passed_over = ahead()
+  else
+    redis.call('ZREM', KEYS[2], me)
+    redis.call('HDEL', KEYS[1], me)
+  end
+elseif holder then
+  before, soonest = due, LEAD / 2
+else
+  redis.call('HDEL', KEYS[1], 'holder', 'number', 'due', 'lapse')
+end
+
+local wait = 0 -- until I should ask again: shortly before my next permit
+if more or not granted then
+  wait = before + delay * (count + 1) - LEAD / 2 - now
   if passed_over then wait = math.max(wait, math.min(passed_over - now, LEAD / 2)) end
   wait = math.floor(math.min(math.max(wait, soonest), LONGEST))
-  redis.call('HSET', KEYS[1], me, string.format('%.0f', now + wait + GRACE))
-  return wait
+  redis.call('HSET', KEYS[1], me, text(now + wait + GRACE))
 end
-
-if missed >= 0 then redis.call('ZADD', KEYS[2], missed, me) else queue_up(now) end
-local count, passed_over = ahead()
-local granted, wait = 0, 0
-local start = last and math.max(last + delay, now) or now
-if holder then
-  wait = expect(due, count, passed_over, LEAD / 2)
-elseif (late or count == 0) and start - now <= LEAD then
-  granted, holder, number, due = 1, me, now, start
-  lapse = due + tonumber(ARGV[6])
-  redis.call('ZREM', KEYS[2], me)
-  redis.call('HDEL', KEYS[1], me)
-  if ARGV[5] == '1' then
-    queue_up(now)
-    local others, first = ahead()
-    wait = expect(due, others, first, 1000)
-  end
-else
-  wait = expect(last or now, count, passed_over, 1000)
-end
-
-if last then redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last)) end
-if not holder then
-  redis.call('HDEL', KEYS[1], 'holder', 'number', 'due', 'lapse')
-elseif granted == 1 then
-  redis.call('HSET', KEYS[1], 'holder', me, 'number', string.format('%.0f', number),
-    'due', string.format('%.0f', due), 'lapse', string.format('%.0f', lapse))
-end
+if last then redis.call('HSET', KEYS[1], 'last', text(last)) end
 local life = math.ceil((LONGEST + HOLD + delay + FORGET) / 1000)
 redis.call('PEXPIRE', KEYS[1], life)
 redis.call('PEXPIRE', KEYS[2], life)
-if granted == 0 then return {{0, wait, 0, 0, 0}} end
-return {{1, wait, string.format('%.0f', number), math.ceil(due - now), math.floor(lapse - now)}}
+if not granted then return {{0, wait, 0, 0, 0}} end
+return {{1, wait, text(number), math.ceil(due - now), math.floor(lapse - now)}}
 """
 
-# KEYS: the hash. ARGV: worker; number of its permit; time since it was used, or -1 if it was not.
+# KEYS: as above. ARGV: worker; number of its permit; time since it was used, or -1 if it was not.
 _CLOSE: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -136,7 +124,7 @@ if out[1] ~= ARGV[1] or out[2] ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], 'holder', 'number', 'due', 'lapse')
 """
 
-# KEYS: the hash. ARGV: time to remember it for.
+# KEYS: as above. ARGV: time to remember it for.
 _RESTART: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -147,7 +135,7 @@ return 1
 """
 
 
-class RedisRateLimiter:
+class RedisRateLimiter(RateLimiter):
     """A `RateLimiter` for one worker of a fleet.
 
     With ``REP_REDIS_REQUIRED``, calls raise `RedisRequiredError` instead of `RateLimiterAwayError`.
@@ -155,9 +143,8 @@ class RedisRateLimiter:
 
     def __init__(self, connection: RedisConnection, worker: str) -> None:
         """*worker* is a name that no other worker has."""
+        super().__init__(worker)
         self._connection = connection
-        self._worker = worker
-        self._round_trips = RoundTrips()
         self._acquire, self._close, self._restart = map(connection.script, (_ACQUIRE, _CLOSE, _RESTART))
 
     @property
@@ -165,44 +152,23 @@ class RedisRateLimiter:
         """Whether other workers may still go by their own clocks."""
         return self._connection.is_settling
 
-    async def acquire(
-        self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
-    ) -> Permit:
-        """As `RateLimiter.acquire`."""
-        asked_at = clock.monotonic()
-        answer = await self._run(
-            self._acquire,
-            [_hash(key), f"queue:{key}"],
-            self._worker,
-            microseconds(delay),
-            -1 if since is None else microseconds(since),
-            -1 if missed is None else missed,
-            int(more),
-            self._round_trips.hold,
-        )
-        return self._round_trips.permit(asked_at, Answer(*map(int, answer)))
+    async def _answer(self, key: str, question: Question) -> Answer:
+        return Answer(*map(int, await self._run(self._acquire, key, *question)))
 
-    async def report_start(self, key: str, number: int, ago: float) -> None:
-        """As `RateLimiter.report_start`."""
-        await self._run(self._close, [_hash(key)], self._worker, number, microseconds(ago))
-
-    async def release(self, key: str, number: int) -> None:
-        """As `RateLimiter.release`."""
-        await self._run(self._close, [_hash(key)], self._worker, number, -1)
+    async def close(self, key: str, number: int, ago: float | None) -> None:
+        """As `RateLimiter.close`."""
+        await self._run(self._close, key, self._worker, number, microseconds(ago))
 
     async def restart_delay(self, key: str, memory: float) -> None:
         """As `RateLimiter.restart_delay`."""
-        await self._run(self._restart, [_hash(key)], microseconds(memory))
+        await self._run(self._restart, key, microseconds(memory))
 
-    async def _run(self, script: Script, keys: Sequence[str], *arguments: Any) -> Any:
+    async def _run(self, script: Script, key: str, *arguments: Any) -> Any:
+        stored = [f"turns:{key}", f"queue:{key}"]  # other names would split a fleet while it is upgraded
         try:
-            return await self._connection.run(script, keys, arguments)
+            return await self._connection.run(script, stored, arguments)
         except RedisAwayError as error:
             raise RateLimiterAwayError(str(error)) from error
 
     def __repr__(self) -> str:
         return f"<RedisRateLimiter {self._connection!r}>"
-
-
-def _hash(key: str) -> str:
-    return f"turns:{key}"  # a stored name: another one would split a fleet while it is upgraded

@@ -1,4 +1,10 @@
-"""The permits of this crawl for download slots whose delay it shares with other processes.
+"""When a request may start in a download slot whose delay several processes share.
+
+The right to start one request is a permit. Processes queue for a download slot, each at most once, and are
+served in the order in which they came. At most one permit per download slot is out at a time: until its holder
+reports the start, returns it, or lets it expire. The delay counts from the start that was reported. So two
+starts are never closer than the delay, however late a permit or a report arrives. A process that is killed
+costs the others one expired permit at most.
 
 A permit is acquired when a request could start at once; before that, other processes can use the time. The
 queue of hosts uses it, or a request from elsewhere that waits in `RateLimiterMiddleware`. While the limiter is
@@ -11,7 +17,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from math import inf
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -19,17 +26,146 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.rate_limiter import RateLimiter, RateLimiterAwayError
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK, sleep, start
 from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-_LEAD: Final = 0.02  # seconds before a request could start at which its permit is acquired
+LEAD: Final = 20_000
+"""A permit is granted at most this many microseconds before its start."""
+
+LONGEST_WAIT: Final = 5_000_000
+"""Microseconds after which a process asks again at the latest: the delay may have changed."""
+
+GRACE: Final = 100_000
+"""Microseconds that a process may ask late before others are served first."""
+
+FORGET: Final = 60_000_000
+"""Microseconds after which a process that did not ask as expected leaves the queue."""
+
+LONGEST_HOLD: Final = 5_000_000
+"""Microseconds after its start at which a permit expires at the latest."""
+
+_HOLD: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
+_LONGEST_DELAY: Final = 1e9  # seconds: more does not fit into the numbers of Lua and the time limits of Redis
+_DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
+_SOONEST: Final = 0.001  # seconds until the next question
 _FULL_CHECK: Final = 0.01  # seconds between two checks of a full download slot
 _AWAY_CHECK: Final = 0.5  # seconds between two checks whether the limiter is back
 _SPARE: Final = 60.0  # seconds that the limiter remembers a start beyond the longest delay
+
+
+class RateLimiterAwayError(Exception):
+    """The limiter cannot be reached: go by the process's own clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The answer of a limiter. Times are those of this process's monotonic clock, in seconds.
+
+    Start a request after ``starts_at`` and before ``expires_at``, then report it. When ``starts_at`` is infinite,
+    no permit was granted: ask again at ``ask_at``. When one was granted, ``ask_at`` is for the next permit.
+    ``number`` identifies a permit within its download slot; one by this crawl's own clock has none.
+    """
+
+    starts_at: float
+    ask_at: float
+    number: int | None
+    expires_at: float
+
+
+class Question(NamedTuple):
+    """What a process asks about a download slot; times are in microseconds, and -1 stands for none."""
+
+    worker: str
+    delay: int
+    since: int
+    missed: int
+    more: int
+    hold: int
+
+
+class Answer(NamedTuple):
+    """What a limiter answers, in microseconds from the moment it does; otherwise as `Permit`."""
+
+    granted: int
+    ask_in: int
+    number: int
+    starts_in: int
+    expires_in: int
+
+
+class RateLimiter:
+    """Grants permits to one process of several that share download slots.
+
+    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself.
+    """
+
+    def __init__(self, worker: str) -> None:
+        """*worker* is a name that no other process has."""
+        self._worker = worker
+        self._round_trip = 0.0  # the longest one lately, in seconds
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether the limiter has just come back, so that others may still go by their own clocks."""
+        raise NotImplementedError
+
+    async def acquire(
+        self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
+    ) -> Permit:
+        """Acquire a permit for download slot *key*, whose starts are *delay* seconds apart.
+
+        *since* is the seconds since this process last started a request there, None before the first. *missed* is
+        the number of its last permit if that expired unused: this process is then served next. With *more* it
+        queues for the next permit at once.
+
+        A permit starts so long after now as the limiter says, and expires so long after the question. So neither
+        is too early or too late, whatever share of the round trip the way back took.
+        """
+        asked_at = clock.monotonic()
+        hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
+        question = Question(
+            self._worker,
+            microseconds(delay),
+            microseconds(since),
+            -1 if missed is None else missed,
+            int(more),
+            hold,
+        )
+        answer = await self._answer(key, question)
+        now = clock.monotonic()
+        self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
+        return Permit(
+            now + answer.starts_in / 1e6 if answer.granted else inf,
+            max(asked_at + answer.ask_in / 1e6, now + _SOONEST),  # too early is harmless
+            answer.number,
+            asked_at + answer.expires_in / 1e6,
+        )
+
+    async def _answer(self, key: str, question: Question) -> Answer:
+        """One atomic step: grant a permit, or say when to ask again."""
+        raise NotImplementedError
+
+    async def close(self, key: str, number: int, ago: float | None) -> None:
+        """Report that the request of permit *number* started *ago* seconds ago: the delay counts from then.
+
+        None returns the permit unused: it costs no delay.
+        """
+        raise NotImplementedError
+
+    async def restart_delay(self, key: str, memory: float) -> None:
+        """Count the next delay of *key* from now: robots.txt was requested there without a permit.
+
+        The limiter remembers that for *memory* seconds, which should exceed the longest delay.
+        """
+        raise NotImplementedError
+
+
+def microseconds(seconds: float | None) -> int:
+    """Whole microseconds, bounded to what limiters can store; -1 for None."""
+    return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +191,15 @@ class _ClosingError(Exception):
     """The crawl is closing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _HeldPermit:
-    """An unused permit, valid between two times (monotonic).
-
-    One by this crawl's own clock has no number and never expires.
-    """
-
-    number: int | None
-    starts_at: float
-    expires_at: float
-
-
 class SlotPermits:
     """The permits of download slot *key*: at most one is held, at most one question is under way."""
 
     def __init__(self, key: str, setup: LimiterSetup) -> None:
         self._key = key
         self._setup = setup
-        self._held: _HeldPermit | None = None
+        self._held: Permit | None = None
         self._missed: int | None = None  # the number of the last permit, if it expired unused
-        self._waiters: deque[Deferred[_HeldPermit | None]] = deque()
+        self._waiters: deque[Deferred[Permit]] = deque()
         self._queue_waits = False
         self._acquiring: Deferred[None] | None = None
         self._ask_at = 0.0
@@ -109,37 +233,38 @@ class SlotPermits:
         self._start(held)
         return True
 
-    def _start(self, held: _HeldPermit) -> None:
+    def _start(self, held: Permit) -> None:
         self.last_start = clock.monotonic()
         self._setup.downloader.cancel_delay_timer(self._key)
         if held.number is None:
             self._setup.stats.inc_value("rep/rate_limiter/local_permit_count")
         else:
             self._setup.stats.inc_value("rep/rate_limiter/permit_count")
-            start(self._report_start(held.number))
+            start(self._close(held.number, is_used=True))
 
     async def wait(self, *, first: bool) -> bool:
         """Wait for a permit and use it; *first* for requests of robots.txt, which other requests wait for.
 
         Return False, and soon, when the crawl is closing.
         """
-        waiter: Deferred[_HeldPermit | None] = Deferred()
+        waiter: Deferred[Permit] = Deferred()
         if first:
             self._waiters.appendleft(waiter)
         else:
             self._waiters.append(waiter)
         self._acquire_in_background()
-        held = await maybe_deferred_to_future(waiter)
-        if held is not None:
-            self._start(held)
-        return held is not None
+        try:
+            self._start(await maybe_deferred_to_future(waiter))
+        except _ClosingError:
+            return False
+        return True
 
     def release(self) -> None:
         """Give the held permit back: the queue has no request left for it."""
         self._queue_waits = False
         held, self._held = self._held, None
         if held is not None and held.number is not None:
-            start(self._release(held.number))
+            start(self._close(held.number, is_used=False))
 
     async def restart_delay(self) -> None:
         """Count the delay from now: the site has just answered a request for its robots.txt."""
@@ -164,13 +289,11 @@ class SlotPermits:
         error: Exception = RuntimeError("the wait for a permit was interrupted")
         try:
             while self._waiters or self._queue_waits:
-                await self._acquire()
+                held = await self._acquire()
                 if not self._waiters:
                     break
-                await self._sleep_until(self._held.starts_at if self._held else 0.0)
+                await self._sleep_until(held.starts_at)
                 self._hand_over()
-        except _ClosingError:
-            self._dismiss_waiters()
         except Exception as failure:  # noqa: BLE001  # the waiters handle it
             error, self._ask_at = failure, clock.monotonic() + _AWAY_CHECK
         finally:  # also when a forced stop of the process cancels this
@@ -182,41 +305,39 @@ class SlotPermits:
             if not self._setup.engine.is_closing:
                 self._setup.permit_changed(self._key)
 
-    async def _acquire(self) -> None:
+    async def _acquire(self) -> Permit:
         """Hold a permit; wait for it if necessary."""
         self._drop_expired()
         while self._held is None:
             if self._waiters:
                 await self._until_slot_could_start()
             await self._sleep_until(self._ask_at)
-            setup = self._setup
-            delay = setup.delay_of(self._key)
-            delay_alone = delay * setup.workers
             try:
-                permit = await setup.limiter.acquire(
-                    self._key,
-                    delay_alone if setup.limiter.is_settling else delay,
-                    since=self._since_last_start(),
-                    missed=self._missed,
-                    more=len(self._waiters) > 1 or self._queue_waits,
-                )
+                permit = await self._ask()
             except RateLimiterAwayError:
-                self._grant_locally(delay_alone)
-                continue
-            now = clock.monotonic()
-            self._ask_at = now + permit.retry_in
-            if permit.starts_in is not None:
-                self._missed = None
-                self._held = _HeldPermit(permit.number, now + permit.starts_in, now + permit.expires_in)
+                permit = self._ask_own_clock()
+            self._ask_at = permit.ask_at
+            if permit.starts_at < inf:
+                self._missed, self._held = None, permit
+        return self._held
 
-    def _grant_locally(self, delay: float) -> None:
-        """Hold a permit by this crawl's own clock, if *delay* has passed; otherwise ask the limiter again soon."""
+    async def _ask(self) -> Permit:
+        limiter, delay = self._setup.limiter, self._setup.delay_of(self._key)
+        return await limiter.acquire(
+            self._key,
+            delay * self._setup.workers if limiter.is_settling else delay,
+            since=self._since_last_start(),
+            missed=self._missed,
+            more=len(self._waiters) > 1 or self._queue_waits,
+        )
+
+    def _ask_own_clock(self) -> Permit:
+        """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
         self._missed = None
-        due = clock.monotonic() if self.last_start is None else self.last_start + delay
-        if due <= clock.monotonic():
-            self._held = _HeldPermit(None, due, float("inf"))
-        else:
-            self._ask_at = min(due, clock.monotonic() + _AWAY_CHECK)
+        now = clock.monotonic()
+        delay = self._setup.delay_of(self._key) * self._setup.workers
+        due = now if self.last_start is None else self.last_start + delay
+        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), None, inf)
 
     async def _until_slot_could_start(self) -> None:
         """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
@@ -242,17 +363,6 @@ class SlotPermits:
                 held, self._held, self.last_start = self._held, None, clock.monotonic()
                 waiter.callback(held)
 
-    def _dismiss_waiters(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.called:
-                waiter.callback(None)
-        self._waiters.clear()
-
-    async def _report_start(self, number: int) -> None:
-        await sleep(0)  # in this turn of the event loop the downloader starts the request
-        with suppress(RateLimiterAwayError, IgnoreRequest):
-            await self._setup.limiter.report_start(self._key, number, self._since_last_start() or 0.0)
-
     def _since_last_start(self) -> float | None:
         """Seconds since the last start, None before the first.
 
@@ -264,9 +374,11 @@ class SlotPermits:
         self.last_start = max(self.last_start, self._setup.downloader.last_start(self._key))
         return clock.monotonic() - self.last_start
 
-    async def _release(self, number: int) -> None:
+    async def _close(self, number: int, *, is_used: bool) -> None:
+        await sleep(0)  # in this turn of the event loop the downloader starts the request
         with suppress(RateLimiterAwayError, IgnoreRequest):
-            await self._setup.limiter.release(self._key, number)
+            ago = self._since_last_start() if is_used else None
+            await self._setup.limiter.close(self._key, number, ago)
 
     def __repr__(self) -> str:
         return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self._held is not None}>"
@@ -300,8 +412,9 @@ class Permits:
 
         None until something changes: `LimiterSetup.permit_changed` is called, or a request ends.
         """
-        if seconds > _LEAD:
-            return seconds - _LEAD
+        lead = LEAD / 1e6
+        if seconds > lead:
+            return seconds - lead
         if self._setup.downloader.is_full:
             self.slots_waiting[key] = None
             return None
@@ -310,14 +423,12 @@ class Permits:
 
     def holds(self, key: str) -> bool:
         """Whether a permit of download slot *key* is held."""
-        slot = self._slots.get(key)
-        return slot is not None and slot.is_held
+        return key in self._slots and self._slots[key].is_held
 
     def release(self, key: str) -> None:
         """Give the permit of download slot *key* back: no request is left for it."""
-        slot = self._slots.get(key)
-        if slot is not None:
-            slot.release()
+        if key in self._slots:
+            self._slots[key].release()
 
     def __repr__(self) -> str:
         return f"<Permits slots={len(self._slots)}>"

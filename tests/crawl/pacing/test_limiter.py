@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import inf
 from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.pacing.rate_limiter import LEAD, LONGEST_HOLD
+from scrapy_rep.pacing.limiter import LEAD, LONGEST_HOLD
 from tests.support.properties import fewer
 from tests.support.simulation import Simulation
 
@@ -221,8 +222,8 @@ def test_a_late_answer_tells_what_is_left(workers: list[Worker]) -> None:
 
     a.simulation.start(ask())
     a.simulation.run()
-    assert permits[0].starts_in == 0
-    assert permits[0].expires_in == pytest.approx(HOLD - 0.07)
+    assert permits[0].starts_at == a.simulation.now
+    assert permits[0].expires_at - a.simulation.now == pytest.approx(HOLD - 0.07)
 
 
 async def work(worker: Worker, starts: list[float], pages: int, stall: Random | None = None) -> None:
@@ -233,19 +234,20 @@ async def work(worker: Worker, starts: list[float], pages: int, stall: Random | 
     while pages:
         since = None if last is None else simulation.now - last
         permit = await limiter.acquire(KEY, DELAY, since=since, missed=missed, more=pages > 1)
-        expires_at = simulation.now + permit.expires_in
-        if permit.starts_in is None:
+        assert permit.number is not None
+        if permit.starts_at == inf:
             missed = None
-            await simulation.sleep(permit.retry_in)
+            await simulation.sleep(permit.ask_at - simulation.now)
             continue
-        await simulation.sleep(permit.starts_in + (stall.choice([0, 0, 0.01, 0.2, 0.4]) if stall else 0))
-        if simulation.now >= expires_at:
+        stalled = stall.choice([0, 0, 0.01, 0.2, 0.4]) if stall else 0
+        await simulation.sleep(permit.starts_at - simulation.now + stalled)
+        if simulation.now >= permit.expires_at:
             missed = permit.number
             continue
         last, missed, pages = simulation.now, None, pages - 1
         starts.append(last)
         await simulation.sleep(stall.choice([0, 0, 0.3]) if stall else 0)
-        await limiter.report_start(KEY, permit.number, simulation.now - last)
+        await limiter.close(KEY, permit.number, simulation.now - last)
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.15, 0.6, 2.0])

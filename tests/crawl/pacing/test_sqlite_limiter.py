@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from itertools import pairwise
+from math import inf
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pacing.rate_limiter import RateLimiterAwayError
-from scrapy_rep.pacing.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiter import RateLimiterAwayError
+from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from tests.support.crawl import PROCESSES
@@ -34,18 +35,18 @@ async def start_pages(path: Path, name: str, delay: float, pages: int, told: Con
     while pages:
         since = None if last is None else monotonic() - last
         permit = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
-        expires_at, missed = monotonic() + permit.expires_in, None
-        if permit.starts_in is None:
-            await asyncio.sleep(permit.retry_in)
+        missed = None
+        if permit.starts_at == inf:
+            await asyncio.sleep(permit.ask_at - monotonic())
             continue
-        await asyncio.sleep(permit.starts_in)
+        await asyncio.sleep(permit.starts_at - monotonic())
         last = monotonic()
-        if last >= expires_at:
+        if last >= permit.expires_at:
             missed = permit.number
             continue
         told.send(last)
         pages -= 1
-        await limiter.report_start("host", permit.number, monotonic() - last)
+        await limiter.close("host", permit.number or 0, monotonic() - last)
 
 
 def crawl(*arguments: Any) -> None:
@@ -123,8 +124,7 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     limiter = a.limiter
     for call in (
         limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
-        limiter.report_start(KEY, 1, 0.0),
-        limiter.release(KEY, 1),
+        limiter.close(KEY, 1, 0.0),
         limiter.restart_delay(KEY, 60.0),
     ):
         with pytest.raises(RateLimiterAwayError, match="cannot be used"):
@@ -179,4 +179,4 @@ def test_download_slots_do_not_meet(sqlite_workers: list[Worker]) -> None:
     a, b, *_ = sqlite_workers
     a.ask()
     permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
-    assert permit.starts_in == 0
+    assert permit.starts_at == a.simulation.now
