@@ -4,7 +4,8 @@ The right to start one request is a permit. Processes queue for a download slot,
 served in the order in which they came. At most one permit per download slot is out at a time: until its holder
 reports the start, returns it, or lets it expire. The delay counts from the start that was reported. So two
 starts are never closer than the delay, however late a permit or a report arrives. A process that is killed
-costs the others one expired permit at most.
+costs the others one expired permit at most. A start that no other process waits for is reported with the next
+question: a process that is alone asks once for each start.
 
 A permit is acquired when a request could start at once; before that, other processes can use the time. The
 queue of hosts uses it, or a request from elsewhere that waits in `RateLimiterMiddleware`. While the limiter is
@@ -64,15 +65,17 @@ class RateLimiterAwayError(Exception):
 class Permit:
     """The answer of a limiter. Times are those of this process's monotonic clock, in seconds.
 
-    Start a request after ``starts_at`` and before ``expires_at``, then report it. When ``starts_at`` is infinite,
-    no permit was granted: ask again at ``ask_at``. When one was granted, ``ask_at`` is for the next permit.
-    ``number`` identifies a permit within its download slot; one by this crawl's own clock has none.
+    Start a request after ``starts_at`` and before ``expires_at``. When ``starts_at`` is infinite, no permit was
+    granted: ask again at ``ask_at``. When one was granted, ``ask_at`` is for the next permit. ``number`` tells
+    permits of a download slot apart; one by this crawl's own clock has none. Report the start at once if it
+    ``is_awaited`` by other processes; otherwise the next question reports it.
     """
 
     starts_at: float
     ask_at: float
     number: int | None
     expires_at: float
+    is_awaited: bool = False
 
 
 class Question(NamedTuple):
@@ -94,6 +97,7 @@ class Answer(NamedTuple):
     number: int
     starts_in: int
     expires_in: int
+    awaited: int
 
 
 class RateLimiter:
@@ -142,6 +146,7 @@ class RateLimiter:
             max(asked_at + answer.ask_in / 1e6, now + _SOONEST),  # too early is harmless
             answer.number,
             asked_at + answer.expires_in / 1e6,
+            bool(answer.awaited),
         )
 
     async def _answer(self, key: str, question: Question) -> Answer:
@@ -199,6 +204,7 @@ class SlotPermits:
         self._setup = setup
         self._held: Permit | None = None
         self._missed: int | None = None  # the number of the last permit, if it expired unused
+        self._unreported: Permit | None = None  # the last permit, if the next question reports its start
         self._waiters: deque[Deferred[Permit]] = deque()
         self._queue_waits = False
         self._acquiring: Deferred[None] | None = None
@@ -207,8 +213,10 @@ class SlotPermits:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no permit is held or being acquired."""
-        return self._acquiring is None and self._held is None
+        """Whether no permit is held or being acquired, and the limiter counts the last one as used."""
+        used = self._unreported
+        is_over = used is None or used.expires_at + _SPARE < clock.monotonic()
+        return is_over and self._acquiring is None and self._held is None
 
     @property
     def is_held(self) -> bool:
@@ -240,7 +248,14 @@ class SlotPermits:
             self._setup.stats.inc_value("rep/rate_limiter/local_permit_count")
         else:
             self._setup.stats.inc_value("rep/rate_limiter/permit_count")
-            start(self._close(held.number, is_used=True))
+            self._unreported = held
+            if held.is_awaited:
+                self._close_unreported()
+
+    def _close_unreported(self) -> None:
+        used, self._unreported = self._unreported, None
+        if used is not None and used.number is not None:
+            start(self._close(used.number, is_used=True))
 
     async def wait(self, *, first: bool) -> bool:
         """Wait for a permit and use it; *first* for requests of robots.txt, which other requests wait for.
@@ -260,8 +275,9 @@ class SlotPermits:
         return True
 
     def release(self) -> None:
-        """Give the held permit back: the queue has no request left for it."""
+        """Give the held permit back, and report the last start: the queue has no request left."""
         self._queue_waits = False
+        self._close_unreported()
         held, self._held = self._held, None
         if held is not None and held.number is not None:
             start(self._close(held.number, is_used=False))
@@ -323,6 +339,7 @@ class SlotPermits:
 
     async def _ask(self) -> Permit:
         limiter, delay = self._setup.limiter, self._setup.delay_of(self._key)
+        self._unreported = None
         return await limiter.acquire(
             self._key,
             delay * self._setup.workers if limiter.is_settling else delay,

@@ -41,15 +41,16 @@ local function text(number) return string.format('%.0f', number) end
 local kept = redis.call('HMGET', KEYS[1], 'last', 'holder', 'number', 'due', 'lapse')
 local last, holder, number = tonumber(kept[1] or nil), kept[2], tonumber(kept[3] or nil)
 local due, lapse = tonumber(kept[4] or nil), tonumber(kept[5] or nil)
-local late = holder == me and number == missed
+local mine = holder == me
+local late = mine and number == missed
+local told = mine and (late or since >= 0)
 local knows = last or holder
 if last then last = math.min(last, now) end -- unless the clock of Redis was put back
-if holder == me then
-  holder = false
-elseif holder and (lapse < now or lapse > now + LEAD + HOLD) then
+if holder and not told and (lapse < now or lapse > now + LEAD + HOLD) then
   last = math.max(last or 0, math.min(lapse, now))
   holder = false
 end
+if mine then holder = false end
 if since >= 0 and knows then last = math.max(last or 0, now - since) end
 if since >= 0 and not knows and since < delay + FORGET then last = now end
 
@@ -105,8 +106,9 @@ if last then redis.call('HSET', KEYS[1], 'last', text(last)) end
 local life = math.ceil((LONGEST + HOLD + delay + FORGET) / 1000)
 redis.call('PEXPIRE', KEYS[1], life)
 redis.call('PEXPIRE', KEYS[2], life)
-if not granted then return {{0, wait, 0, 0, 0}} end
-return {{1, wait, text(number), math.ceil(due - now), math.floor(lapse - now)}}
+if not granted then return {{0, wait, 0, 0, 0, 0}} end
+local others = redis.call('ZCARD', KEYS[2]) - (more and 1 or 0)
+return {{1, wait, text(number), math.ceil(due - now), math.floor(lapse - now), math.min(others, 1)}}
 """
 
 # KEYS: as above. ARGV: worker; number of its permit; time since it was used, or -1 if it was not.

@@ -121,7 +121,7 @@ class _Slot:
         """Grant a permit, or say when to ask again."""
         question, now = self.question, self.now
         is_late = (self.holder, self.number) == (question.worker, question.missed)
-        self._settle()
+        self._settle(is_late=is_late)
         came = self._came()
         count, passed_over = self._ahead(came)
         start = now if self.last is None else max(self.last + question.delay, now)
@@ -140,9 +140,11 @@ class _Slot:
         else:
             ask_in = self._queue_up(came, before + question.delay * (count + 1), passed_over, soonest)
         self._store()
-        return Answer(int(granted), ask_in, self.number or 0, start - now, self.lapse - now)
+        return Answer(
+            int(granted), ask_in, self.number or 0, start - now, self.lapse - now, granted and self._is_awaited()
+        )
 
-    def _settle(self) -> None:
+    def _settle(self, *, is_late: bool) -> None:
         """Close the permit that is out if it has expired, and take over the last start of the process that asks.
 
         A process that asks has no permit any more. One that did not report may have started a request until its
@@ -151,10 +153,12 @@ class _Slot:
         question, now = self.question, self.now
         starts = [] if self.last is None else [min(self.last, now)]
         is_lost = not self.holder and not starts and question.since < question.delay + FORGET
-        if self.holder == question.worker:
-            self.holder = None
-        elif self.holder and not now <= self.lapse <= now + LEAD + LONGEST_HOLD:
+        is_mine = self.holder == question.worker
+        is_told = is_mine and (is_late or question.since >= 0)
+        if self.holder and not is_told and not now <= self.lapse <= now + LEAD + LONGEST_HOLD:
             starts.append(min(self.lapse, now))
+            self.holder = None
+        if is_mine:
             self.holder = None
         if question.since >= 0:
             starts.append(now if is_lost else now - question.since)
@@ -180,6 +184,14 @@ class _Slot:
             _AHEAD, (self.key, worker, now, now + _FURTHEST, came, worker)
         ).fetchone()
         return ahead
+
+    def _is_awaited(self) -> int:
+        """Whether other processes are in the queue."""
+        row: tuple[int] = self.connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM turn_queue WHERE key = ? AND worker <> ?)",
+            (self.key, self.question.worker),
+        ).fetchone()
+        return row[0]
 
     def _leave(self) -> None:
         self.connection.execute(

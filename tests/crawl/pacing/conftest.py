@@ -64,6 +64,7 @@ class Permit:
     retry_in: float
     number: int
     expires_in: float
+    is_awaited: bool
 
 
 class Worker:
@@ -80,7 +81,7 @@ class Worker:
         answer = at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
         now, number = self.simulation.now, answer.number or 0
         starts_in = answer.starts_at - now if answer.starts_at < inf else None
-        return Permit(starts_in, answer.ask_at - now, number, answer.expires_at - now)
+        return Permit(starts_in, answer.ask_at - now, number, answer.expires_at - now, answer.is_awaited)
 
     def take(self, **kwargs: Any) -> Permit:
         """Ask again as often as required, until the permit is granted and may be used."""

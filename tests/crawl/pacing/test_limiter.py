@@ -62,6 +62,34 @@ def test_a_permit_that_expired_may_have_been_used_until_then(workers: list[Worke
     assert b.start() == pytest.approx(1_000_000 + HOLD + DELAY, abs=1e-3)
 
 
+def test_a_permit_whose_use_its_holder_has_forgotten_may_have_been_used_until_it_expired(
+    workers: list[Worker],
+) -> None:
+    a, *_ = workers
+    a.ask()
+    a.simulation.now += HOLD + 0.1
+    assert a.start() == pytest.approx(1_000_000 + HOLD + DELAY, abs=1e-3)
+
+
+def test_a_start_need_not_be_reported_at_once_while_no_other_worker_waits(workers: list[Worker]) -> None:
+    a, b, *_ = workers
+    assert not a.take(more=True).is_awaited
+    b.ask(more=True)
+    a.simulation.now += DELAY - 0.01
+    permit = a.ask(since=DELAY - 0.01, more=True)
+    assert (permit.starts_in, permit.is_awaited) == (pytest.approx(0.01), True)
+
+
+def test_one_that_joins_a_worker_alone_waits_for_nothing_but_the_delay(workers: list[Worker]) -> None:
+    alone, joins, *_ = workers
+    starts: list[float] = []
+    simulation = alone.simulation
+    simulation.start(work(alone, starts, 12))
+    simulation.start(work(joins, starts, 3), after=4.3)
+    simulation.run(60)
+    assert [after - before for before, after in pairwise(starts)] == pytest.approx([DELAY] * 14, abs=1e-4)
+
+
 def test_a_report_that_comes_after_the_expiry_still_counts(workers: list[Worker]) -> None:
     a, b, *_ = workers
     permit = a.ask(delay=0.1)
@@ -247,7 +275,8 @@ async def work(worker: Worker, starts: list[float], pages: int, stall: Random | 
         last, missed, pages = simulation.now, None, pages - 1
         starts.append(last)
         await simulation.sleep(stall.choice([0, 0, 0.3]) if stall else 0)
-        await limiter.close(KEY, permit.number, simulation.now - last)
+        if permit.is_awaited or not pages:
+            await limiter.close(KEY, permit.number, simulation.now - last)
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.15, 0.6, 2.0])

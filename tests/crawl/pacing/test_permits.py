@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from types import SimpleNamespace
@@ -17,7 +18,8 @@ from tests.support.simulation import Simulation
 
 KEY = "example.com"
 BEGAN = Simulation().now
-NOW = Permit(starts_at=BEGAN, ask_at=BEGAN, number=1, expires_at=BEGAN + 60)
+NOW = Permit(starts_at=BEGAN, ask_at=BEGAN, number=1, expires_at=BEGAN + 60, is_awaited=True)
+ALONE = replace(NOW, is_awaited=False)
 LATER = Permit(starts_at=inf, ask_at=BEGAN + 0.01, number=0, expires_at=BEGAN)
 
 
@@ -211,6 +213,47 @@ async def test_an_error_of_the_limiter_reaches_those_who_wait_and_is_not_asked_f
     await settle()
     assert len(bench.limiter.asked) == 2
     assert clock.now >= began + 0.5
+
+
+@in_the_loop
+async def test_a_start_that_no_other_process_waits_for_is_reported_with_the_next_question(
+    clock: Simulation,
+) -> None:
+    bench = Bench(ALONE)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    await settle()
+    clock.now += 1
+    await bench.until_there_is_a_permit()
+    bench.permits.release()
+    await settle()
+    assert [question["since"] for question in bench.limiter.asked] == [None, 1]
+    assert bench.limiter.reported == [("released", 1)]
+
+
+@in_the_loop
+async def test_when_no_request_is_left_the_last_start_is_reported_once(clock: Simulation) -> None:
+    bench = Bench(ALONE)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    clock.now += 3
+    for _ in range(2):
+        bench.permits.release()
+        await settle()
+    assert (bench.limiter.reported, bench.limiter.ago) == ([("started", 1)], [3])
+
+
+@in_the_loop
+async def test_a_start_that_was_not_reported_is_remembered_until_its_permit_has_long_expired(
+    clock: Simulation,
+) -> None:
+    bench = Bench(ALONE)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    await settle()
+    assert not bench.permits.is_idle
+    clock.now += 200
+    assert bench.permits.is_idle
 
 
 @in_the_loop
