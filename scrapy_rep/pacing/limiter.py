@@ -33,28 +33,22 @@ from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-LEAD: Final = 20_000
-"""A permit is granted at most this many microseconds before its start."""
+# Microseconds:
+LEAD: Final = 20_000  # before its start at which a permit is granted, at most
+LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
+GRACE: Final = 100_000  # that a process may ask late before others are served first
+FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
+LONGEST_HOLD: Final = 5_000_000  # after its start at which a permit expires at the latest
+_HOLD: Final = 250_000  # after its start at which a permit expires, if the limiter answers at once
 
-LONGEST_WAIT: Final = 5_000_000
-"""Microseconds after which a process asks again at the latest: the delay may have changed."""
+# Seconds:
+_LONGEST_DELAY: Final = 1e9  # more does not fit into the numbers of Lua and the time limits of Redis
+_SOONEST: Final = 0.001  # until the next question
+_FULL_CHECK: Final = 0.01  # between two checks of a full download slot
+_AWAY_CHECK: Final = 0.5  # between two checks whether the limiter is back
+_SPARE: Final = 60.0  # that the limiter remembers a start beyond the longest delay
 
-GRACE: Final = 100_000
-"""Microseconds that a process may ask late before others are served first."""
-
-FORGET: Final = 60_000_000
-"""Microseconds after which a process that did not ask as expected leaves the queue."""
-
-LONGEST_HOLD: Final = 5_000_000
-"""Microseconds after its start at which a permit expires at the latest."""
-
-_HOLD: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
-_LONGEST_DELAY: Final = 1e9  # seconds: more does not fit into the numbers of Lua and the time limits of Redis
 _DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
-_SOONEST: Final = 0.001  # seconds until the next question
-_FULL_CHECK: Final = 0.01  # seconds between two checks of a full download slot
-_AWAY_CHECK: Final = 0.5  # seconds between two checks whether the limiter is back
-_SPARE: Final = 60.0  # seconds that the limiter remembers a start beyond the longest delay
 
 
 class RateLimiterAwayError(Exception):
@@ -90,9 +84,8 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a limiter answers, in microseconds from the moment it does; otherwise as `Permit`."""
+    """A limiter's answer, in microseconds from the moment it is given; ``number`` is 0 without a permit."""
 
-    granted: int
     ask_in: int
     number: int
     starts_in: int
@@ -142,7 +135,7 @@ class RateLimiter:
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
         return Permit(
-            now + answer.starts_in / 1e6 if answer.granted else inf,
+            now + answer.starts_in / 1e6 if answer.number else inf,
             max(asked_at + answer.ask_in / 1e6, now + _SOONEST),  # too early is harmless
             answer.number,
             asked_at + answer.expires_in / 1e6,
@@ -158,13 +151,17 @@ class RateLimiter:
 
         None returns the permit unused: it costs no delay.
         """
-        raise NotImplementedError
+        await self._report(key, number, microseconds(ago), 0)
 
     async def restart_delay(self, key: str, memory: float) -> None:
         """Count the next delay of *key* from now: robots.txt was requested there without a permit.
 
         The limiter remembers that for *memory* seconds, which should exceed the longest delay.
         """
+        await self._report(key, -1, 0, microseconds(memory))
+
+    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
+        """Close permit *number*, -1 for none; *ago* is -1 where it was not used. Times are in microseconds."""
         raise NotImplementedError
 
 

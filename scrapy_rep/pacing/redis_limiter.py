@@ -14,7 +14,6 @@ from scrapy_rep.pacing.limiter import (
     Question,
     RateLimiter,
     RateLimiterAwayError,
-    microseconds,
 )
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError
 
@@ -82,13 +81,8 @@ local granted = not holder and (late or count == 0) and start - now <= LEAD
 if granted then
   holder, number, due, lapse, before = me, now, start, start + hold, start
   redis.call('HSET', KEYS[1], 'holder', me, 'number', text(number), 'due', text(due), 'lapse', text(lapse))
-  if more then
-    redis.call('ZADD', KEYS[2], now, me)
-    count, passed_over = ahead()
-  else
-    redis.call('ZREM', KEYS[2], me)
-    redis.call('HDEL', KEYS[1], me)
-  end
+  redis.call('ZADD', KEYS[2], now, me)
+  count, passed_over = ahead()
 elseif holder then
   before, soonest = due, LEAD / 2
 else
@@ -101,39 +95,32 @@ if more or not granted then
   if passed_over then wait = math.max(wait, math.min(passed_over - now, LEAD / 2)) end
   wait = math.floor(math.min(math.max(wait, soonest), LONGEST))
   redis.call('HSET', KEYS[1], me, text(now + wait + GRACE))
+else
+  redis.call('ZREM', KEYS[2], me)
+  redis.call('HDEL', KEYS[1], me)
 end
 if last then redis.call('HSET', KEYS[1], 'last', text(last)) end
 local life = math.ceil((LONGEST + HOLD + delay + FORGET) / 1000)
 redis.call('PEXPIRE', KEYS[1], life)
 redis.call('PEXPIRE', KEYS[2], life)
-if not granted then return {{0, wait, 0, 0, 0, 0}} end
-local others = redis.call('ZCARD', KEYS[2]) - (more and 1 or 0)
-return {{1, wait, text(number), math.ceil(due - now), math.floor(lapse - now), math.min(others, 1)}}
+if not granted then return {{wait, 0, 0, 0, 0}} end
+return {{wait, text(number), math.ceil(due - now), math.floor(lapse - now), count}}
 """
 
-# KEYS: as above. ARGV: worker; number of its permit; time since it was used, or -1 if it was not.
-_CLOSE: Final = """
+# KEYS: as above. ARGV: worker; number of its permit, or -1; time since its last start, or -1 for none; time to
+# remember that for, at least. A permit that was forgotten leaves nothing behind.
+_REPORT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local ago = tonumber(ARGV[3])
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local ago, memory = tonumber(ARGV[3]), tonumber(ARGV[4])
+if memory == 0 and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local kept = redis.call('HMGET', KEYS[1], 'last', 'holder', 'number')
 if ago >= 0 then
-  local last = math.max(tonumber(redis.call('HGET', KEYS[1], 'last') or 0), now - ago)
-  redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last))
+  redis.call('HSET', KEYS[1], 'last', string.format('%.0f', math.max(tonumber(kept[1] or 0), now - ago)))
 end
-local out = redis.call('HMGET', KEYS[1], 'holder', 'number')
-if out[1] ~= ARGV[1] or out[2] ~= ARGV[2] then return 0 end
+if memory > 0 then redis.call('PEXPIRE', KEYS[1], math.max(memory / 1000, redis.call('PTTL', KEYS[1]))) end
+if kept[2] ~= ARGV[1] or kept[3] ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], 'holder', 'number', 'due', 'lapse')
-"""
-
-# KEYS: as above. ARGV: time to remember it for.
-_RESTART: Final = """
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local last = math.max(tonumber(redis.call('HGET', KEYS[1], 'last') or 0), now)
-redis.call('HSET', KEYS[1], 'last', string.format('%.0f', last))
-redis.call('PEXPIRE', KEYS[1], math.max(ARGV[1] / 1000, redis.call('PTTL', KEYS[1])))
-return 1
 """
 
 
@@ -147,7 +134,7 @@ class RedisRateLimiter(RateLimiter):
         """*worker* is a name that no other worker has."""
         super().__init__(worker)
         self._connection = connection
-        self._acquire, self._close, self._restart = map(connection.script, (_ACQUIRE, _CLOSE, _RESTART))
+        self._scripts = connection.script(_ACQUIRE), connection.script(_REPORT)
 
     @property
     def is_settling(self) -> bool:
@@ -155,15 +142,10 @@ class RedisRateLimiter(RateLimiter):
         return self._connection.is_settling
 
     async def _answer(self, key: str, question: Question) -> Answer:
-        return Answer(*map(int, await self._run(self._acquire, key, *question)))
+        return Answer(*map(int, await self._run(self._scripts[0], key, *question)))
 
-    async def close(self, key: str, number: int, ago: float | None) -> None:
-        """As `RateLimiter.close`."""
-        await self._run(self._close, key, self._worker, number, microseconds(ago))
-
-    async def restart_delay(self, key: str, memory: float) -> None:
-        """As `RateLimiter.restart_delay`."""
-        await self._run(self._restart, key, microseconds(memory))
+    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
+        await self._run(self._scripts[1], key, self._worker, number, ago, memory)
 
     async def _run(self, script: Script, key: str, *arguments: Any) -> Any:
         stored = [f"turns:{key}", f"queue:{key}"]  # other names would split a fleet while it is upgraded

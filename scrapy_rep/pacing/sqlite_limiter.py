@@ -41,6 +41,12 @@ SELECT count(*), min(expected) FROM turn_queue WHERE key = ? AND worker <> ? AND
 AND (came, worker) < (?, ?)
 """
 
+_REPORT: Final = """
+UPDATE turns SET last = max(ifnull(last, :at), ifnull(:at, last)), until = max(until, :until),
+    holder = CASE WHEN holder = :worker AND number = :number THEN NULL ELSE holder END
+WHERE key = :key
+"""
+
 
 class SqliteRateLimiter(RateLimiter):
     """A `RateLimiter` for one of several crawls on a machine."""
@@ -67,27 +73,19 @@ class SqliteRateLimiter(RateLimiter):
 
         return await self._write(answer)
 
-    async def close(self, key: str, number: int, ago: float | None) -> None:
-        """As `RateLimiter.close`."""
-        at = None if ago is None else _now() - microseconds(ago)
-        await self._write(
-            lambda connection: connection.execute(
-                "UPDATE turns SET last = max(ifnull(last, ?1), ifnull(?1, last)),"
-                " holder = CASE WHEN holder = ?2 AND number = ?3 THEN NULL ELSE holder END WHERE key = ?4",
-                (at, self._worker, number, key),
-            )
-        )
-
-    async def restart_delay(self, key: str, memory: float) -> None:
-        """As `RateLimiter.restart_delay`."""
+    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
         now = _now()
-        await self._write(
-            lambda connection: connection.execute(
-                "INSERT INTO turns (key, last, due, lapse, until) VALUES (?1, ?2, 0, 0, ?3) ON CONFLICT (key)"
-                " DO UPDATE SET last = max(ifnull(last, ?2), ?2), until = max(until, ?3)",
-                (key, now, now + microseconds(memory)),
-            )
-        )
+        row = {"key": key, "worker": self._worker, "number": number, "until": now + memory}
+        row["at"] = now - ago if ago >= 0 else None
+
+        def report(connection: sqlite3.Connection) -> None:
+            if memory:
+                connection.execute(
+                    "INSERT OR IGNORE INTO turns (key, due, lapse, until) VALUES (:key, 0, 0, 0)", row
+                )
+            connection.execute(_REPORT, row)
+
+        await self._write(report)
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def write(file: SqliteFile) -> T:
@@ -130,8 +128,7 @@ class _Slot:
         if granted:
             self.holder, self.number, self.due, self.lapse = question.worker, now, start, start + question.hold
             before, came = start, now
-            if question.more:
-                count, passed_over = self._ahead(came)
+            count, passed_over = self._ahead(came)
         elif self.holder:
             before, soonest = self.due, LEAD // 2
         ask_in = 0
@@ -140,9 +137,8 @@ class _Slot:
         else:
             ask_in = self._queue_up(came, before + question.delay * (count + 1), passed_over, soonest)
         self._store()
-        return Answer(
-            int(granted), ask_in, self.number or 0, start - now, self.lapse - now, granted and self._is_awaited()
-        )
+        number = self.number if granted else None
+        return Answer(ask_in, number or 0, start - now, self.lapse - now, count)
 
     def _settle(self, *, is_late: bool) -> None:
         """Close the permit that is out if it has expired, and take over the last start of the process that asks.
@@ -168,10 +164,11 @@ class _Slot:
         """When I came; after a permit that expired unused, that is when it was granted."""
         if self.question.missed >= 0:
             return self.question.missed
-        row = self.connection.execute(
-            "SELECT came FROM turn_queue WHERE key = ? AND worker = ?", (self.key, self.question.worker)
+        row: tuple[int] = self.connection.execute(
+            "SELECT ifnull(min(came), ?) FROM turn_queue WHERE key = ? AND worker = ?",
+            (self.now, self.key, self.question.worker),
         ).fetchone()
-        return row[0] if row else self.now
+        return row[0]
 
     def _ahead(self, came: int) -> tuple[int, int | None]:
         """How many processes come before one that *came* then, and when the first of them is passed over."""
@@ -184,14 +181,6 @@ class _Slot:
             _AHEAD, (self.key, worker, now, now + _FURTHEST, came, worker)
         ).fetchone()
         return ahead
-
-    def _is_awaited(self) -> int:
-        """Whether other processes are in the queue."""
-        row: tuple[int] = self.connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM turn_queue WHERE key = ? AND worker <> ?)",
-            (self.key, self.question.worker),
-        ).fetchone()
-        return row[0]
 
     def _leave(self) -> None:
         self.connection.execute(
