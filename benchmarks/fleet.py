@@ -55,8 +55,8 @@ def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
 
 def take(limiter: RedisRateLimiter, key: str) -> None:
     """Acquire a permit that no other client wants, and report the start."""
-    permit = at_once(limiter.acquire(key, 1e-6, since=None, missed=None, more=False))
-    if permit.number is None or permit.starts_at == inf:
+    permit = at_once(limiter.acquire(key, 1e-6, since=None, missed=-1, more=False))
+    if permit.starts_at == inf:
         raise SystemExit(f"no permit: {permit}")
     at_once(limiter.close(key, permit.number, 0.0))
 
@@ -80,10 +80,10 @@ def crowd(server: RedisServer, workers: int) -> float:
     with server.client() as client:
         every = [limiter_of(client, f"w{n}") for n in range(workers)]
         for limiter in every:
-            at_once(limiter.acquire("crowd", 60.0, since=None, missed=None, more=False))
+            at_once(limiter.acquire("crowd", 60.0, since=None, missed=-1, more=False))
         before = cpu(client)
         for _ in range(1_000):
-            at_once(every[-1].acquire("crowd", 60.0, since=None, missed=None, more=False))
+            at_once(every[-1].acquire("crowd", 60.0, since=None, missed=-1, more=False))
         return (cpu(client) - before) / 1_000
 
 

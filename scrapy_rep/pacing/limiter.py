@@ -61,13 +61,13 @@ class Permit:
 
     Start a request after ``starts_at`` and before ``expires_at``. When ``starts_at`` is infinite, no permit was
     granted: ask again at ``ask_at``. When one was granted, ``ask_at`` is for the next permit. ``number`` tells
-    permits of a download slot apart; one by this crawl's own clock has none. Report the start at once if it
+    permits of a download slot apart; it is -1 for one by this crawl's own clock. Report the start at once if it
     ``is_awaited`` by other processes; otherwise the next question reports it.
     """
 
     starts_at: float
     ask_at: float
-    number: int | None
+    number: int
     expires_at: float
     is_awaited: bool = False
 
@@ -109,28 +109,19 @@ class RateLimiter:
         """Whether the limiter has just come back, so that others may still go by their own clocks."""
         raise NotImplementedError
 
-    async def acquire(
-        self, key: str, delay: float, *, since: float | None, missed: int | None, more: bool
-    ) -> Permit:
+    async def acquire(self, key: str, delay: float, *, since: float | None, missed: int, more: bool) -> Permit:
         """Acquire a permit for download slot *key*, whose starts are *delay* seconds apart.
 
         *since* is the seconds since this process last started a request there, None before the first. *missed* is
-        the number of its last permit if that expired unused: this process is then served next. With *more* it
-        queues for the next permit at once.
+        the number of its last permit if that expired unused, else -1: this process is then served next. With
+        *more* it queues for the next permit at once.
 
         A permit starts so long after now as the limiter says, and expires so long after the question. So neither
         is too early or too late, whatever share of the round trip the way back took.
         """
         asked_at = clock.monotonic()
         hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
-        question = Question(
-            self._worker,
-            microseconds(delay),
-            microseconds(since),
-            -1 if missed is None else missed,
-            int(more),
-            hold,
-        )
+        question = Question(self._worker, microseconds(delay), microseconds(since), missed, int(more), hold)
         answer = await self._answer(key, question)
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
@@ -199,8 +190,8 @@ class SlotPermits:
     def __init__(self, key: str, setup: LimiterSetup) -> None:
         self._key = key
         self._setup = setup
-        self._held: Permit | None = None
-        self._missed: int | None = None  # the number of the last permit, if it expired unused
+        self.held: Permit | None = None
+        self._missed = -1  # the number of the last permit, if it expired unused
         self._unreported: Permit | None = None  # the last permit, if the next question reports its start
         self._waiters: deque[Deferred[Permit]] = deque()
         self._queue_waits = False
@@ -213,45 +204,39 @@ class SlotPermits:
         """Whether no permit is held or being acquired, and the limiter counts the last one as used."""
         used = self._unreported
         is_over = used is None or used.expires_at + _SPARE < clock.monotonic()
-        return is_over and self._acquiring is None and self._held is None
-
-    @property
-    def is_held(self) -> bool:
-        """Whether a permit is held."""
-        return self._held is not None
+        return is_over and self._acquiring is None and self.held is None
 
     def seconds_to_start(self) -> float | None:
         """Seconds until the held permit may be used; None until one is held: ``permit_changed`` is called then."""
         self._drop_expired()
-        if self._held is None:
+        if self.held is None:
             self._queue_waits = True
             self._acquire_in_background()  # may end before it returns, where a coroutine runs at once
-        return None if self._held is None else max(self._held.starts_at - clock.monotonic(), 0.0)
+        return None if self.held is None else max(self.held.starts_at - clock.monotonic(), 0.0)
 
     def use(self) -> bool:
         """Use the held permit for a request that starts now; False when there is none that may be used now."""
         self._drop_expired()
-        held = self._held
+        held = self.held
         if held is None or held.starts_at > clock.monotonic():
             return False
-        self._held = None
+        self.held = None
         self._start(held)
         return True
 
     def _start(self, held: Permit) -> None:
         self.last_start = clock.monotonic()
         self._setup.downloader.cancel_delay_timer(self._key)
-        if held.number is None:
-            self._setup.stats.inc_value("rep/rate_limiter/local_permit_count")
-        else:
-            self._setup.stats.inc_value("rep/rate_limiter/permit_count")
-            self._unreported = held
-            if held.is_awaited:
-                self._close_unreported()
+        is_local = held.number < 0
+        stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
+        self._setup.stats.inc_value(stat)
+        self._unreported = None if is_local else held
+        if held.is_awaited:
+            self._report_start()
 
-    def _close_unreported(self) -> None:
+    def _report_start(self) -> None:
         used, self._unreported = self._unreported, None
-        if used is not None and used.number is not None:
+        if used is not None:
             start(self._close(used.number, is_used=True))
 
     async def wait(self, *, first: bool) -> bool:
@@ -274,9 +259,9 @@ class SlotPermits:
     def release(self) -> None:
         """Give the held permit back, and report the last start: the queue has no request left."""
         self._queue_waits = False
-        self._close_unreported()
-        held, self._held = self._held, None
-        if held is not None and held.number is not None:
+        self._report_start()
+        held, self.held = self.held, None
+        if held is not None and held.number >= 0:
             start(self._close(held.number, is_used=False))
 
     async def restart_delay(self) -> None:
@@ -287,8 +272,8 @@ class SlotPermits:
 
     def _drop_expired(self) -> None:
         # The limiter lets others start once a permit has expired: a start after that could break their delay.
-        if self._held is not None and self._held.expires_at <= clock.monotonic():
-            self._missed, self._held, self._ask_at = self._held.number, None, 0.0
+        if self.held is not None and self.held.expires_at <= clock.monotonic():
+            self._missed, self.held, self._ask_at = self.held.number, None, 0.0
             self._setup.stats.inc_value("rep/rate_limiter/expired_count")
 
     def _acquire_in_background(self) -> None:
@@ -321,7 +306,7 @@ class SlotPermits:
     async def _acquire(self) -> Permit:
         """Hold a permit; wait for it if necessary."""
         self._drop_expired()
-        while self._held is None:
+        while self.held is None:
             if self._waiters:
                 await self._until_slot_could_start()
             await self._sleep_until(self._ask_at)
@@ -331,8 +316,8 @@ class SlotPermits:
                 permit = self._ask_own_clock()
             self._ask_at = permit.ask_at
             if permit.starts_at < inf:
-                self._missed, self._held = None, permit
-        return self._held
+                self._missed, self.held = -1, permit
+        return self.held
 
     async def _ask(self) -> Permit:
         limiter, delay = self._setup.limiter, self._setup.delay_of(self._key)
@@ -347,11 +332,11 @@ class SlotPermits:
 
     def _ask_own_clock(self) -> Permit:
         """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
-        self._missed = None
+        self._missed = -1
         now = clock.monotonic()
         delay = self._setup.delay_of(self._key) * self._setup.workers
         due = now if self.last_start is None else self.last_start + delay
-        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), None, inf)
+        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)
 
     async def _until_slot_could_start(self) -> None:
         """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
@@ -371,10 +356,10 @@ class SlotPermits:
     def _hand_over(self) -> None:
         """Hand the permit to the first waiter, which reports the start when its coroutine resumes."""
         self._drop_expired()
-        while self._waiters and self._held is not None:
+        while self._waiters and self.held is not None:
             waiter = self._waiters.popleft()
             if not waiter.called:  # else it was cancelled
-                held, self._held, self.last_start = self._held, None, clock.monotonic()
+                held, self.held, self.last_start = self.held, None, clock.monotonic()
                 waiter.callback(held)
 
     def _since_last_start(self) -> float | None:
@@ -395,7 +380,7 @@ class SlotPermits:
             await self._setup.limiter.close(self._key, number, ago)
 
     def __repr__(self) -> str:
-        return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self._held is not None}>"
+        return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self.held is not None}>"
 
 
 class Permits:
@@ -437,7 +422,7 @@ class Permits:
 
     def holds(self, key: str) -> bool:
         """Whether a permit of download slot *key* is held."""
-        return key in self._slots and self._slots[key].is_held
+        return key in self._slots and self._slots[key].held is not None
 
     def release(self, key: str) -> None:
         """Give the permit of download slot *key* back: no request is left for it."""

@@ -76,10 +76,10 @@ class Worker:
         self.simulation = journey.simulation
 
     def ask(
-        self, delay: float = DELAY, since: float | None = None, missed: int | None = None, more: bool = False
+        self, delay: float = DELAY, since: float | None = None, missed: int = -1, more: bool = False
     ) -> Permit:
         answer = at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
-        now, number = self.simulation.now, answer.number or 0
+        now, number = self.simulation.now, answer.number
         starts_in = answer.starts_at - now if answer.starts_at < inf else None
         return Permit(starts_in, answer.ask_at - now, number, answer.expires_at - now, answer.is_awaited)
 

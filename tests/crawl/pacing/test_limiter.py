@@ -247,7 +247,7 @@ def test_a_late_answer_tells_what_is_left(workers: list[Worker]) -> None:
     permits = []
 
     async def ask() -> None:
-        permits.append(await a.limiter.acquire(KEY, DELAY, since=None, missed=None, more=False))
+        permits.append(await a.limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False))
 
     a.simulation.start(ask())
     a.simulation.run()
@@ -259,13 +259,12 @@ async def work(worker: Worker, starts: list[float], pages: int, stall: Random | 
     """What a crawl does, with a machine that stalls now and then."""
     simulation, limiter = worker.simulation, worker.limiter
     last: float | None = None
-    missed: int | None = None
+    missed: int = -1
     while pages:
         since = None if last is None else simulation.now - last
         permit = await limiter.acquire(KEY, DELAY, since=since, missed=missed, more=pages > 1)
-        assert permit.number is not None
         if permit.starts_at == inf:
-            missed = None
+            missed = -1
             await simulation.sleep(permit.ask_at - simulation.now)
             continue
         stalled = stall.choice([0, 0, 0.01, 0.2, 0.4]) if stall else 0
@@ -273,7 +272,7 @@ async def work(worker: Worker, starts: list[float], pages: int, stall: Random | 
         if simulation.now >= permit.expires_at:
             missed = permit.number
             continue
-        last, missed, pages = simulation.now, None, pages - 1
+        last, missed, pages = simulation.now, -1, pages - 1
         starts.append(last)
         await simulation.sleep(stall.choice([0, 0, 0.3]) if stall else 0)
         if permit.is_awaited or not pages:

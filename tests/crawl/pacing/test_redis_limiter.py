@@ -21,7 +21,7 @@ class NoConnection(DirectConnection):
 def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
     limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
     for call in (
-        limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
+        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
         limiter.close(KEY, 1, 0.0),
         limiter.restart_delay(KEY, 60.0),
     ):
@@ -63,5 +63,5 @@ def test_prefixes_do_not_meet(redis_workers: list[Worker], redis_client: Redis) 
     link = DirectConnection(redis_client)
     link.prefix = "other:"
     other = RedisRateLimiter(link, "a")  # type: ignore[arg-type]
-    permit = at_once(other.acquire(KEY, DELAY, since=None, missed=None, more=False))
+    permit = at_once(other.acquire(KEY, DELAY, since=None, missed=-1, more=False))
     assert permit.starts_at == redis_workers[0].simulation.now

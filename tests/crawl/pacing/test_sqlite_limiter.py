@@ -31,11 +31,11 @@ async def start_pages(path: Path, name: str, delay: float, pages: int, told: Con
     vars(sqlite_connection)["in_thread"] = asyncio.to_thread
     limiter = SqliteRateLimiter(SqliteConnection(path), name)
     last: float | None = None
-    missed: int | None = None
+    missed: int = -1
     while pages:
         since = None if last is None else monotonic() - last
         permit = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
-        missed = None
+        missed = -1
         if permit.starts_at == inf:
             await asyncio.sleep(permit.ask_at - monotonic())
             continue
@@ -46,7 +46,7 @@ async def start_pages(path: Path, name: str, delay: float, pages: int, told: Con
             continue
         told.send(last)
         pages -= 1
-        await limiter.close("host", permit.number or 0, monotonic() - last)
+        await limiter.close("host", permit.number, monotonic() - last)
 
 
 def crawl(*arguments: Any) -> None:
@@ -123,7 +123,7 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     a, *_ = sqlite_workers
     limiter = a.limiter
     for call in (
-        limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
+        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
         limiter.close(KEY, 1, 0.0),
         limiter.restart_delay(KEY, 60.0),
     ):
@@ -158,7 +158,7 @@ def test_what_nobody_needs_any_more_is_forgotten(sqlite_workers: list[Worker], p
     a.start()
     a.restart_delay()
     a.simulation.now += 1_000
-    at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
+    at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=-1, more=False))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT key FROM turns").fetchall() == [("other.example",)]
         assert connection.execute("SELECT * FROM turn_queue").fetchall() == []
@@ -178,5 +178,5 @@ def test_when_the_file_was_replaced_all_wait_a_delay(sqlite_workers: list[Worker
 def test_download_slots_do_not_meet(sqlite_workers: list[Worker]) -> None:
     a, b, *_ = sqlite_workers
     a.ask()
-    permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
+    permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=-1, more=False))
     assert permit.starts_at == a.simulation.now
