@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.limiter import (
@@ -35,16 +35,18 @@ _Row = tuple[int | None, str | None, int | None, int, int]
 
 _SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back
 _FURTHEST: Final = LONGEST_WAIT + GRACE  # microseconds until a process is expected to ask, at most
-_SELECT: Final = "SELECT last, holder, number, due, lapse FROM turns WHERE key = ?"
-_AHEAD: Final = """
-SELECT count(*), min(expected) FROM turn_queue WHERE key = ? AND worker <> ? AND expected BETWEEN ? AND ?
-AND (came, worker) < (?, ?)
-"""
-
 _REPORT: Final = """
 UPDATE turns SET last = max(ifnull(last, :at), ifnull(:at, last)), until = max(until, :until),
     holder = CASE WHEN holder = :worker AND number = :number THEN NULL ELSE holder END
 WHERE key = :key
+"""
+_FORGOTTEN: Final = """
+DELETE FROM turn_queue WHERE key = :key AND worker <> :worker AND expected NOT BETWEEN :now - :forget AND :latest
+"""
+_CAME: Final = "SELECT ifnull(min(came), :now) FROM turn_queue WHERE key = :key AND worker = :worker"
+_AHEAD: Final = """
+SELECT count(*), min(expected) FROM turn_queue WHERE key = :key AND worker <> :worker
+AND expected BETWEEN :now AND :latest AND (came, worker) < (:came, :worker)
 """
 
 
@@ -104,41 +106,49 @@ class SqliteRateLimiter(RateLimiter):
 class _Slot:
     """A download slot as stored, and a question about it; times are in microseconds.
 
-    ``last`` is the last start; ``holder`` has the permit that is out, if any.
+    ``last`` is the last start; ``holder`` has the permit that is out, if any. A process keeps its place, the time
+    when it ``came``; after a permit that expired unused, that is when this was granted.
     """
 
     def __init__(self, connection: sqlite3.Connection, key: str, question: Question, now: int) -> None:
         self.connection = connection
-        self.key = key
         self.question = question
         self.now = now
-        row: _Row | None = connection.execute(_SELECT, (key,)).fetchone()
+        self.names = {
+            "key": key, "worker": question.worker, "now": now, "latest": now + _FURTHEST, "forget": FORGET,
+        }  # fmt: skip
+        row: _Row | None = self._run(
+            "SELECT last, holder, number, due, lapse FROM turns WHERE key = :key"
+        ).fetchone()
         self.last, self.holder, self.number, self.due, self.lapse = row or (None, None, None, 0, 0)
+
+    def _run(self, statement: str, **values: Any) -> sqlite3.Cursor:
+        return self.connection.execute(statement, {**self.names, **values})
 
     def answer(self) -> Answer:
         """Grant a permit, or say when to ask again."""
         question, now = self.question, self.now
         is_late = (self.holder, self.number) == (question.worker, question.missed)
         self._settle(is_late=is_late)
-        came = self._came()
-        count, passed_over = self._ahead(came)
+        self._run(_FORGOTTEN)
+        came = question.missed if question.missed >= 0 else self._run(_CAME).fetchone()[0]
+        count, passed_over = self._run(_AHEAD, came=came).fetchone()
         start = now if self.last is None else max(self.last + question.delay, now)
         before, soonest = now if self.last is None else self.last, 1_000
         granted = not self.holder and (is_late or not count) and start - now <= LEAD
         if granted:
             self.holder, self.number, self.due, self.lapse = question.worker, now, start, start + question.hold
             before, came = start, now
-            count, passed_over = self._ahead(came)
+            count, passed_over = self._run(_AHEAD, came=now).fetchone()
         elif self.holder:
             before, soonest = self.due, LEAD // 2
         ask_in = 0
         if granted and not question.more:
-            self._leave()
+            self._run("DELETE FROM turn_queue WHERE key = :key AND worker = :worker")
         else:
             ask_in = self._queue_up(came, before + question.delay * (count + 1), passed_over, soonest)
         self._store()
-        number = self.number if granted else None
-        return Answer(ask_in, number or 0, start - now, self.lapse - now, count)
+        return Answer(ask_in, now if granted else 0, start - now, self.lapse - now, count)
 
     def _settle(self, *, is_late: bool) -> None:
         """Close the permit that is out if it has expired, and take over the last start of the process that asks.
@@ -160,51 +170,20 @@ class _Slot:
             starts.append(now if is_lost else now - question.since)
         self.last = max(starts, default=None)
 
-    def _came(self) -> int:
-        """When I came; after a permit that expired unused, that is when it was granted."""
-        if self.question.missed >= 0:
-            return self.question.missed
-        row: tuple[int] = self.connection.execute(
-            "SELECT ifnull(min(came), ?) FROM turn_queue WHERE key = ? AND worker = ?",
-            (self.now, self.key, self.question.worker),
-        ).fetchone()
-        return row[0]
-
-    def _ahead(self, came: int) -> tuple[int, int | None]:
-        """How many processes come before one that *came* then, and when the first of them is passed over."""
-        now, worker = self.now, self.question.worker
-        self.connection.execute(
-            "DELETE FROM turn_queue WHERE key = ? AND expected NOT BETWEEN ? AND ? AND worker <> ?",
-            (self.key, now - FORGET, now + _FURTHEST, worker),
-        )
-        ahead: tuple[int, int | None] = self.connection.execute(
-            _AHEAD, (self.key, worker, now, now + _FURTHEST, came, worker)
-        ).fetchone()
-        return ahead
-
-    def _leave(self) -> None:
-        self.connection.execute(
-            "DELETE FROM turn_queue WHERE key = ? AND worker = ?", (self.key, self.question.worker)
-        )
-
     def _queue_up(self, came: int, start: int, passed_over: int | None, soonest: int) -> int:
         """Queue for the permit that starts at *start*; return when I should ask for it: shortly before."""
         wait = start - LEAD // 2 - self.now
         if passed_over is not None:
             wait = max(wait, min(passed_over - self.now, LEAD // 2))
         wait = min(max(wait, soonest), LONGEST_WAIT)
-        self.connection.execute(
-            "INSERT OR REPLACE INTO turn_queue VALUES (?, ?, ?, ?)",
-            (self.key, self.question.worker, came, self.now + wait + GRACE),
-        )
+        values = {"came": came, "expected": self.now + wait + GRACE}
+        self._run("INSERT OR REPLACE INTO turn_queue VALUES (:key, :worker, :came, :expected)", **values)
         return wait
 
     def _store(self) -> None:
         until = self.now + LONGEST_WAIT + LONGEST_HOLD + self.question.delay + FORGET
-        self.connection.execute(
-            "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (self.key, self.last, self.holder, self.number, self.due, self.lapse, until),
-        )
+        values = (self.names["key"], self.last, self.holder, self.number, self.due, self.lapse, until)
+        self.connection.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def _now() -> int:
