@@ -17,13 +17,14 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
+from math import inf
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from redis import Redis
 
-from scrapy_rep.pacing.redis_rate_limiter import RedisRateLimiter
+from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.robots.stores.redis import RedisStore
 from scrapy_rep.robots.stores.store import NullStore
 from tests.support.crawl import LOOPS, crawl
@@ -54,10 +55,10 @@ def ask(port: int, name: str, slots: int, number: int) -> tuple[float, float]:
 
 def take(limiter: RedisRateLimiter, key: str) -> None:
     """Acquire a permit that no other client wants, and report the start."""
-    permit = at_once(limiter.acquire(key, 1e-6, since=None, missed=None, more=False))
-    if permit.starts_in is None:
+    permit = at_once(limiter.acquire(key, 1e-6, since=None, missed=-1, more=False))
+    if permit.starts_at == inf:
         raise SystemExit(f"no permit: {permit}")
-    at_once(limiter.report_start(key, permit.number, 0.0))
+    at_once(limiter.close(key, permit.number, 0.0))
 
 
 def permits_per_second(server: RedisServer, clients: int) -> tuple[float, float]:
@@ -79,10 +80,10 @@ def crowd(server: RedisServer, workers: int) -> float:
     with server.client() as client:
         every = [limiter_of(client, f"w{n}") for n in range(workers)]
         for limiter in every:
-            at_once(limiter.acquire("crowd", 60.0, since=None, missed=None, more=False))
+            at_once(limiter.acquire("crowd", 60.0, since=None, missed=-1, more=False))
         before = cpu(client)
         for _ in range(1_000):
-            at_once(every[-1].acquire("crowd", 60.0, since=None, missed=None, more=False))
+            at_once(every[-1].acquire("crowd", 60.0, since=None, missed=-1, more=False))
         return (cpu(client) - before) / 1_000
 
 

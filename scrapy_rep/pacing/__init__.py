@@ -10,14 +10,14 @@ import os
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from scrapy_rep.pacing.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.pacing.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.robots.stores.sqlite import SqliteStore, connection_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.pacing.rate_limiter import RateLimiter
+    from scrapy_rep.pacing.limiter import RateLimiter
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
     from scrapy_rep.robots.stores.store import Store
 

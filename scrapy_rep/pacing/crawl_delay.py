@@ -22,7 +22,7 @@ from scrapy_rep.pacing import open_rate_limiter
 from scrapy_rep.pacing.delay_report import DelayReport
 from scrapy_rep.pacing.download_slots import SlotDelays, drop_stale_slot, pin_slot
 from scrapy_rep.pacing.forecast import CrawlForecast
-from scrapy_rep.pacing.permits import LimiterSetup, Permits
+from scrapy_rep.pacing.limiter import LimiterSetup, Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
 from scrapy_rep.policy.requests import has_no_delay
 from scrapy_rep.protocol import Origin, Reason

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
 
-    from .permits import Permits
+    from .limiter import Permits
 
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""

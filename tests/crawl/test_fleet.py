@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,22 @@ def test_every_loop_acquires_permits_from_robots_txt_on(server: RedisServer, loo
     assert result.stats["rep/crawl_delay/waited_seconds"] > 0
     assert result.stats["rep/redis/away_seconds"] == 0
     assert not result.tracebacks
+
+
+def test_a_worker_alone_asks_once_for_each_start_and_leaves_no_permit_behind(server: RedisServer) -> None:
+    with Site() as site, server.client() as client:
+        site.answer("/robots.txt", SLOW)
+        before = _scripts_run(server)
+        result = crawl(*pages_of(site, 20)(0), settings={"REP_REDIS_URL": server.url, **MEMORY})
+        assert len(result.pages) == 20
+        assert _scripts_run(server) - before < 46  # 32 on an idle machine: 12 are for robots.txt
+        assert not client.hexists("rep:turns:127.0.0.1", "holder")
+
+
+def _scripts_run(server: RedisServer) -> int:
+    with server.client() as client:
+        stats: Any = client.info("commandstats")
+    return int(stats.get("cmdstat_evalsha", {"calls": 0})["calls"])
 
 
 def test_a_longer_delay_of_the_users_own_is_kept_and_wastes_no_permit_of_others(server: RedisServer) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
 
-from scrapy_rep.pacing.rate_limiter import Permit, RateLimiter
-from scrapy_rep.pacing.redis_rate_limiter import RedisRateLimiter
-from scrapy_rep.pacing.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiter import RateLimiter
+from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.simulation import Simulation
@@ -54,6 +56,17 @@ class SimulatedRedis(DirectConnection):
         return answer
 
 
+@dataclass(frozen=True)
+class Permit:
+    """What a worker was answered; seconds from then on, and None where no permit was granted."""
+
+    starts_in: float | None
+    retry_in: float
+    number: int
+    expires_in: float
+    is_awaited: bool
+
+
 class Worker:
     """One process that shares the limiter."""
 
@@ -63,9 +76,12 @@ class Worker:
         self.simulation = journey.simulation
 
     def ask(
-        self, delay: float = DELAY, since: float | None = None, missed: int | None = None, more: bool = False
+        self, delay: float = DELAY, since: float | None = None, missed: int = -1, more: bool = False
     ) -> Permit:
-        return at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
+        answer = at_once(self.limiter.acquire(KEY, delay, since=since, missed=missed, more=more))
+        now, number = self.simulation.now, answer.number
+        starts_in = answer.starts_at - now if answer.starts_at < inf else None
+        return Permit(starts_in, answer.ask_at - now, number, answer.expires_at - now, answer.is_awaited)
 
     def take(self, **kwargs: Any) -> Permit:
         """Ask again as often as required, until the permit is granted and may be used."""
@@ -81,10 +97,10 @@ class Worker:
         return self.simulation.now
 
     def report(self, permit: Permit, ago: float = 0.0) -> None:
-        at_once(self.limiter.report_start(KEY, permit.number, ago))
+        at_once(self.limiter.close(KEY, permit.number, ago))
 
     def release(self, permit: Permit) -> None:
-        at_once(self.limiter.release(KEY, permit.number))
+        at_once(self.limiter.close(KEY, permit.number, None))
 
     def restart_delay(self, memory: float = 60.0) -> None:
         at_once(self.limiter.restart_delay(KEY, memory))

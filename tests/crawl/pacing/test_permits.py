@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from scrapy.statscollectors import StatsCollector
 
-from scrapy_rep.pacing.permits import LimiterSetup, SlotPermits
-from scrapy_rep.pacing.rate_limiter import Permit, RateLimiterAwayError
+from scrapy_rep.pacing.limiter import LimiterSetup, Permit, RateLimiterAwayError, SlotPermits
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
 
 KEY = "example.com"
-NOW = Permit(starts_in=0.0, retry_in=0.0, number=1, expires_in=60.0)
-LATER = Permit(starts_in=None, retry_in=0.01, number=0, expires_in=0.0)
+BEGAN = Simulation().now
+NOW = Permit(starts_at=BEGAN, ask_at=BEGAN, number=1, expires_at=BEGAN + 60, is_awaited=True)
+ALONE = replace(NOW, is_awaited=False)
+LATER = Permit(starts_at=inf, ask_at=BEGAN + 0.01, number=0, expires_at=BEGAN)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +29,7 @@ def _waiting_takes_no_time(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -
         clock.now += seconds
         await asyncio.sleep(0)
 
-    monkeypatch.setattr("scrapy_rep.pacing.permits.sleep", sleep)
+    monkeypatch.setattr("scrapy_rep.pacing.limiter.sleep", sleep)
 
 
 class Limiter:
@@ -47,12 +50,10 @@ class Limiter:
             raise answer
         return answer
 
-    async def report_start(self, key: str, number: int, ago: float) -> None:
-        self.reported.append(("started", number))
-        self.ago.append(ago)
-
-    async def release(self, key: str, number: int) -> None:
-        self.reported.append(("released", number))
+    async def close(self, key: str, number: int, ago: float | None) -> None:
+        self.reported.append(("released" if ago is None else "started", number))
+        if ago is not None:
+            self.ago.append(ago)
 
     async def restart_delay(self, key: str, memory: float) -> None:
         self.reported.append(("marked", 0))
@@ -141,16 +142,16 @@ async def test_a_permit_that_no_request_needs_is_released() -> None:
 
 @in_the_loop
 async def test_a_permit_that_has_expired_is_not_used_but_asked_for_anew() -> None:
-    bench = Bench(Permit(0.0, 0.0, 7, expires_in=0.0), Permit(0.0, 0.0, 8, expires_in=60.0))
+    bench = Bench(Permit(BEGAN, BEGAN, 7, expires_at=BEGAN), Permit(BEGAN, BEGAN, 8, expires_at=BEGAN + 60))
     await bench.until_there_is_a_permit()
     assert bench.permits.use()
-    assert [question["missed"] for question in bench.limiter.asked] == [None, 7]
+    assert [question["missed"] for question in bench.limiter.asked] == [-1, 7]
     assert bench.counted("expired_count") == 1
 
 
 @in_the_loop
 async def test_a_permit_is_not_used_before_its_time() -> None:
-    bench = Bench(Permit(60.0, 0.0, 1, expires_in=120.0))
+    bench = Bench(Permit(BEGAN + 60, BEGAN, 1, expires_at=BEGAN + 120))
     await bench.until_there_is_a_permit()
     assert bench.permits.seconds_to_start() == 60
     assert not bench.permits.use()
@@ -172,7 +173,7 @@ async def test_requests_from_elsewhere_take_permits_one_by_one_and_robots_txt_co
 
 @in_the_loop
 async def test_when_the_crawl_closes_those_who_wait_are_let_go_without_a_permit() -> None:
-    bench = Bench(Permit(None, 60.0, 0, 0.0))
+    bench = Bench(Permit(inf, BEGAN + 60, 0, BEGAN))
     waiting = asyncio.gather(bench.permits.wait(first=False), bench.permits.wait(first=False))
     await settle()
     bench.engine.is_closing = True
@@ -212,6 +213,47 @@ async def test_an_error_of_the_limiter_reaches_those_who_wait_and_is_not_asked_f
     await settle()
     assert len(bench.limiter.asked) == 2
     assert clock.now >= began + 0.5
+
+
+@in_the_loop
+async def test_a_start_that_no_other_process_waits_for_is_reported_with_the_next_question(
+    clock: Simulation,
+) -> None:
+    bench = Bench(ALONE)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    await settle()
+    clock.now += 1
+    await bench.until_there_is_a_permit()
+    bench.permits.release()
+    await settle()
+    assert [question["since"] for question in bench.limiter.asked] == [None, 1]
+    assert bench.limiter.reported == [("released", 1)]
+
+
+@in_the_loop
+async def test_when_no_request_is_left_the_last_start_is_reported_once(clock: Simulation) -> None:
+    bench = Bench(ALONE)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    clock.now += 3
+    for _ in range(2):
+        bench.permits.release()
+        await settle()
+    assert (bench.limiter.reported, bench.limiter.ago) == ([("started", 1)], [3])
+
+
+@in_the_loop
+async def test_a_start_that_was_not_reported_is_remembered_until_its_permit_has_long_expired(
+    clock: Simulation,
+) -> None:
+    bench = Bench(ALONE)
+    await bench.until_there_is_a_permit()
+    assert bench.permits.use()
+    await settle()
+    assert not bench.permits.is_idle
+    clock.now += 200
+    assert bench.permits.is_idle
 
 
 @in_the_loop

@@ -14,8 +14,8 @@ from scrapy.settings import default_settings
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 
 from scrapy_rep import CrawlDelay, RepExtension
+from scrapy_rep.pacing.limiter import Permit
 from scrapy_rep.pacing.priority_queue import RepPriorityQueue, _folder
-from scrapy_rep.pacing.rate_limiter import Permit
 from scrapy_rep.runtime import scrapy_internals
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
@@ -421,10 +421,10 @@ class Limiter:
         self.asked.append(key)
         return Permit(0.0, 0.0, 1, 1e9)
 
-    async def report_start(self, key: str, number: int, ago: float) -> None:
+    async def close(self, *_: Any) -> None:
         """Nothing to keep."""
 
-    release = restart_delay = report_start
+    restart_delay = close
 
 
 @pytest.fixture

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import inf
 from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.pacing.rate_limiter import LEAD, LONGEST_HOLD
+from scrapy_rep.pacing.limiter import LEAD, LONGEST_HOLD
 from tests.support.properties import fewer
 from tests.support.simulation import Simulation
 
@@ -59,6 +60,35 @@ def test_a_permit_that_expired_may_have_been_used_until_then(workers: list[Worke
     killed, b, *_ = workers
     killed.ask()
     assert b.start() == pytest.approx(1_000_000 + HOLD + DELAY, abs=1e-3)
+
+
+def test_a_permit_whose_use_its_holder_has_forgotten_may_have_been_used_until_it_expired(
+    workers: list[Worker],
+) -> None:
+    a, *_ = workers
+    a.ask()
+    a.simulation.now += HOLD + 0.1
+    assert a.start() == pytest.approx(1_000_000 + HOLD + DELAY, abs=1e-3)
+
+
+def test_a_start_need_not_be_reported_at_once_while_no_other_worker_waits(workers: list[Worker]) -> None:
+    a, b, *_ = workers
+    assert not a.take(more=True).is_awaited
+    b.ask(more=True)
+    a.simulation.now += DELAY - 0.01
+    permit = a.ask(since=DELAY - 0.01, more=True)
+    assert permit.starts_in == pytest.approx(0.01)
+    assert permit.is_awaited
+
+
+def test_one_that_joins_a_worker_alone_waits_for_nothing_but_the_delay(workers: list[Worker]) -> None:
+    alone, joins, *_ = workers
+    starts: list[float] = []
+    simulation = alone.simulation
+    simulation.start(work(alone, starts, 12))
+    simulation.start(work(joins, starts, 3), after=4.3)
+    simulation.run(60)
+    assert [after - before for before, after in pairwise(starts)] == pytest.approx([DELAY] * 14, abs=1e-4)
 
 
 def test_a_report_that_comes_after_the_expiry_still_counts(workers: list[Worker]) -> None:
@@ -217,35 +247,36 @@ def test_a_late_answer_tells_what_is_left(workers: list[Worker]) -> None:
     permits = []
 
     async def ask() -> None:
-        permits.append(await a.limiter.acquire(KEY, DELAY, since=None, missed=None, more=False))
+        permits.append(await a.limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False))
 
     a.simulation.start(ask())
     a.simulation.run()
-    assert permits[0].starts_in == 0
-    assert permits[0].expires_in == pytest.approx(HOLD - 0.07)
+    assert permits[0].starts_at == a.simulation.now
+    assert permits[0].expires_at - a.simulation.now == pytest.approx(HOLD - 0.07)
 
 
 async def work(worker: Worker, starts: list[float], pages: int, stall: Random | None = None) -> None:
     """What a crawl does, with a machine that stalls now and then."""
     simulation, limiter = worker.simulation, worker.limiter
     last: float | None = None
-    missed: int | None = None
+    missed: int = -1
     while pages:
         since = None if last is None else simulation.now - last
         permit = await limiter.acquire(KEY, DELAY, since=since, missed=missed, more=pages > 1)
-        expires_at = simulation.now + permit.expires_in
-        if permit.starts_in is None:
-            missed = None
-            await simulation.sleep(permit.retry_in)
+        if permit.starts_at == inf:
+            missed = -1
+            await simulation.sleep(permit.ask_at - simulation.now)
             continue
-        await simulation.sleep(permit.starts_in + (stall.choice([0, 0, 0.01, 0.2, 0.4]) if stall else 0))
-        if simulation.now >= expires_at:
+        stalled = stall.choice([0, 0, 0.01, 0.2, 0.4]) if stall else 0
+        await simulation.sleep(permit.starts_at - simulation.now + stalled)
+        if simulation.now >= permit.expires_at:
             missed = permit.number
             continue
-        last, missed, pages = simulation.now, None, pages - 1
+        last, missed, pages = simulation.now, -1, pages - 1
         starts.append(last)
         await simulation.sleep(stall.choice([0, 0, 0.3]) if stall else 0)
-        await limiter.report_start(KEY, permit.number, simulation.now - last)
+        if permit.is_awaited or not pages:
+            await limiter.close(KEY, permit.number, simulation.now - last)
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.15, 0.6, 2.0])

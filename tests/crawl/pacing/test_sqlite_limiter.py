@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from itertools import pairwise
+from math import inf
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pacing.rate_limiter import RateLimiterAwayError
-from scrapy_rep.pacing.sqlite_rate_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiter import RateLimiterAwayError
+from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from tests.support.crawl import PROCESSES
@@ -30,22 +31,22 @@ async def start_pages(path: Path, name: str, delay: float, pages: int, told: Con
     vars(sqlite_connection)["in_thread"] = asyncio.to_thread
     limiter = SqliteRateLimiter(SqliteConnection(path), name)
     last: float | None = None
-    missed: int | None = None
+    missed: int = -1
     while pages:
         since = None if last is None else monotonic() - last
         permit = await limiter.acquire("host", delay, since=since, missed=missed, more=pages > 1)
-        expires_at, missed = monotonic() + permit.expires_in, None
-        if permit.starts_in is None:
-            await asyncio.sleep(permit.retry_in)
+        missed = -1
+        if permit.starts_at == inf:
+            await asyncio.sleep(permit.ask_at - monotonic())
             continue
-        await asyncio.sleep(permit.starts_in)
+        await asyncio.sleep(permit.starts_at - monotonic())
         last = monotonic()
-        if last >= expires_at:
+        if last >= permit.expires_at:
             missed = permit.number
             continue
         told.send(last)
         pages -= 1
-        await limiter.report_start("host", permit.number, monotonic() - last)
+        await limiter.close("host", permit.number, monotonic() - last)
 
 
 def crawl(*arguments: Any) -> None:
@@ -122,9 +123,8 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     a, *_ = sqlite_workers
     limiter = a.limiter
     for call in (
-        limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
-        limiter.report_start(KEY, 1, 0.0),
-        limiter.release(KEY, 1),
+        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
+        limiter.close(KEY, 1, 0.0),
         limiter.restart_delay(KEY, 60.0),
     ):
         with pytest.raises(RateLimiterAwayError, match="cannot be used"):
@@ -158,7 +158,7 @@ def test_what_nobody_needs_any_more_is_forgotten(sqlite_workers: list[Worker], p
     a.start()
     a.restart_delay()
     a.simulation.now += 1_000
-    at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
+    at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=-1, more=False))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT key FROM turns").fetchall() == [("other.example",)]
         assert connection.execute("SELECT * FROM turn_queue").fetchall() == []
@@ -178,5 +178,5 @@ def test_when_the_file_was_replaced_all_wait_a_delay(sqlite_workers: list[Worker
 def test_download_slots_do_not_meet(sqlite_workers: list[Worker]) -> None:
     a, b, *_ = sqlite_workers
     a.ask()
-    permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=None, more=False))
-    assert permit.starts_in == 0
+    permit = at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=-1, more=False))
+    assert permit.starts_at == a.simulation.now

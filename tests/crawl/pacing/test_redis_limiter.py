@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from scrapy_rep.pacing.rate_limiter import RateLimiterAwayError
-from scrapy_rep.pacing.redis_rate_limiter import RedisRateLimiter
+from scrapy_rep.pacing.limiter import RateLimiterAwayError
+from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError
 from tests.support.direct_connection import DirectConnection, at_once
 
@@ -21,9 +21,8 @@ class NoConnection(DirectConnection):
 def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
     limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
     for call in (
-        limiter.acquire(KEY, DELAY, since=None, missed=None, more=False),
-        limiter.report_start(KEY, 1, 0.0),
-        limiter.release(KEY, 1),
+        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
+        limiter.close(KEY, 1, 0.0),
         limiter.restart_delay(KEY, 60.0),
     ):
         with pytest.raises(RateLimiterAwayError, match="Redis at home does not answer"):
@@ -64,4 +63,5 @@ def test_prefixes_do_not_meet(redis_workers: list[Worker], redis_client: Redis) 
     link = DirectConnection(redis_client)
     link.prefix = "other:"
     other = RedisRateLimiter(link, "a")  # type: ignore[arg-type]
-    assert at_once(other.acquire(KEY, DELAY, since=None, missed=None, more=False)).starts_in == 0
+    permit = at_once(other.acquire(KEY, DELAY, since=None, missed=-1, more=False))
+    assert permit.starts_at == redis_workers[0].simulation.now

@@ -1,0 +1,433 @@
+"""When a request may start in a download slot whose delay several processes share.
+
+The right to start one request is a permit. Processes queue for a download slot, each at most once, and are
+served in the order in which they came. At most one permit per download slot is out at a time: until its holder
+reports the start, returns it, or lets it expire. The delay counts from the start that was reported. So two
+starts are never closer than the delay, however late a permit or a report arrives. A process that is killed
+costs the others one expired permit at most. A start that no other process waits for is reported with the next
+question: a process that is alone asks once for each start.
+
+A permit is acquired when a request could start at once; before that, other processes can use the time. The
+queue of hosts uses it, or a request from elsewhere that waits in `RateLimiterMiddleware`. While the limiter is
+away, the crawl goes by its own clock and multiplies the delay by the number of workers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from scrapy_rep.clock import clock
+from scrapy_rep.runtime.event_loop import CLOSING_CHECK, sleep, start
+from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+# Microseconds:
+LEAD: Final = 20_000  # before its start at which a permit is granted, at most
+LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
+GRACE: Final = 100_000  # that a process may ask late before others are served first
+FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
+LONGEST_HOLD: Final = 5_000_000  # after its start at which a permit expires at the latest
+_HOLD: Final = 250_000  # after its start at which a permit expires, if the limiter answers at once
+
+# Seconds:
+_LONGEST_DELAY: Final = 1e9  # more does not fit into the numbers of Lua and the time limits of Redis
+_SOONEST: Final = 0.001  # until the next question
+_FULL_CHECK: Final = 0.01  # between two checks of a full download slot
+_AWAY_CHECK: Final = 0.5  # between two checks whether the limiter is back
+_SPARE: Final = 60.0  # that the limiter remembers a start beyond the longest delay
+
+_DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
+
+
+class RateLimiterAwayError(Exception):
+    """The limiter cannot be reached: go by the process's own clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The answer of a limiter. Times are those of this process's monotonic clock, in seconds.
+
+    Start a request after ``starts_at`` and before ``expires_at``. When ``starts_at`` is infinite, no permit was
+    granted: ask again at ``ask_at``. When one was granted, ``ask_at`` is for the next permit. ``number`` tells
+    permits of a download slot apart; it is -1 for one by this crawl's own clock. Report the start at once if it
+    ``is_awaited`` by other processes; otherwise the next question reports it.
+    """
+
+    starts_at: float
+    ask_at: float
+    number: int
+    expires_at: float
+    is_awaited: bool = False
+
+
+class Question(NamedTuple):
+    """What a process asks about a download slot; times are in microseconds, and -1 stands for none."""
+
+    worker: str
+    delay: int
+    since: int
+    missed: int
+    more: int
+    hold: int
+
+
+class Answer(NamedTuple):
+    """A limiter's answer, in microseconds from the moment it is given; ``number`` is 0 without a permit."""
+
+    ask_in: int
+    number: int
+    starts_in: int
+    expires_in: int
+    awaited: int
+
+
+class RateLimiter:
+    """Grants permits to one process of several that share download slots.
+
+    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself.
+    """
+
+    def __init__(self, worker: str) -> None:
+        """*worker* is a name that no other process has."""
+        self._worker = worker
+        self._round_trip = 0.0  # the longest one lately, in seconds
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether the limiter has just come back, so that others may still go by their own clocks."""
+        raise NotImplementedError
+
+    async def acquire(self, key: str, delay: float, *, since: float | None, missed: int, more: bool) -> Permit:
+        """Acquire a permit for download slot *key*, whose starts are *delay* seconds apart.
+
+        *since* is the seconds since this process last started a request there, None before the first. *missed* is
+        the number of its last permit if that expired unused, else -1: this process is then served next. With
+        *more* it queues for the next permit at once.
+
+        A permit starts so long after now as the limiter says, and expires so long after the question. So neither
+        is too early or too late, whatever share of the round trip the way back took.
+        """
+        asked_at = clock.monotonic()
+        hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
+        question = Question(self._worker, microseconds(delay), microseconds(since), missed, int(more), hold)
+        answer = await self._answer(key, question)
+        now = clock.monotonic()
+        self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
+        return Permit(
+            now + answer.starts_in / 1e6 if answer.number else inf,
+            max(asked_at + answer.ask_in / 1e6, now + _SOONEST),  # too early is harmless
+            answer.number,
+            asked_at + answer.expires_in / 1e6,
+            bool(answer.awaited),
+        )
+
+    async def _answer(self, key: str, question: Question) -> Answer:
+        """One atomic step: grant a permit, or say when to ask again."""
+        raise NotImplementedError
+
+    async def close(self, key: str, number: int, ago: float | None) -> None:
+        """Report that the request of permit *number* started *ago* seconds ago: the delay counts from then.
+
+        None returns the permit unused: it costs no delay.
+        """
+        await self._report(key, number, microseconds(ago), 0)
+
+    async def restart_delay(self, key: str, memory: float) -> None:
+        """Count the next delay of *key* from now: robots.txt was requested there without a permit.
+
+        The limiter remembers that for *memory* seconds, which should exceed the longest delay.
+        """
+        await self._report(key, -1, 0, microseconds(memory))
+
+    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
+        """Close permit *number*, -1 for none; *ago* is -1 where it was not used. Times are in microseconds."""
+        raise NotImplementedError
+
+
+def microseconds(seconds: float | None) -> int:
+    """Whole microseconds, bounded to what limiters can store; -1 for None."""
+    return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterSetup:
+    """The rate limiter of one crawl, and what is needed to use it.
+
+    ``delay_of`` gives the delay of a download slot in seconds. ``permit_changed`` is called with a download
+    slot that has got its permit, or has to ask for one again. While the limiter is away, starts are ``workers``
+    delays apart. ``longest`` is the longest delay in seconds.
+    """
+
+    limiter: RateLimiter
+    engine: Engine
+    downloader: Downloader
+    stats: StatsCollector
+    delay_of: Callable[[str], float]
+    permit_changed: Callable[[str], None]
+    workers: int
+    longest: float
+
+
+class _ClosingError(Exception):
+    """The crawl is closing."""
+
+
+class SlotPermits:
+    """The permits of download slot *key*: at most one is held, at most one question is under way."""
+
+    def __init__(self, key: str, setup: LimiterSetup) -> None:
+        self._key = key
+        self._setup = setup
+        self.held: Permit | None = None
+        self._missed = -1  # the number of the last permit, if it expired unused
+        self._unreported: Permit | None = None  # the last permit, if the next question reports its start
+        self._waiters: deque[Deferred[Permit]] = deque()
+        self._queue_waits = False
+        self._acquiring: Deferred[None] | None = None
+        self._ask_at = 0.0
+        self.last_start: float | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no permit is held or being acquired, and the limiter counts the last one as used."""
+        used = self._unreported
+        is_over = used is None or used.expires_at + _SPARE < clock.monotonic()
+        return is_over and self._acquiring is None and self.held is None
+
+    def seconds_to_start(self) -> float | None:
+        """Seconds until the held permit may be used; None until one is held: ``permit_changed`` is called then."""
+        self._drop_expired()
+        if self.held is None:
+            self._queue_waits = True
+            self._acquire_in_background()  # may end before it returns, where a coroutine runs at once
+        return None if self.held is None else max(self.held.starts_at - clock.monotonic(), 0.0)
+
+    def use(self) -> bool:
+        """Use the held permit for a request that starts now; False when there is none that may be used now."""
+        self._drop_expired()
+        held = self.held
+        if held is None or held.starts_at > clock.monotonic():
+            return False
+        self.held = None
+        self._start(held)
+        return True
+
+    def _start(self, held: Permit) -> None:
+        self.last_start = clock.monotonic()
+        self._setup.downloader.cancel_delay_timer(self._key)
+        is_local = held.number < 0
+        stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
+        self._setup.stats.inc_value(stat)
+        self._unreported = None if is_local else held
+        if held.is_awaited:
+            self._report_start()
+
+    def _report_start(self) -> None:
+        used, self._unreported = self._unreported, None
+        if used is not None:
+            start(self._close(used.number, is_used=True))
+
+    async def wait(self, *, first: bool) -> bool:
+        """Wait for a permit and use it; *first* for requests of robots.txt, which other requests wait for.
+
+        Return False, and soon, when the crawl is closing.
+        """
+        waiter: Deferred[Permit] = Deferred()
+        if first:
+            self._waiters.appendleft(waiter)
+        else:
+            self._waiters.append(waiter)
+        self._acquire_in_background()
+        try:
+            self._start(await maybe_deferred_to_future(waiter))
+        except _ClosingError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Give the held permit back, and report the last start: the queue has no request left."""
+        self._queue_waits = False
+        self._report_start()
+        held, self.held = self.held, None
+        if held is not None and held.number >= 0:
+            start(self._close(held.number, is_used=False))
+
+    async def restart_delay(self) -> None:
+        """Count the delay from now: the site has just answered a request for its robots.txt."""
+        self.last_start = clock.monotonic()
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            await self._setup.limiter.restart_delay(self._key, self._setup.longest + _SPARE)
+
+    def _drop_expired(self) -> None:
+        # The limiter lets others start once a permit has expired: a start after that could break their delay.
+        if self.held is not None and self.held.expires_at <= clock.monotonic():
+            self._missed, self.held, self._ask_at = self.held.number, None, 0.0
+            self._setup.stats.inc_value("rep/rate_limiter/expired_count")
+
+    def _acquire_in_background(self) -> None:
+        if self._acquiring is None:
+            acquiring = start(self._serve())
+            if not acquiring.called:  # else it may have led to the next question
+                self._acquiring = acquiring
+
+    async def _serve(self) -> None:
+        """Acquire permits until no request waits; one for the queue stays held until the queue uses it."""
+        error: Exception = RuntimeError("the wait for a permit was interrupted")
+        try:
+            while self._waiters or self._queue_waits:
+                held = await self._acquire()
+                if not self._waiters:
+                    break
+                await self._sleep_until(held.starts_at)
+                self._hand_over()
+        except Exception as failure:  # noqa: BLE001  # the waiters handle it
+            error, self._ask_at = failure, clock.monotonic() + _AWAY_CHECK
+        finally:  # also when a forced stop of the process cancels this
+            self._acquiring, self._queue_waits = None, False
+            waiters, self._waiters = self._waiters, deque()
+            for waiter in waiters:
+                if not waiter.called:
+                    waiter.errback(Failure(error))  # type: ignore[no-untyped-call]
+            if not self._setup.engine.is_closing:
+                self._setup.permit_changed(self._key)
+
+    async def _acquire(self) -> Permit:
+        """Hold a permit; wait for it if necessary."""
+        self._drop_expired()
+        while self.held is None:
+            if self._waiters:
+                await self._until_slot_could_start()
+            await self._sleep_until(self._ask_at)
+            try:
+                permit = await self._ask()
+            except RateLimiterAwayError:
+                permit = self._ask_own_clock()
+            self._ask_at = permit.ask_at
+            if permit.starts_at < inf:
+                self._missed, self.held = -1, permit
+        return self.held
+
+    async def _ask(self) -> Permit:
+        limiter, delay = self._setup.limiter, self._setup.delay_of(self._key)
+        self._unreported = None
+        return await limiter.acquire(
+            self._key,
+            delay * self._setup.workers if limiter.is_settling else delay,
+            since=self._since_last_start(),
+            missed=self._missed,
+            more=len(self._waiters) > 1 or self._queue_waits,
+        )
+
+    def _ask_own_clock(self) -> Permit:
+        """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
+        self._missed = -1
+        now = clock.monotonic()
+        delay = self._setup.delay_of(self._key) * self._setup.workers
+        due = now if self.last_start is None else self.last_start + delay
+        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)
+
+    async def _until_slot_could_start(self) -> None:
+        """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
+        while (seconds := self._setup.downloader.seconds_to_start(self._key, ())) != 0:
+            await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
+
+    async def _sleep_until(self, due: float) -> None:
+        """Raises `_ClosingError` when the crawl is closing."""
+        while True:
+            if self._setup.engine.is_closing:
+                raise _ClosingError
+            left = due - clock.monotonic()
+            if left <= 0:
+                return
+            await sleep(min(left, CLOSING_CHECK))
+
+    def _hand_over(self) -> None:
+        """Hand the permit to the first waiter, which reports the start when its coroutine resumes."""
+        self._drop_expired()
+        while self._waiters and self.held is not None:
+            waiter = self._waiters.popleft()
+            if not waiter.called:  # else it was cancelled
+                held, self.held, self.last_start = self.held, None, clock.monotonic()
+                waiter.callback(held)
+
+    def _since_last_start(self) -> float | None:
+        """Seconds since the last start, None before the first.
+
+        The downloader starts a request after its permit was used. On a busy machine another process may run in
+        between, for longer than the margin of a short delay.
+        """
+        if self.last_start is None:
+            return None
+        self.last_start = max(self.last_start, self._setup.downloader.last_start(self._key))
+        return clock.monotonic() - self.last_start
+
+    async def _close(self, number: int, *, is_used: bool) -> None:
+        await sleep(0)  # in this turn of the event loop the downloader starts the request
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            ago = self._since_last_start() if is_used else None
+            await self._setup.limiter.close(self._key, number, ago)
+
+    def __repr__(self) -> str:
+        return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self.held is not None}>"
+
+
+class Permits:
+    """The permits of one crawl, by download slot.
+
+    ``slots_waiting`` are the keys of those that acquired none because the whole downloader was full.
+    """
+
+    def __init__(self, setup: LimiterSetup, most: int) -> None:
+        """Beyond *most* download slots, idle ones are forgotten: the limiter remembers what they know."""
+        self._setup = setup
+        self._most = most
+        self._slots: dict[str, SlotPermits] = {}
+        self.slots_waiting: OrderedDict[str, None] = OrderedDict()
+
+    def slot(self, key: str) -> SlotPermits:
+        """The permits of download slot *key*."""
+        slot = self._slots.get(key)
+        if slot is None:
+            if len(self._slots) >= self._most:
+                self._slots = {key: slot for key, slot in self._slots.items() if not slot.is_idle}
+                self._most = max(self._most, 2 * len(self._slots))
+            slot = self._slots[key] = SlotPermits(key, self._setup)
+        return slot
+
+    def seconds_to_start(self, key: str, seconds: float) -> float | None:
+        """Seconds until download slot *key*, which could start a request in *seconds*, also has a permit.
+
+        None until something changes: `LimiterSetup.permit_changed` is called, or a request ends.
+        """
+        lead = LEAD / 1e6
+        if seconds > lead:
+            return seconds - lead
+        if self._setup.downloader.is_full:
+            self.slots_waiting[key] = None
+            return None
+        to_permit = self.slot(key).seconds_to_start()
+        return None if to_permit is None else max(seconds, to_permit)
+
+    def holds(self, key: str) -> bool:
+        """Whether a permit of download slot *key* is held."""
+        return key in self._slots and self._slots[key].held is not None
+
+    def release(self, key: str) -> None:
+        """Give the permit of download slot *key* back: no request is left for it."""
+        if key in self._slots:
+            self._slots[key].release()
+
+    def __repr__(self) -> str:
+        return f"<Permits slots={len(self._slots)}>"
