@@ -70,7 +70,7 @@ class RepExtension(RobotsSource):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
         self.redis = RedisConnection(crawler) if self.settings.redis_url else None
         self._store = open_store(crawler, self.redis)
-        self.limiter = open_rate_limiter(crawler, self._store, self.redis)
+        self.limiter = open_rate_limiter(self._store, self.redis)
         self._cache = RobotsCache(self.settings.memory_entries, self.settings.memory_size)
         self.ai = AiSignals.of(self.settings)
         self.account = Account(crawler, self.policy, self._exceptions, self.ai)

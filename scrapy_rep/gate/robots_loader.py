@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.refresh import Refreshed
     from scrapy_rep.robots.robots import Robots, RobotsCache
-    from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.robots.stores import Store
     from scrapy_rep.runtime.product_tokens import ProductTokens
 
 logger = logging.getLogger(__name__)

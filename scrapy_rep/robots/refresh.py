@@ -10,7 +10,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.robots.fetch import MAX_HOPS, Fetcher, FetchResult
-from scrapy_rep.robots.stores.store import NullStore
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.settings import RepSettings
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.robots.stores import Store
 
 _FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
 _LAST_POLL: Final = 1.0

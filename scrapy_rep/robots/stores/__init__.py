@@ -1,31 +1,77 @@
-"""Where entries live between requests, runs and machines: in SQLite, in Redis, or nowhere. Private.
+"""Where entries live between requests, runs and machines: in SQLite, in Redis, or nowhere.
 
 A store gets and puts entries and grants leases on origins. It knows nothing of how robots.txt is fetched, nor of
-what an entry means for a request.
+what an entry means for a request. `Store` is all that the rest of the package knows of SQLite and Redis.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.robots.stores.store import NullStore
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
-    from scrapy_rep.robots.stores.store import Store
 
 _STORES: Final = {
-    "memory": "scrapy_rep.robots.stores.store.NullStore",
+    "memory": "scrapy_rep.robots.stores.NullStore",
     "sqlite": "scrapy_rep.robots.stores.sqlite.SqliteStore",
+    "redis": "scrapy_rep.robots.stores.redis.RedisStore",
 }
+
+
+class Store(Protocol):
+    """Keeps entries between requests, runs and machines, and grants leases on their origins.
+
+    A class named by ``REP_STORE`` implements this; it may define ``from_crawler(crawler)``. A call may do I/O but
+    must not block the event loop. No call raises because the store is broken: the store logs that, and behaves as
+    if it were empty.
+    """
+
+    async def get(self, origin: Origin) -> Entry | None:
+        """Return the entry of *origin*, fresh or expired, or None if there is none."""
+
+    async def put(self, entry: Entry) -> None:
+        """Replace the entry of the origin of *entry*, and release this crawl's lease on that origin."""
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        """Try to get the lease on *origin*: for *seconds*, or until it is released, no other crawl gets it."""
+
+    async def release_lease(self, origin: Origin) -> None:
+        """Release the lease that this crawl holds on *origin*, if it holds one."""
+
+    def close(self) -> None:
+        """Free what the store holds; called once, at the end of the crawl."""
+
+
+class NullStore:
+    """The store that keeps nothing: every `get` finds nothing, and every lease is granted.
+
+    ``REP_STORE = "memory"`` selects it: entries then live only in the memory of the crawl, outside any store.
+    """
+
+    async def get(self, origin: Origin) -> Entry | None:  # noqa: ARG002
+        return None
+
+    async def put(self, entry: Entry) -> None:
+        """Do nothing."""
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
+        return True
+
+    async def release_lease(self, origin: Origin) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> Store:
@@ -38,7 +84,7 @@ def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> S
     settings = RepSettings.from_crawler(crawler)
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
-    return RedisStore(connection, store, settings.stale_max) if connection else store
+    return load_object(_STORES["redis"])(connection, store, settings.stale_max) if connection else store
 
 
 def _is_shell(crawler: Crawler) -> bool:

@@ -22,7 +22,7 @@ from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW
-from scrapy_rep.robots.stores.entry_codec import UnreadableEntryError, decode_json, encode_body, encode_json
+from scrapy_rep.robots.stores.codec import UnreadableEntryError, decode_json, encode_body, encode_json
 from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError, address_of, connect, error_text
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.robots.stores import Store
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
-    from scrapy_rep.robots.stores.store import Store
     from scrapy_rep.settings import RepSettings
 
 _LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the worker that holds it

@@ -10,7 +10,6 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import project_data_dir
@@ -35,8 +34,6 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_PATH: Final = "robots.sqlite"
 
-_connections: WeakKeyDictionary[Crawler, SqliteConnection | None] = WeakKeyDictionary()
-
 
 def path_of_store(settings: RepSettings) -> Path | None:
     """Return the path of the SQLite file, or None if there is neither a project nor a ``REP_STORE_PATH``.
@@ -50,20 +47,12 @@ def path_of_store(settings: RepSettings) -> Path | None:
         return Path(settings.store_path).absolute() if settings.store_path else None
 
 
-def connection_of(crawler: Crawler) -> SqliteConnection | None:
-    """Return the connection of *crawler* to its file, always the same one; None if there is no file."""
-    if crawler not in _connections:
-        path = path_of_store(RepSettings.from_crawler(crawler))
-        _connections[crawler] = SqliteConnection(path) if path else None
-    return _connections[crawler]
-
-
 class SqliteStore:
     """A `Store` in a SQLite file. While the file cannot be used, it finds nothing and grants every lease."""
 
     def __init__(self, connection: SqliteConnection | None, stale_max: float = LONG_UNREACHABLE) -> None:
         """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
-        self._connection = connection
+        self.connection = connection
         self._stale_max = stale_max
         self._has_warned = self._has_leased = self._has_swept = False
         self._sweep: Iterator[int] | None = None
@@ -71,30 +60,32 @@ class SqliteStore:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(connection_of(crawler), RepSettings.from_crawler(crawler).stale_max)
+        settings = RepSettings.from_crawler(crawler)
+        path = path_of_store(settings)
+        return cls(SqliteConnection(path) if path else None, settings.stale_max)
 
     async def get(self, origin: Origin) -> Entry | None:
         """As `Store.get`."""
-        if self._connection is None:
+        if self.connection is None:
             self._warn()
             return None
         try:
-            return await self._connection.read(lambda file: file.get(origin))
+            return await self.connection.read(lambda file: file.get(origin))
         except StoreAwayError:
             return None
 
     async def put(self, entry: Entry) -> None:
         """As `Store.put`."""
         with suppress(StoreAwayError):
-            if self._connection:
-                await self._connection.write(lambda file: file.put(entry, str(self._holder), clock.time()))
+            if self.connection:
+                await self.connection.write(lambda file: file.put(entry, str(self._holder), clock.time()))
                 if not self._has_swept:
-                    await self._connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
+                    await self.connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
         """As `Store.acquire_lease`, among the processes that share the file."""
         try:
-            return self._connection is None or await self._connection.write(
+            return self.connection is None or await self.connection.write(
                 lambda file: self._lease(file, origin, seconds)
             )
         except StoreAwayError:
@@ -103,14 +94,14 @@ class SqliteStore:
     async def release_lease(self, origin: Origin) -> None:
         """As `Store.release_lease`."""
         with suppress(StoreAwayError):
-            if self._connection:
-                await self._connection.write(lambda file: file.release_lease(origin, str(self._holder)))
+            if self.connection:
+                await self.connection.write(lambda file: file.release_lease(origin, str(self._holder)))
 
     def close(self) -> None:
         """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
         self._holder.retire()
-        if self._connection:
-            self._connection.close(self._release_all)
+        if self.connection:
+            self.connection.close(self._release_all)
 
     def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
         """Make the next step of the one sweep of this crawl."""
@@ -141,4 +132,4 @@ class SqliteStore:
             )
 
     def __repr__(self) -> str:
-        return f"<SqliteStore {self._connection!r}>"
+        return f"<SqliteStore {self.connection!r}>"

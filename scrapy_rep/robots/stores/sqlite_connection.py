@@ -19,7 +19,7 @@ from threading import Event, Lock
 from typing import Final, TypeVar
 
 from scrapy_rep.clock import clock
-from scrapy_rep.robots.stores.circuit_breaker import CircuitBreaker
+from scrapy_rep.protocol.freshness import Backoff
 from scrapy_rep.robots.stores.sqlite_file import BusyError, SqliteFile
 from scrapy_rep.runtime.event_loop import in_thread
 
@@ -30,9 +30,47 @@ logger = logging.getLogger(__name__)
 _MAX_REPLACEMENTS: Final = 5  # of a damaged file, in one crawl
 _CLOSE_TIMEOUT: Final = 0.1  # seconds that `close` waits for a thread that writes
 
+LONGEST_PAUSE: Final = 30.0
+"""Seconds after which, at the latest, a file that could not be used is tried again."""
+
+_PAUSES: Final = Backoff(5.0, LONGEST_PAUSE)
+
 
 class StoreAwayError(Exception):
     """The SQLite file cannot be used now: do without it."""
+
+
+class CircuitBreaker:
+    """Closed while calls succeed. A failed call opens it: then it allows a single call after each pause."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._failures = 0
+        self._opened_at = self._retry_at = 0.0
+
+    def allows(self) -> bool:
+        """Whether to make a call now. While open, True once after each pause."""
+        if not self.is_open:
+            return True
+        is_due = clock.monotonic() >= self._retry_at
+        if is_due:
+            self._pause()
+        return is_due
+
+    def fail(self) -> None:
+        """Record a failed call: open, and lengthen the pause."""
+        if not self.is_open:
+            self.is_open, self._failures, self._opened_at = True, 0, clock.monotonic()
+        self._failures += 1
+        self._pause()
+
+    def succeed(self) -> float:
+        """Record a successful call: close. Returns the seconds since the breaker opened."""
+        self.is_open = False
+        return clock.monotonic() - self._opened_at
+
+    def _pause(self) -> None:
+        self._retry_at = clock.monotonic() + _PAUSES.distance(self._failures)
 
 
 class SqliteConnection:

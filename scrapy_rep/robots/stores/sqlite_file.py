@@ -19,7 +19,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
-from scrapy_rep.robots.stores.entry_codec import FACTS, SCHEMA, decode, encode, encode_body
+from scrapy_rep.robots.stores.codec import FACTS, SCHEMA, decode, encode, encode_body
 
 _APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
 _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
