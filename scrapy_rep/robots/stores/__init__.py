@@ -74,6 +74,24 @@ class NullStore:
         """Do nothing."""
 
 
+async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None) -> bool:
+    """Try to get the lease on *origin*, as `Store.acquire_lease`, unless *store* has a newer entry than *seen*.
+
+    Between the look into the store that found *seen* and the lease, another crawl may have stored one. A store
+    with a method ``claim(origin, seconds, seen)`` does this in one step.
+    """
+    in_one_step = getattr(store, "claim", None)
+    if in_one_step:
+        return bool(await in_one_step(origin, seconds, seen))
+    if not await store.acquire_lease(origin, seconds):
+        return False
+    found = await store.get(origin)
+    if found is None or (seen is not None and found.dated_at == seen.dated_at):
+        return True
+    await store.release_lease(origin)
+    return False
+
+
 def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> Store:
     """Return the store that ``REP_STORE`` names; with a *connection* it is the fallback of a store in Redis.
 

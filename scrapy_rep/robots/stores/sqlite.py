@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import project_data_dir
@@ -18,17 +18,17 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
     from scrapy_rep.protocol import Origin
     from scrapy_rep.protocol.freshness import Entry
-    from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,8 @@ class SqliteStore:
         self._stale_max = stale_max
         self._has_warned = self._has_leased = self._has_swept = False
         self._sweep: Iterator[int] | None = None
-        self._holder = LeaseHolder.new()
+        self._living = LeaseHolder.new()
+        self._holder = str(self._living)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -78,28 +79,27 @@ class SqliteStore:
         """As `Store.put`."""
         with suppress(StoreAwayError):
             if self.connection:
-                await self.connection.write(lambda file: file.put(entry, str(self._holder), clock.time()))
+                await self.connection.write(lambda file: file.put(entry, self._holder, clock.time()))
                 if not self._has_swept:
                     await self.connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
         """As `Store.acquire_lease`, among the processes that share the file."""
-        try:
-            return self.connection is None or await self.connection.write(
-                lambda file: self._lease(file, origin, seconds)
-            )
-        except StoreAwayError:
-            return True
+        return await self._lease(SqliteFile.lease, origin, seconds)
+
+    async def claim(self, origin: Origin, seconds: float, seen: Entry | None) -> bool:
+        """As `claim`, at one go."""
+        return await self._lease(SqliteFile.claim, origin, seconds, seen)
 
     async def release_lease(self, origin: Origin) -> None:
         """As `Store.release_lease`."""
         with suppress(StoreAwayError):
             if self.connection:
-                await self.connection.write(lambda file: file.release_lease(origin, str(self._holder)))
+                await self.connection.write(lambda file: file.release_lease(origin, self._holder))
 
     def close(self) -> None:
         """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
-        self._holder.retire()
+        self._living.retire()
         if self.connection:
             self.connection.close(self._release_all)
 
@@ -109,18 +109,26 @@ class SqliteStore:
             self._sweep = file.sweep(start, clock.time(), self._stale_max)
         self._has_swept = next(self._sweep, None) is None
 
-    def _lease(self, file: SqliteFile, origin: Origin, seconds: float) -> bool:
-        self._has_leased = True
-        holder = str(self._holder)
-        other = file.lease(origin, holder, clock.time(), seconds)
-        if other and has_died(other):
+    async def _lease(self, lease: Callable[..., bool], origin: Origin, *terms: Any) -> bool:
+        def work(file: SqliteFile) -> bool:
+            self._has_leased = True
+            question = (file, origin, self._holder, clock.time(), *terms)
+            if lease(*question):
+                return True
+            other = file.holder(origin)
+            if other is None or not has_died(other):
+                return False
             file.release_lease(origin, other)
-            other = file.lease(origin, holder, clock.time(), seconds)
-        return other is None
+            return lease(*question)
+
+        try:
+            return self.connection is None or await self.connection.write(work)
+        except StoreAwayError:
+            return True
 
     def _release_all(self, file: SqliteFile) -> None:
         if self._has_leased:
-            file.release_all(str(self._holder))
+            file.release_all(self._holder)
 
     def _warn(self) -> None:
         """Warn with the first `get`, so that a crawl that needs no robots.txt logs nothing."""

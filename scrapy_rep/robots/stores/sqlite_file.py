@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock
@@ -52,20 +52,28 @@ _TABLES: Final = (
     ) WITHOUT ROWID""",
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
+_GET: Final = f"{_SELECT} WHERE origin = ?"
 _COLUMNS: Final = ("origin", "sha256", *FACTS)
+# Which body the entry of an origin has, and whether there is one with this SHA-256.
+_BODIES: Final = """
+SELECT (SELECT sha256 FROM entries WHERE origin = ?), EXISTS (SELECT 1 FROM bodies WHERE sha256 = ?)
+"""
 # An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
 _PUT: Final = """
 INSERT INTO entries ({}) VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
-WHERE :fetched_at >= fetched_at OR fetched_at > :latest
+WHERE excluded.fetched_at >= fetched_at OR fetched_at > ?
 """.format(
     ", ".join(_COLUMNS),
-    ", ".join(f":{name}" for name in _COLUMNS),
-    ", ".join(f"{name} = :{name}" for name in _COLUMNS[1:]),
+    ", ".join("?" * len(_COLUMNS)),
+    ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:]),
 )
 _LEASE: Final = """
-INSERT INTO leases VALUES (:origin, :holder, :until) ON CONFLICT (origin) DO UPDATE
-SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
+INSERT INTO leases SELECT ?1, ?2, ?3 WHERE {} ON CONFLICT (origin) DO UPDATE
+SET holder = ?2, until = ?3 WHERE holder = ?2 OR until <= ?4
 """
+_LEASE_ANYHOW: Final = _LEASE.format("1")
+_CLAIM: Final = _LEASE.format("""NOT EXISTS (SELECT 1 FROM entries JOIN bodies USING (sha256)
+    WHERE origin = ?1 AND (fetched_at IS NOT ?5 OR tried_at IS NOT ?6))""")
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
 _DELETE_BODY_IF_UNUSED: Final = """
 DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
@@ -141,17 +149,23 @@ class SqliteFile:
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
-    def _execute_when_free(self, statement: str) -> sqlite3.Cursor:
+    def _execute_when_free(self, statement: str, values: Sequence[Any] | dict[str, Any] = ()) -> sqlite3.Cursor:
         """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
         until = clock.monotonic() + _WRITE_TIMEOUT
         while True:
             try:
-                return self._writes.execute(statement)
+                return self._writes.execute(statement, values)
             except sqlite3.OperationalError as error:  # noqa: PERF203
                 if "locked" not in str(error):
                     raise
                 if not self.waits or clock.monotonic() >= until or self._stop.wait(_PAUSE):
                     raise BusyError(*error.args) from None
+
+    def _write(self, statement: str, *values: Any) -> int:
+        """Run *statement* as a transaction of its own; return the number of rows that it changed."""
+        changed = self._execute_when_free(statement, values).rowcount
+        self._committed()
+        return changed
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -163,6 +177,9 @@ class SqliteFile:
             self._writes.execute("ROLLBACK")
             raise
         self._writes.execute("COMMIT")
+        self._committed()
+
+    def _committed(self) -> None:
         self._transactions += 1
         if self.waits and self.needs_checkpoint:
             self._checkpoint()
@@ -180,43 +197,47 @@ class SqliteFile:
     def get(self, origin: Origin) -> Entry | None:
         """Return the entry of *origin*, or None."""
         with self._reading:
-            row = self._reads.execute(f"{_SELECT} WHERE origin = ?", (str(origin),)).fetchone()
-        return _entry(row) if row else None
+            row = self._reads.execute(_GET, (str(origin),)).fetchone()
+        return _entry(row, origin) if row else None
 
     def put(self, entry: Entry, holder: str, now: float) -> None:
         """Store *entry* unless a newer one is there, and release the lease of *holder* on its origin.
 
         *now* is in POSIX seconds, here and below.
         """
-        row = {**_row(entry), "latest": now + CLOCK_SKEW}
+        origin, sha256, facts = str(entry.origin), entry.sha256, encode(entry)
+        facts["hops"] = json.dumps(facts["hops"]) if entry.hops else "[]"
         with self.transaction() as connection:
-            previous = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
-            if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = :sha256", row).fetchone():
-                connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], encode_body(entry)))
-            is_newest = connection.execute(_PUT, row).rowcount > 0
-            replaced = previous if is_newest else (row["sha256"],)
-            if replaced:
-                connection.execute(_DELETE_BODY_IF_UNUSED, replaced)
-            connection.execute(_RELEASE, (row["origin"], holder))
+            execute = connection.execute
+            previous, has_body = execute(_BODIES, (origin, sha256)).fetchone()
+            if execute(_PUT, (origin, sha256, *facts.values(), now + CLOCK_SKEW)).rowcount:
+                if not has_body:
+                    execute("INSERT INTO bodies VALUES (?, ?)", (sha256, encode_body(entry)))
+                if previous not in (None, sha256):
+                    execute(_DELETE_BODY_IF_UNUSED, (previous,))
+            execute(_RELEASE, (origin, holder))
 
-    def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> str | None:
-        """Give *holder* the lease on *origin* for *seconds*, and return None; or return the holder that has it."""
-        lease = {"origin": str(origin), "holder": holder, "now": now, "until": now + seconds}
-        with self.transaction() as connection:
-            if connection.execute(_LEASE, lease).rowcount:
-                return None
-            (other,) = connection.execute("SELECT holder FROM leases WHERE origin = :origin", lease).fetchone()
-        return str(other)
+    def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> bool:
+        """Give *holder* the lease on *origin* for *seconds*, unless another one has it; return whether it did."""
+        return self._write(_LEASE_ANYHOW, str(origin), holder, now + seconds, now) > 0
+
+    def claim(self, origin: Origin, holder: str, now: float, seconds: float, seen: Entry | None) -> bool:
+        """As `lease`, unless the entry of *origin* is no longer *seen*."""
+        times = (seen.fetched_at, seen.tried_at) if seen else (None, None)
+        return self._write(_CLAIM, str(origin), holder, now + seconds, now, *times) > 0
+
+    def holder(self, origin: Origin) -> str | None:
+        """Return who has the lease on *origin*, or had it last and did not release it."""
+        found = self._writes.execute("SELECT holder FROM leases WHERE origin = ?", (str(origin),)).fetchone()
+        return str(found[0]) if found else None
 
     def release_lease(self, origin: Origin, holder: str) -> None:
         """Release the lease on *origin* if *holder* has it."""
-        with self.transaction() as connection:
-            connection.execute(_RELEASE, (str(origin), holder))
+        self._write(_RELEASE, str(origin), holder)
 
     def release_all(self, holder: str) -> None:
         """Release all leases of *holder*."""
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM leases WHERE holder = ?", (holder,))
+        self._write("DELETE FROM leases WHERE holder = ?", holder)
 
     def entries(self) -> Iterator[Entry]:
         """Return all entries, sorted by origin."""
@@ -239,8 +260,7 @@ class SqliteFile:
         too short for a whole round begin at different places. *stale_max* is in seconds.
         """
         times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME), "step": _SWEEP_STEP}
-        with self.transaction() as connection:
-            connection.execute(_DELETE_ENDED_LEASES, times)
+        self._execute_when_free(_DELETE_ENDED_LEASES, times)
         for after, end in ((str(start), _LAST_ORIGIN), ("", str(start))):
             while last := self._writes.execute(_LAST_OF_STEP, {**times, "after": after, "end": end}).fetchone()[0]:
                 yield self._delete_unusable({**times, "after": after, "last": last})
@@ -285,17 +305,12 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    facts = encode(entry)
-    return {**facts, "hops": json.dumps(facts["hops"]), "origin": str(entry.origin), "sha256": entry.sha256}
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
+def _entry(row: tuple[Any, ...], origin: Origin | None = None) -> Entry:
     """Raise ``sqlite3.DatabaseError`` for a row that holds no valid entry: the file is damaged."""
-    origin, body, *values = row
+    key, body, *values = row
     facts = dict(zip(FACTS, values, strict=True))
     try:
         facts["hops"] = json.loads(facts["hops"])
-        return decode(origin_of(origin), facts, body)
+        return decode(origin or origin_of(key), facts, body)
     except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
-        raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error
+        raise sqlite3.DatabaseError(f"the entry of {key} cannot be read: {error}") from error
