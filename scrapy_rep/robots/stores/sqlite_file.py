@@ -310,7 +310,7 @@ def _entry(row: tuple[Any, ...], origin: Origin | None = None) -> Entry:
     key, body, *values = row
     facts = dict(zip(FACTS, values, strict=True))
     try:
-        facts["hops"] = json.loads(facts["hops"])
+        facts["hops"] = json.loads(facts["hops"]) if facts["hops"] != "[]" else []
         return decode(origin or origin_of(key), facts, body)
     except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
         raise sqlite3.DatabaseError(f"the entry of {key} cannot be read: {error}") from error
