@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, Protocol
 
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from collections.abc import Iterator
 
     from scrapy_rep.protocol import Origin
     from scrapy_rep.protocol.freshness import Entry
-    from scrapy_rep.robots.stores.redis_connection import RedisConnection
 
 _STORES: Final = {
     "memory": "scrapy_rep.robots.stores.NullStore",
@@ -34,6 +37,9 @@ class Store(Protocol):
     A class named by ``REP_STORE`` implements this; it may define ``from_crawler(crawler)``. A call may do I/O but
     must not block the event loop. No call raises because the store is broken: the store logs that, and behaves as
     if it were empty.
+
+    A crawl does without `entries` and `purge`. They are for ``scrapy robots cache`` and ``decide``, which have no
+    event loop: these calls block, and raise ``OSError`` if the store cannot be used.
     """
 
     async def get(self, origin: Origin) -> Entry | None:
@@ -50,6 +56,12 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Free what the store holds; called once, at the end of the crawl."""
+
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """Return all entries, sorted by origin, or that of *origin* alone."""
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """Delete all entries and leases, or those of *origin*; return the number of deleted entries."""
 
 
 class NullStore:
@@ -72,6 +84,12 @@ class NullStore:
 
     def close(self) -> None:
         """Do nothing."""
+
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:  # noqa: ARG002
+        return iter(())
+
+    def purge(self, origin: Origin | None = None) -> int:  # noqa: ARG002
+        return 0
 
 
 async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None) -> bool:
@@ -99,6 +117,26 @@ def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> S
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return NullStore()
+    return _named_store(crawler, connection)
+
+
+def store_of(settings: BaseSettings) -> Store:
+    """Return the store of crawls with these *settings*, for commands: it has all methods of `Store`.
+
+    Raises `InvalidSettingError`.
+    """
+    crawler, parsed = Crawler(Spider, settings), RepSettings.from_settings(settings)  # type: ignore[arg-type]
+    store = _named_store(crawler, RedisConnection(crawler) if parsed.redis_url else None)
+    lacking = [f"{name}()" for name in ("entries", "purge") if not hasattr(store, name)]
+    if lacking:
+        raise InvalidSettingError(
+            f"REP_STORE: {parsed.store} has no {' and no '.join(lacking)}, which this command needs;"
+            " scrapy_rep.Store says what to add"
+        )
+    return store
+
+
+def _named_store(crawler: Crawler, connection: RedisConnection | None) -> Store:
     settings = RepSettings.from_crawler(crawler)
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)

@@ -7,7 +7,8 @@ The file is in the project's data folder. Without a project there is no such fol
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
+import sqlite3
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings import NOT_SHARED, RepSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,6 +57,7 @@ class SqliteStore:
         self._stale_max = stale_max
         self._has_warned = self._has_leased = self._has_swept = False
         self._sweep: Iterator[int] | None = None
+        self._at_rest: SqliteFile | None = None
         self._living = LeaseHolder.new()
         self._holder = str(self._living)
 
@@ -102,6 +104,37 @@ class SqliteStore:
         self._living.retire()
         if self.connection:
             self.connection.close(self._release_all)
+        if self._at_rest:
+            self._at_rest.close()
+
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """As `Store.entries`. Commands change no file that they cannot read."""
+        with self._file() as file:
+            yield from file.entries(origin)
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """As `Store.purge`."""
+        with self._file() as file:
+            return file.purge(origin)
+
+    @contextmanager
+    def _file(self) -> Iterator[SqliteFile]:
+        """The file outside a crawl: none is created, and a damaged or foreign one is left where it is."""
+        if self.connection is None:
+            raise StoreAwayError(
+                "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
+            )
+        path = self.connection.path
+        if not path.exists():
+            more = f". {NOT_SHARED}" if path.name == DEFAULT_PATH else ""
+            raise StoreAwayError(
+                f"there is no store at {path}: name another one with -s REP_STORE_PATH=FILE{more}"
+            )
+        try:
+            self._at_rest = self._at_rest or SqliteFile(path)
+            yield self._at_rest
+        except sqlite3.Error as error:
+            raise StoreAwayError(f"the store {path} cannot be read: {error}") from None
 
     def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
         """Make the next step of the one sweep of this crawl."""

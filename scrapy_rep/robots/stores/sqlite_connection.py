@@ -36,7 +36,7 @@ LONGEST_PAUSE: Final = 30.0
 _PAUSES: Final = Backoff(5.0, LONGEST_PAUSE)
 
 
-class StoreAwayError(Exception):
+class StoreAwayError(OSError):
     """The SQLite file cannot be used now: do without it."""
 
 

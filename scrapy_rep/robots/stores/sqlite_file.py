@@ -53,6 +53,7 @@ _TABLES: Final = (
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
+_ALL: Final = f"{_SELECT} ORDER BY origin"
 _COLUMNS: Final = ("origin", "sha256", *FACTS)
 # Which body the entry of an origin has, and whether there is one with this SHA-256.
 _BODIES: Final = """
@@ -239,9 +240,10 @@ class SqliteFile:
         """Release all leases of *holder*."""
         self._write("DELETE FROM leases WHERE holder = ?", holder)
 
-    def entries(self) -> Iterator[Entry]:
-        """Return all entries, sorted by origin."""
-        return map(_entry, self._reads.execute(f"{_SELECT} ORDER BY origin"))
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """Return all entries, sorted by origin, or that of *origin* alone."""
+        found = self._reads.execute(_GET, (str(origin),)) if origin else self._reads.execute(_ALL)
+        return map(_entry, found)
 
     def purge(self, origin: Origin | None = None) -> int:
         """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries."""

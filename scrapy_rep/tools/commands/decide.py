@@ -107,7 +107,7 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
         _MISSING[arguments.missing],
     )
     task = Task(
-        Path(arguments.robots) if arguments.robots else _store_of(parsed),
+        Path(arguments.robots) if arguments.robots else _store_of(parsed, settings),
         Reading(parsed.stale_max, dict(parsed.status_access)),
         rules,
         parsed.memory_size // processes,
@@ -118,10 +118,12 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
     return task
 
 
-def _store_of(settings: RepSettings) -> Path:
+def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSettings:
+    if parsed.redis_url or parsed.store not in {"sqlite", "memory"}:
+        return settings
     from scrapy_rep.robots.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
 
-    path = path_of_store(settings)
+    path = path_of_store(parsed) if parsed.store == "sqlite" else None
     if path is None or not path.exists():
         raise InputError("there is no store here: name a folder of robots.txt files, or a store, with --robots")
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,13 +49,13 @@ class OwnStore:
 def test_a_claim_keeps_the_lease_unless_there_is_a_newer_entry(
     stored: Entry | None, seen: Entry | None, is_ours: bool
 ) -> None:
-    store = OwnStore(stored)
+    store: Any = OwnStore(stored)
     assert run(claim(store, ORIGIN, 9, seen)) is is_ours
     assert store.is_leased is is_ours
 
 
 def test_a_claim_gets_no_lease_that_another_crawl_has() -> None:
-    store = OwnStore(None, is_leased=True)
+    store: Any = OwnStore(None, is_leased=True)
     assert not run(claim(store, ORIGIN, 9, None))
     assert store.is_leased
 

@@ -200,4 +200,4 @@ def test_when_redis_is_back_others_may_not_know_it_for_a_while(
     assert link.is_settling
     clock.advance(60)
     assert not link.is_settling
-    link._client.close()
+    link.client.close()
