@@ -73,17 +73,14 @@ class NullStore:
     async def get(self, origin: Origin) -> Entry | None:  # noqa: ARG002
         return None
 
-    async def put(self, entry: Entry) -> None:
-        """Do nothing."""
+    async def put(self, entry: Entry) -> None: ...
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
         return True
 
-    async def release_lease(self, origin: Origin) -> None:
-        """Do nothing."""
+    async def release_lease(self, origin: Origin) -> None: ...
 
-    def close(self) -> None:
-        """Do nothing."""
+    def close(self) -> None: ...
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:  # noqa: ARG002
         return iter(())
@@ -104,7 +101,7 @@ async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None
     if not await store.acquire_lease(origin, seconds):
         return False
     found = await store.get(origin)
-    if found is None or (seen is not None and found.dated_at == seen.dated_at):
+    if found is None or (seen is not None and found.dated_at <= seen.dated_at):
         return True
     await store.release_lease(origin)
     return False

@@ -9,21 +9,23 @@ from __future__ import annotations
 import logging
 import sqlite3
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import project_data_dir
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.settings import NOT_SHARED, RepSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
     from typing_extensions import Self
@@ -51,27 +53,24 @@ def path_of_store(settings: RepSettings) -> Path | None:
 class SqliteStore:
     """A `Store` in a SQLite file. While the file cannot be used, it finds nothing and grants every lease."""
 
-    def __init__(self, connection: SqliteConnection | None, stale_max: float = LONG_UNREACHABLE) -> None:
+    def __init__(self, connection: SqliteConnection, stale_max: float = LONG_UNREACHABLE) -> None:
         """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
         self.connection = connection
         self._stale_max = stale_max
-        self._has_warned = self._has_leased = self._has_swept = False
+        self._has_leased = self._has_swept = False
         self._sweep: Iterator[int] | None = None
         self._at_rest: SqliteFile | None = None
         self._living = LeaseHolder.new()
         self._holder = str(self._living)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> Self | NoFileStore:
         settings = RepSettings.from_crawler(crawler)
         path = path_of_store(settings)
-        return cls(SqliteConnection(path) if path else None, settings.stale_max)
+        return cls(SqliteConnection(path), settings.stale_max) if path else NoFileStore()
 
     async def get(self, origin: Origin) -> Entry | None:
         """As `Store.get`."""
-        if self.connection is None:
-            self._warn()
-            return None
         try:
             return await self.connection.read(lambda file: file.get(origin))
         except StoreAwayError:
@@ -80,30 +79,27 @@ class SqliteStore:
     async def put(self, entry: Entry) -> None:
         """As `Store.put`."""
         with suppress(StoreAwayError):
-            if self.connection:
-                await self.connection.write(lambda file: file.put(entry, self._holder, clock.time()))
-                if not self._has_swept:
-                    await self.connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
+            await self.connection.write(lambda file: file.put(entry, self._holder, clock.time()))
+            if not self._has_swept:
+                await self.connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
         """As `Store.acquire_lease`, among the processes that share the file."""
-        return await self._lease(SqliteFile.lease, origin, seconds)
+        return await self._lease(origin, seconds, inf)
 
     async def claim(self, origin: Origin, seconds: float, seen: Entry | None) -> bool:
-        """As `claim`, at one go."""
-        return await self._lease(SqliteFile.claim, origin, seconds, seen)
+        """Try to get the lease unless there is a newer entry than *seen*."""
+        return await self._lease(origin, seconds, seen.dated_at if seen else -1.0)
 
     async def release_lease(self, origin: Origin) -> None:
         """As `Store.release_lease`."""
         with suppress(StoreAwayError):
-            if self.connection:
-                await self.connection.write(lambda file: file.release_lease(origin, self._holder))
+            await self.connection.write(lambda file: file.release_lease(origin, self._holder))
 
     def close(self) -> None:
         """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
         self._living.retire()
-        if self.connection:
-            self.connection.close(self._release_all)
+        self.connection.close(self._release_all)
         if self._at_rest:
             self._at_rest.close()
 
@@ -120,10 +116,6 @@ class SqliteStore:
     @contextmanager
     def _file(self) -> Iterator[SqliteFile]:
         """The file outside a crawl: none is created, and a damaged or foreign one is left where it is."""
-        if self.connection is None:
-            raise StoreAwayError(
-                "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
-            )
         path = self.connection.path
         if not path.exists():
             more = f". {NOT_SHARED}" if path.name == DEFAULT_PATH else ""
@@ -136,41 +128,55 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreAwayError(f"the store {path} cannot be read: {error}") from None
 
+    async def _lease(self, origin: Origin, seconds: float, since: float) -> bool:
+        def lease(file: SqliteFile) -> bool:
+            self._has_leased = True
+            terms = (origin, self._holder, clock.time(), seconds, since)
+            if file.lease(*terms):
+                return True
+            other = file.holder(origin)
+            if other is None or not has_died(other):
+                return False
+            file.release_lease(origin, other)
+            return file.lease(*terms)
+
+        try:
+            return await self.connection.write(lease)
+        except StoreAwayError:
+            return True
+
     def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
         """Make the next step of the one sweep of this crawl."""
         if self._sweep is None:
             self._sweep = file.sweep(start, clock.time(), self._stale_max)
         self._has_swept = next(self._sweep, None) is None
 
-    async def _lease(self, lease: Callable[..., bool], origin: Origin, *terms: Any) -> bool:
-        def work(file: SqliteFile) -> bool:
-            self._has_leased = True
-            question = (file, origin, self._holder, clock.time(), *terms)
-            if lease(*question):
-                return True
-            other = file.holder(origin)
-            if other is None or not has_died(other):
-                return False
-            file.release_lease(origin, other)
-            return lease(*question)
-
-        try:
-            return self.connection is None or await self.connection.write(work)
-        except StoreAwayError:
-            return True
-
     def _release_all(self, file: SqliteFile) -> None:
         if self._has_leased:
             file.release_all(self._holder)
 
-    def _warn(self) -> None:
-        """Warn with the first `get`, so that a crawl that needs no robots.txt logs nothing."""
+    def __repr__(self) -> str:
+        return f"<SqliteStore {self.connection!r}>"
+
+
+class NoFileStore(NullStore):
+    """Keeps nothing: there is no file. Warns with the first `get`, so never if a crawl needs no robots.txt."""
+
+    _has_warned = False
+
+    async def get(self, origin: Origin) -> Entry | None:  # noqa: ARG002
         if not self._has_warned:
             self._has_warned = True
             logger.warning(
                 "Without a project (no scrapy.cfg found) robots.txt files are kept for this crawl only. Set"
                 " REP_STORE_PATH to a file to keep them for the next one, or REP_STORE to 'memory' to hide this."
             )
+        return None
 
-    def __repr__(self) -> str:
-        return f"<SqliteStore {self.connection!r}>"
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:  # noqa: ARG002
+        raise StoreAwayError(
+            "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
+        )
+
+    def purge(self, origin: Origin | None = None) -> int:
+        return len([*self.entries(origin)])

@@ -109,29 +109,27 @@ class SqliteConnection:
         return self._run(work, file, self._reads)
 
     async def write(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called on the event loop if it need not wait there, else in a thread."""
-        try:
-            return self._write_at_once(work)
-        except BusyError:
+        """Return what *work* returns, called on the event loop if it need not wait there, else in a thread.
+
+        On the event loop it raises `BusyError` before it has written anything.
+        """
+        file = self._file
+        if file is None or file.needs_checkpoint or self._writes.is_open or not self._lock.acquire(blocking=False):
             return await self.write_in_thread(work)
+        file.waits = False
+        try:
+            if file is self._file:
+                return self._run(work, file, self._writes)
+        except BusyError:
+            pass
+        finally:
+            file.waits = True
+            self._lock.release()
+        return await self.write_in_thread(work)
 
     async def write_in_thread(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called in a thread: for what takes long."""
         return await in_thread(self.write_now, work)
-
-    def _write_at_once(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, or raise `BusyError` before it has written anything."""
-        file = self._file
-        if file is None or file.needs_checkpoint or self._writes.is_open or not self._lock.acquire(blocking=False):
-            raise BusyError
-        try:
-            if file is not self._file:
-                raise BusyError
-            file.waits = False
-            return self._run(work, file, self._writes)
-        finally:
-            file.waits = True
-            self._lock.release()
 
     def write_now(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called in this thread, which may have to wait."""
@@ -172,7 +170,8 @@ class SqliteConnection:
         except sqlite3.Error as error:
             self._drop_damaged(file, error)
             raise StoreAwayError from error
-        self._record_success(breaker)
+        if breaker.is_open:
+            self._record_success(breaker)
         return result
 
     def _opened(self) -> SqliteFile:
@@ -197,7 +196,8 @@ class SqliteConnection:
         except (sqlite3.Error, OSError) as error:
             self._record_failure(self._writes, error)
         else:
-            self._record_success(self._writes)
+            if self._writes.is_open:
+                self._record_success(self._writes)
 
     def _open_or_replace(self) -> SqliteFile:
         self._inode = _inode(self.path)
@@ -238,11 +238,10 @@ class SqliteConnection:
         )  # fmt: skip
 
     def _record_success(self, breaker: CircuitBreaker) -> None:
-        if breaker.is_open:
-            away = breaker.succeed()
-            self._recovered_at = clock.monotonic()
-            if not (self._reads.is_open or self._writes.is_open):
-                logger.info("The store %s can be used again, after %.1f s.", self.path, away)
+        away = breaker.succeed()
+        self._recovered_at = clock.monotonic()
+        if not (self._reads.is_open or self._writes.is_open):
+            logger.info("The store %s can be used again, after %.1f s.", self.path, away)
 
     def _set_aside(self, error: Exception) -> None:
         if _inode(self.path) != self._inode:

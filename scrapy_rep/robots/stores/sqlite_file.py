@@ -11,6 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Final
@@ -69,12 +70,10 @@ WHERE excluded.fetched_at >= fetched_at OR fetched_at > ?
     ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:]),
 )
 _LEASE: Final = """
-INSERT INTO leases SELECT ?1, ?2, ?3 WHERE {} ON CONFLICT (origin) DO UPDATE
-SET holder = ?2, until = ?3 WHERE holder = ?2 OR until <= ?4
+INSERT INTO leases SELECT ?1, ?2, ?3 WHERE NOT EXISTS
+    (SELECT 1 FROM entries JOIN bodies USING (sha256) WHERE origin = ?1 AND max(fetched_at, tried_at) > ?5)
+ON CONFLICT (origin) DO UPDATE SET holder = ?2, until = ?3 WHERE holder = ?2 OR until <= ?4
 """
-_LEASE_ANYHOW: Final = _LEASE.format("1")
-_CLAIM: Final = _LEASE.format("""NOT EXISTS (SELECT 1 FROM entries JOIN bodies USING (sha256)
-    WHERE origin = ?1 AND (fetched_at IS NOT ?5 OR tried_at IS NOT ?6))""")
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
 _DELETE_BODY_IF_UNUSED: Final = """
 DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
@@ -218,14 +217,12 @@ class SqliteFile:
                     execute(_DELETE_BODY_IF_UNUSED, (previous,))
             execute(_RELEASE, (origin, holder))
 
-    def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> bool:
-        """Give *holder* the lease on *origin* for *seconds*, unless another one has it; return whether it did."""
-        return self._write(_LEASE_ANYHOW, str(origin), holder, now + seconds, now) > 0
+    def lease(self, origin: Origin, holder: str, now: float, seconds: float, since: float = inf) -> bool:
+        """Give *holder* the lease on *origin* for *seconds*; return whether it got it.
 
-    def claim(self, origin: Origin, holder: str, now: float, seconds: float, seen: Entry | None) -> bool:
-        """As `lease`, unless the entry of *origin* is no longer *seen*."""
-        times = (seen.fetched_at, seen.tried_at) if seen else (None, None)
-        return self._write(_CLAIM, str(origin), holder, now + seconds, now, *times) > 0
+        It does not while another one has it, nor if the entry of *origin* is dated later than *since*.
+        """
+        return self._write(_LEASE, str(origin), holder, now + seconds, now, since) > 0
 
     def holder(self, origin: Origin) -> str | None:
         """Return who has the lease on *origin*, or had it last and did not release it."""

@@ -117,27 +117,26 @@ def test_one_holder_at_a_time_has_a_lease_until_it_is_released_or_ends(file: Sql
     assert file.lease(ORIGIN, "me", NOW + 16, 10)
 
 
-def test_a_claim_gets_the_lease_unless_the_entry_has_changed_since_it_was_seen(file: SqliteFile) -> None:
-    assert file.claim(ORIGIN, "me", NOW, 10, None)
-    assert not file.claim(ORIGIN, "you", NOW, 10, None)
+def test_a_lease_can_be_had_unless_there_is_a_newer_entry_than_was_seen(file: SqliteFile) -> None:
+    assert file.lease(ORIGIN, "me", NOW, 10, -1.0)
+    assert not file.lease(ORIGIN, "you", NOW, 10, -1.0)
     file.put(ENTRY, "me", NOW)
-    assert not file.claim(ORIGIN, "you", NOW, 10, None)  # it would fetch what "me" has just stored
+    assert not file.lease(ORIGIN, "you", NOW, 10, -1.0)  # it would fetch what "me" has just stored
     assert file.holder(ORIGIN) is None
-    seen = file.get(ORIGIN)
-    assert file.claim(ORIGIN, "you", NOW, 10, seen)
-    file.put(replace(ENTRY, tried_at=NOW + 90_002), "you", NOW)
-    assert not file.claim(ORIGIN, "me", NOW, 10, seen)
+    assert file.lease(ORIGIN, "you", NOW, 10, ENTRY.dated_at)
+    file.put(replace(ENTRY, tried_at=ENTRY.tried_at + 1), "you", NOW)
+    assert not file.lease(ORIGIN, "me", NOW, 10, ENTRY.dated_at)
     file.purge()
-    assert file.claim(ORIGIN, "me", NOW, 10, seen)
+    assert file.lease(ORIGIN, "me", NOW, 10, ENTRY.dated_at)
 
 
-def test_an_entry_whose_body_is_gone_keeps_nobody_from_a_claim(file: SqliteFile, path: Path) -> None:
+def test_an_entry_whose_body_is_gone_keeps_nobody_from_a_lease(file: SqliteFile, path: Path) -> None:
     file.put(ENTRY, "me", NOW)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DELETE FROM bodies")
         connection.commit()
     assert file.get(ORIGIN) is None
-    assert file.claim(ORIGIN, "me", NOW, 10, None)
+    assert file.lease(ORIGIN, "me", NOW, 10, -1.0)
 
 
 def test_put_releases_the_lease(file: SqliteFile) -> None:
