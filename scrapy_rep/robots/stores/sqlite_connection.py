@@ -101,9 +101,7 @@ class SqliteConnection:
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called on the event loop."""
-        file = self._file
-        if file is None:
-            file = await in_thread(self._opened)
+        file: SqliteFile = self._file or await in_thread(self._open)
         if not self._reads.allows():
             raise StoreAwayError
         return self._run(work, file, self._reads)
@@ -135,11 +133,10 @@ class SqliteConnection:
         """Return what *work* returns, called in this thread, which may have to wait."""
         with self._lock:
             try:
-                if self._file is None:
-                    self._try_to_open()
-                if self._file is None or not self._writes.allows():
+                file = self._opened()
+                if not self._writes.allows():
                     raise StoreAwayError
-                return self._run(work, self._file, self._writes)
+                return self._run(work, file, self._writes)
             finally:
                 if self._closing.is_set():
                     self._close_files()
@@ -174,13 +171,16 @@ class SqliteConnection:
             self._record_success(breaker)
         return result
 
-    def _opened(self) -> SqliteFile:
+    def _open(self) -> SqliteFile:
         with self._lock:
-            if self._file is None:
-                self._try_to_open()
-            if self._file is None:
-                raise StoreAwayError
-            return self._file
+            return self._opened()
+
+    def _opened(self) -> SqliteFile:
+        if self._file is None:
+            self._try_to_open()
+        if self._file is None:
+            raise StoreAwayError
+        return self._file
 
     def _try_to_open(self) -> None:
         """Open the file unless the circuit breaker forbids it; set a damaged or foreign one aside first."""
@@ -252,10 +252,8 @@ class SqliteConnection:
                 os.replace(f"{self.path}{suffix}", f"{target}{suffix}")
         logger.warning(
             "The store %s is damaged or not ours (%s): it was renamed to %s, and a new store replaces it.",
-            self.path,
-            error,
-            target,
-        )
+            self.path, error, target,
+        )  # fmt: skip
 
     def _aside_path(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.aside-{number}")

@@ -81,12 +81,9 @@ DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE 
 _DELETE_UNUSED_BODIES: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
 # As `Entry.of_use_until`.
 _IS_UNUSABLE: Final = "max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now"
-_LAST_OF_STEP: Final = """
-SELECT max(origin) FROM
-    (SELECT origin FROM entries WHERE origin > :after AND origin <= :end ORDER BY origin LIMIT :step)
-"""
-_UNUSABLE: Final = f"""
-SELECT origin, sha256 FROM entries WHERE origin > :after AND origin <= :last AND {_IS_UNUSABLE}
+_STEP: Final = f"""
+SELECT origin, sha256, {_IS_UNUSABLE} FROM entries
+WHERE origin > :after AND origin <= :end ORDER BY origin LIMIT :step
 """  # noqa: S608
 _DELETE_IF_UNUSABLE: Final = f"DELETE FROM entries WHERE origin = :origin AND {_IS_UNUSABLE}"  # noqa: S608
 _DELETE_ENDED_LEASES: Final = """
@@ -261,18 +258,19 @@ class SqliteFile:
         times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME), "step": _SWEEP_STEP}
         self._execute_when_free(_DELETE_ENDED_LEASES, times)
         for after, end in ((str(start), _LAST_ORIGIN), ("", str(start))):
-            while last := self._writes.execute(_LAST_OF_STEP, {**times, "after": after, "end": end}).fetchone()[0]:
-                yield self._delete_unusable({**times, "after": after, "last": last})
-                after = last  # noqa: PLW2901
+            while rows := self._writes.execute(_STEP, {**times, "after": after, "end": end}).fetchall():
+                yield self._delete([row[:2] for row in rows if row[2]], times)
+                after = rows[-1][0]  # noqa: PLW2901
         while self._shrink():
             yield 0
 
-    def _delete_unusable(self, bounds: dict[str, Any]) -> int:
-        found, deleted = self._writes.execute(_UNUSABLE, bounds).fetchall(), 0
+    def _delete(self, found: list[tuple[str, str]], times: dict[str, float]) -> int:
+        """Delete what was *found* unusable, origins and bodies, unless it was replaced meanwhile."""
+        deleted = 0
         for start in range(0, len(found), _DELETED_AT_ONCE):
             some = found[start : start + _DELETED_AT_ONCE]
             with self.transaction() as connection:
-                unusable = [{**bounds, "origin": origin} for origin, _ in some]
+                unusable = [{**times, "origin": origin} for origin, _ in some]
                 deleted += connection.executemany(_DELETE_IF_UNUSABLE, unusable).rowcount
                 connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in some})
         if found:
