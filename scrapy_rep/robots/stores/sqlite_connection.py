@@ -101,7 +101,9 @@ class SqliteConnection:
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called on the event loop."""
-        file: SqliteFile = self._file or await in_thread(self._open)
+        file = self._file
+        if file is None:
+            file = await in_thread(self._open)
         if not self._reads.allows():
             raise StoreAwayError
         return self._run(work, file, self._reads)
