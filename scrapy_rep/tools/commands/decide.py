@@ -81,7 +81,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         task = _task(arguments, settings, processes)
         decided = _Output(arguments, out)
         with _opened(arguments.urls) as file:
-            decided.write_all(task, file, processes)
+            # Settings may hold what cannot be sent to another process.
+            decided.write_all(task, file, processes if isinstance(task.source, Path) else 1)
         return decided.end()
     except (InputError, InvalidSettingError, SourceError) as error:
         out.flush()

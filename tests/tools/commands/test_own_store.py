@@ -16,6 +16,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.redis import RedisStore
+from scrapy_rep.tools.bulk import reading
 from scrapy_rep.tools.commands import cache, decide
 from tests.crawl.robots.stores.test_claim import OwnStore
 from tests.support.command import command_here
@@ -66,8 +67,8 @@ def urls(tmp_path: Path) -> str:
     return str(tmp_path / "urls")
 
 
-def allowed(urls: str, **settings: Any) -> list[bool | None]:
-    _, out = command_here(decide, "--urls", urls, "--agent", "Bot", "--processes", "1", **settings)
+def allowed(urls: str, processes: str = "1", **settings: Any) -> list[bool | None]:
+    _, out = command_here(decide, "--urls", urls, "--agent", "Bot", "--processes", processes, **settings)
     return [json.loads(line)["allowed"] for line in out.splitlines()]
 
 
@@ -90,6 +91,15 @@ def test_the_store_of_a_fleet_decides(urls: str, redis_server: RedisServer) -> N
         store = RedisStore(DirectConnection(client), NullStore(), stale_max=86_400)  # type: ignore[arg-type]
         at_once(store.put(ENTRY))
     assert allowed(urls, REP_REDIS_URL=redis_server.url) == [False, None]
+
+
+def test_settings_that_cannot_be_sent_to_another_process_keep_no_store_from_deciding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK", 2_000)
+    (tmp_path / "many").write_text("https://a.example/\n" * 1_000)
+    full = named(FullStore, FULL=lambda: True)
+    assert allowed(str(tmp_path / "many"), "2", **full) == [False] * 1_000
 
 
 @pytest.mark.parametrize("command", [(cache, "list"), (decide, "--agent", "Bot")], ids=["cache", "decide"])
