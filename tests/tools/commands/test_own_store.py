@@ -93,7 +93,7 @@ def test_the_store_of_a_fleet_decides(urls: str, redis_server: RedisServer) -> N
     assert allowed(urls, REP_REDIS_URL=redis_server.url) == [False, None]
 
 
-def test_settings_that_cannot_be_sent_to_another_process_keep_no_store_from_deciding(
+def test_settings_that_no_other_process_can_get_keep_no_store_from_deciding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "CHUNK", 2_000)
