@@ -25,8 +25,8 @@ from typing import Any
 from redis import Redis
 
 from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.robots.stores.store import NullStore
 from tests.support.crawl import LOOPS, crawl
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer

@@ -93,7 +93,8 @@ class TimedFile(SqliteFile):
 def sweep(file: TimedFile, start: Origin, now: float) -> str:
     file.locked.clear()
     took = seconds(lambda: list(file.sweep(start, now, 0.0)))
-    return f"{took:.1f} s, the longest of {len(file.locked):,} transactions {max(file.locked) * 1e3:.0f} ms"
+    longest = max(file.locked, default=0.0) * 1e3
+    return f"{took:.1f} s, the longest of {len(file.locked):,} transactions {longest:.0f} ms"
 
 
 def resident() -> float:

@@ -7,7 +7,7 @@ from typing import Final
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.entry_codec import encode_body, encode_json
+from scrapy_rep.robots.stores.codec import encode_body, encode_json
 
 from .inputs import joined
 from .targets.crawl import ORIGIN

@@ -14,7 +14,7 @@ from typing import Final
 from scrapy_rep.protocol import DIALECTS, Access
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.path_pattern import octets
-from scrapy_rep.robots.stores.entry_codec import encode_body, encode_json
+from scrapy_rep.robots.stores.codec import encode_body, encode_json
 from scrapy_rep.testing import SITUATIONS
 from tests.protocol.hostile import LINES, RUNS, URLS
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .protocol.freshness import Entry
     from .robots.parser import RepRobotParser
     from .robots.robots import Robots
-    from .robots.stores.store import Store
+    from .robots.stores import Store
     from .settings import RepSettings
     from .signals import link_filtered, sitemaps_found
     from .spiders.item_stamp import ItemStamp
@@ -100,7 +100,7 @@ _HOMES = {
     "Robots": "robots.robots",
     "SitemapFeed": "spiders.sitemap_feed",
     "Stamp": "policy.stamp",
-    "Store": "robots.stores.store",
+    "Store": "robots.stores",
     "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
     "abort_forbidden": "gate.browser",

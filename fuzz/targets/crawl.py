@@ -22,7 +22,7 @@ from scrapy_rep.protocol.html import is_html, without_viewer
 from scrapy_rep.protocol.path_pattern import canonical, path_of
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.robots import Robots
-from scrapy_rep.robots.stores.entry_codec import (
+from scrapy_rep.robots.stores.codec import (
     UnreadableEntryError,
     decode,
     decode_json,

@@ -12,20 +12,18 @@ from uuid import uuid4
 
 from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
-from scrapy_rep.robots.stores.sqlite import SqliteStore, connection_of
+from scrapy_rep.robots.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
     from scrapy_rep.pacing.limiter import RateLimiter
+    from scrapy_rep.robots.stores import Store
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
-    from scrapy_rep.robots.stores.store import Store
 
 
-def open_rate_limiter(crawler: Crawler, store: Store, redis: RedisConnection | None) -> RateLimiter | None:
+def open_rate_limiter(store: Store, redis: RedisConnection | None) -> RateLimiter | None:
     """Return the rate limiter in *redis*, else the one in the SQLite file of *store*, else None."""
     worker = f"{os.getpid()}-{uuid4().hex}"
     if redis is not None:
         return RedisRateLimiter(redis, worker)
-    connection = connection_of(crawler) if isinstance(store, SqliteStore) else None
+    connection = store.connection if isinstance(store, SqliteStore) else None
     return SqliteRateLimiter(connection, worker) if connection is not None else None

@@ -203,7 +203,7 @@ class CrawlDelay:
         """The permits of download slots that share their delay; None without a rate limiter."""
         crawl, settings = self._crawl, self._settings
         store = self._registry.store if self._registry is not None else None
-        limiter = open_rate_limiter(crawl.crawler, store, crawl.find(RedisConnection)) if store else None
+        limiter = open_rate_limiter(store, crawl.find(RedisConnection)) if store else None
         if limiter is None:
             return None
         setup = LimiterSetup(

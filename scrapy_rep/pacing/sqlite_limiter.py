@@ -23,8 +23,7 @@ from scrapy_rep.pacing.limiter import (
     RateLimiterAwayError,
     microseconds,
 )
-from scrapy_rep.robots.stores.circuit_breaker import LONGEST_PAUSE
-from scrapy_rep.robots.stores.sqlite_connection import StoreAwayError
+from scrapy_rep.robots.stores.sqlite_connection import LONGEST_PAUSE, StoreAwayError
 
 if TYPE_CHECKING:
     from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection

@@ -9,13 +9,13 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.robots.fetch import MAX_HOPS, Fetcher, FetchResult
-from scrapy_rep.robots.stores.store import NullStore
+from scrapy_rep.robots.stores import NullStore, claim
 from scrapy_rep.runtime.event_loop import pause
 
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.robots.stores import Store
     from scrapy_rep.runtime.crawl import Crawl
 
 _FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
@@ -65,7 +65,7 @@ class Refresher:
     async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
         """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
         began = clock.time()
-        return self._is_current(await self._latest(self._store_of(origin), origin, known), began)
+        return self._is_current(self._latest(await self._store_of(origin).get(origin), known), began)
 
     async def save(self, entry: Entry) -> None:
         """Store *entry*, which a fetch brought, and release the lease on its origin."""
@@ -80,23 +80,18 @@ class Refresher:
         """
         interval = _FIRST_POLL
         while True:
-            known = await self._latest(store, origin, known)
+            stored = await store.get(origin)
+            known = self._latest(stored, known)
             if self._is_current(known, began):
                 return known, False
-            if await store.acquire_lease(origin, self._longest_fetch):
-                break
+            if await claim(store, origin, self._longest_fetch, stored):
+                return known, True
             if not await pause(self._engine, interval):
                 return known, True
             interval = min(2 * interval, _LAST_POLL)
-        # Another process may have stored an entry between our look into the store and our lease.
-        known = await self._latest(store, origin, known)
-        if not self._is_current(known, began):
-            return known, True
-        await store.release_lease(origin)
-        return known, False
 
-    async def _latest(self, store: Store, origin: Origin, known: Entry | None) -> Entry | None:
-        stored = await store.get(origin)
+    @staticmethod
+    def _latest(stored: Entry | None, known: Entry | None) -> Entry | None:
         if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(clock.time()))):
             return known
         return stored

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from scrapy_rep.settings import RepSettings
 
     from .fetch import FetchResult
-    from .stores.store import Store
+    from .stores import Store
 
 _BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
 """The categories that a reservation of text and data mining speaks about."""

@@ -24,7 +24,7 @@ from typing_extensions import Self
 
 from scrapy_rep import signals as rep_signals
 from scrapy_rep.protocol import Origin
-from scrapy_rep.robots.stores.store import NullStore
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 

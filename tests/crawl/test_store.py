@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -9,10 +10,15 @@ from functools import partial
 from pathlib import Path
 from time import time
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from scrapy import signals
+from scrapy.crawler import Crawler
+from typing_extensions import Self
 
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.freshness import Entry
 from tests.support.command import scrapy_command
 from tests.support.crawl import Crawl, crawl, crawl_until, on_each_loop
 from tests.support.site import Answer, Arrival, Site, hang, reset, robots, sequence
@@ -230,6 +236,47 @@ def test_the_memory_store_keeps_nothing_for_the_next_run(store: Path) -> None:
         for asked in (1, 2):
             run(store, f"{site.origin}/", REP_STORE="memory")
             assert site.count("/robots.txt") == asked
+    assert not store.exists()
+
+
+class OwnStore:
+    """A user's own, with what a crawl needs and no more: a pickle for each origin."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(Path(crawler.settings["OWN_FOLDER"]))
+
+    def _path(self, origin: Origin) -> Path:
+        return self._folder / quote(str(origin), safe="")
+
+    async def get(self, origin: Origin) -> Entry | None:
+        path = self._path(origin)
+        return pickle.loads(path.read_bytes()) if path.exists() else None  # noqa: S301
+
+    async def put(self, entry: Entry) -> None:
+        self._path(entry.origin).write_bytes(pickle.dumps(entry))
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        return True
+
+    async def release_lease(self, origin: Origin) -> None: ...
+
+    def close(self) -> None:
+        (self._folder / "closed").touch()
+
+
+def test_a_store_of_ones_own_needs_five_methods_for_a_crawl(store: Path, tmp_path: Path) -> None:
+    own = {"REP_STORE": f"{__name__}.OwnStore", "OWN_FOLDER": str(tmp_path)}
+    with Site() as site:
+        site.answer("/robots.txt", validated)
+        for found in (0, 1):
+            result = run(store, f"{site.origin}/", f"{site.origin}/private", **own)
+            assert (len(result.pages), len(result.failures), counts(result, "store_hit")) == (1, 1, [found])
+            assert site.count("/robots.txt") == 1
+    assert (tmp_path / "closed").exists()
     assert not store.exists()
 
 

@@ -1,31 +1,110 @@
-"""Where entries live between requests, runs and machines: in SQLite, in Redis, or nowhere. Private.
+"""Where entries live between requests, runs and machines: in SQLite, in Redis, or nowhere.
 
 A store gets and puts entries and grants leases on origins. It knows nothing of how robots.txt is fetched, nor of
-what an entry means for a request.
+what an entry means for a request. `Store` is all that the rest of the package knows of SQLite and Redis.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.robots.stores.store import NullStore
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from collections.abc import Iterator
 
-    from scrapy_rep.robots.stores.redis_connection import RedisConnection
-    from scrapy_rep.robots.stores.store import Store
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.protocol.freshness import Entry
 
 _STORES: Final = {
-    "memory": "scrapy_rep.robots.stores.store.NullStore",
+    "memory": "scrapy_rep.robots.stores.NullStore",
     "sqlite": "scrapy_rep.robots.stores.sqlite.SqliteStore",
+    "redis": "scrapy_rep.robots.stores.redis.RedisStore",
 }
+
+
+class Store(Protocol):
+    """Keeps entries between requests, runs and machines, and grants leases on their origins.
+
+    A class named by ``REP_STORE`` implements this; it may define ``from_crawler(crawler)``. A call may do I/O but
+    must not block the event loop. No call raises because the store is broken: the store logs that, and behaves as
+    if it were empty.
+
+    A crawl does without `entries` and `purge`. They are for ``scrapy robots cache`` and ``decide``, which have no
+    event loop: these calls block, and raise ``OSError`` if the store cannot be used.
+    """
+
+    async def get(self, origin: Origin) -> Entry | None:
+        """Return the entry of *origin*, fresh or expired, or None if there is none."""
+
+    async def put(self, entry: Entry) -> None:
+        """Replace the entry of the origin of *entry*, and release this crawl's lease on that origin."""
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        """Try to get the lease on *origin*: for *seconds*, or until it is released, no other crawl gets it."""
+
+    async def release_lease(self, origin: Origin) -> None:
+        """Release the lease that this crawl holds on *origin*, if it holds one."""
+
+    def close(self) -> None:
+        """Free what the store holds; called once, at the end of the crawl."""
+
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """Return all entries, sorted by origin, or that of *origin* alone."""
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """Delete all entries and leases, or those of *origin*; return the number of deleted entries."""
+
+
+class NullStore:
+    """The store that keeps nothing: every `get` finds nothing, and every lease is granted.
+
+    ``REP_STORE = "memory"`` selects it: entries then live only in the memory of the crawl, outside any store.
+    """
+
+    async def get(self, origin: Origin) -> Entry | None:  # noqa: ARG002
+        return None
+
+    async def put(self, entry: Entry) -> None: ...
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
+        return True
+
+    async def release_lease(self, origin: Origin) -> None: ...
+
+    def close(self) -> None: ...
+
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:  # noqa: ARG002
+        return iter(())
+
+    def purge(self, origin: Origin | None = None) -> int:  # noqa: ARG002
+        return 0
+
+
+async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None) -> bool:
+    """Try to get the lease on *origin*, as `Store.acquire_lease`, unless *store* has a newer entry than *seen*.
+
+    Between the look into the store that found *seen* and the lease, another crawl may have stored one. A store
+    with a method ``claim(origin, seconds, seen)`` does this in one step.
+    """
+    in_one_step = getattr(store, "claim", None)
+    if in_one_step:
+        return bool(await in_one_step(origin, seconds, seen))
+    if not await store.acquire_lease(origin, seconds):
+        return False
+    found = await store.get(origin)
+    if found is None or (seen is not None and found.dated_at <= seen.dated_at):
+        return True
+    await store.release_lease(origin)
+    return False
 
 
 def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> Store:
@@ -35,10 +114,31 @@ def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> S
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return NullStore()
+    return _named_store(crawler, connection)
+
+
+def store_of(settings: BaseSettings) -> Store:
+    """Return the store of crawls with these *settings*, for commands: it has all methods of `Store`.
+
+    Raises `InvalidSettingError`.
+    """
+    crawler = Crawler(Spider, settings)  # type: ignore[arg-type]
+    parsed = Crawl.of(crawler).settings
+    store = _named_store(crawler, RedisConnection(crawler) if parsed.redis_url else None)
+    lacking = [f"{name}()" for name in ("entries", "purge") if not hasattr(store, name)]
+    if lacking:
+        raise InvalidSettingError(
+            f"REP_STORE: {parsed.store} has no {' and no '.join(lacking)}, which this command needs;"
+            " scrapy_rep.Store says what to add"
+        )
+    return store
+
+
+def _named_store(crawler: Crawler, connection: RedisConnection | None) -> Store:
     settings = Crawl.of(crawler).settings
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
-    return RedisStore(connection, store, settings.stale_max) if connection else store
+    return load_object(_STORES["redis"])(connection, store, settings.stale_max) if connection else store
 
 
 def _is_shell(crawler: Crawler) -> bool:

@@ -1,4 +1,4 @@
-"""Entries in Redis: `RedisStore` for the crawls of a fleet, and `RedisEntries` for the command line.
+"""Entries in Redis: `RedisStore` for the crawls of a fleet.
 
 The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body, and
 ``lease:ORIGIN`` the holder of a lease. An entry expires when no worker could use it any more, and a body an hour
@@ -9,10 +9,10 @@ the others by seconds, and those on its own machine not at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
@@ -22,17 +22,16 @@ from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW
-from scrapy_rep.robots.stores.entry_codec import UnreadableEntryError, decode_json, encode_body, encode_json
+from scrapy_rep.robots.stores.codec import UnreadableEntryError, decode_json, encode_body, encode_json
 from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
-from scrapy_rep.robots.stores.redis_connection import RedisAwayError, address_of, connect, error_text
+from scrapy_rep.robots.stores.redis_connection import RedisAwayError
 
 if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.robots.stores import Store
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
-    from scrapy_rep.robots.stores.store import Store
-    from scrapy_rep.settings import RepSettings
 
 _LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the worker that holds it
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
@@ -161,74 +160,49 @@ class RedisStore:
     def _milliseconds_to_live(self, entry: Entry) -> int:
         return int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1
 
-    def __repr__(self) -> str:
-        return f"<RedisStore {self._connection!r} {self._local!r}>"
-
-
-class RedisEntries:
-    """All entries of a fleet, for the command line. Calls block, and raise `RedisAwayError` when Redis is away."""
-
-    def __init__(self, settings: RepSettings) -> None:
-        """Connect with the first call. Raises what `connect` raises."""
-        self._client, self._errors = connect(settings)
-        self._prefix = settings.redis_prefix
-        self._get = self._client.register_script(_GET)
-
-    def get(self, origin: Origin) -> Entry | None:
-        """Return the entry of *origin*, or None."""
-        found = self._call(self._get, [self._key("entry", origin)], [self._key("body", "")])
-        return _decode(origin, *found) if found else None
-
-    def entries(self) -> Iterator[Entry]:
-        """Return all entries, sorted by origin; entries that expire meanwhile are left out."""
-        body_prefix = self._key("body", "").encode()
-        for keys in _batches(sorted(self._keys("entry"))):
-            values = self._call(self._client.mget, keys)
-            bodies = self._call(self._client.mget, [body_prefix + (it or b"")[:_SHA256_DIGITS] for it in values])
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """As `Store.entries`, for those of the fleet; entries that expire meanwhile are left out."""
+        call, client = self._connection.call_now, self._connection.client
+        body_prefix = self._key("body")
+        for keys in _batches([self._key("entry", origin)] if origin else sorted(self._keys("entry"))):
+            values: list[bytes | None] = call(client.mget, keys)
+            bodies: list[bytes | None] = call(
+                client.mget, [body_prefix + (it or b"")[:_SHA256_DIGITS] for it in values]
+            )
             yield from filter(None, map(self._entry, keys, values, bodies))
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries.
-
-        The body of a single origin stays until it expires, because other origins may share it.
-        """
+        """As `Store.purge`. The body of a single origin stays until it expires: other origins may share it."""
         if origin:
-            self._call(self._client.unlink, self._key("lease", origin))
-            return int(self._call(self._client.unlink, self._key("entry", origin)))
-        deleted = self._delete_all("entry")
-        self._delete_all("lease")
-        self._delete_all("body")
+            self._delete([self._key("lease", origin)])
+            return self._delete([self._key("entry", origin)])
+        deleted = self._delete(self._keys("entry"))
+        self._delete({*self._keys("lease"), *self._keys("body")})
         return deleted
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
 
     def _entry(self, key: bytes, value: bytes | None, body: bytes | None) -> Entry | None:
         try:
-            origin = origin_of(key.decode().removeprefix(self._key("entry", "")))
+            origin = origin_of(key.removeprefix(self._key("entry")).decode())
         except ValueError:  # another program's key
             return None
         return _decode(origin, value, body) if value and body else None
 
-    def _delete_all(self, kind: str) -> int:
-        return sum(self._call(self._client.unlink, *keys) for keys in _batches(self._keys(kind)))
+    def _delete(self, keys: Iterable[bytes]) -> int:
+        call, client = self._connection.call_now, self._connection.client
+        return sum(int(call(client.unlink, *batch)) for batch in _batches(keys))
 
     def _keys(self, kind: str) -> set[bytes]:
         """Return the keys of a *kind*, each once: SCAN may return one several times."""
-        pattern = re.sub(r"([*?\[\]\\^-])", r"\\\1", self._key(kind, "")) + "*"
-        keys: set[bytes] = self._call(lambda: set(self._client.scan_iter(pattern, count=_BATCH)))
+        pattern = re.sub(rb"([*?\[\]\\^-])", rb"\\\1", self._key(kind)) + b"*"
+        client = self._connection.client
+        keys: set[bytes] = self._connection.call_now(lambda: set(client.scan_iter(pattern, count=_BATCH)))
         return keys
 
-    def _key(self, kind: str, name: Origin | str) -> str:
-        return f"{self._prefix}{kind}:{name}"
+    def _key(self, kind: str, origin: Origin | str = "") -> bytes:
+        return f"{self._connection.prefix}{kind}:{origin}".encode()
 
-    def _call(self, command: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return command(*arguments)
-        except self._errors as error:
-            where, why = address_of(self._client), error_text(self._client, error)
-            raise RedisAwayError(f"Redis at {where}, from REP_REDIS_URL, does not answer ({why})") from None
+    def __repr__(self) -> str:
+        return f"<RedisStore {self._connection!r} {self._local!r}>"
 
 
 def _decode(origin: Origin, value: bytes, body: bytes) -> Entry | None:

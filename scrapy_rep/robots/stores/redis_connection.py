@@ -37,11 +37,11 @@ _PROBES: Final = Backoff(0.25, 2.0)  # seconds between probes
 _PROBE_LIFE: Final = 1_000  # milliseconds
 
 
-class RedisAwayError(Exception):
+class RedisAwayError(OSError):
     """Redis does not answer, or answers with an error: do without it."""
 
 
-def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
+def _connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
     """Return a client, which connects with its first call, and the exceptions that its calls raise.
 
     Raises `InvalidSettingError` if redis-py is not installed, or rejects ``REP_REDIS_URL``.
@@ -75,29 +75,15 @@ def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
     return client(), (RedisError, OSError)
 
 
-def address_of(client: Redis) -> str:
-    """Return the host, port and database of *client*, without user and password."""
-    options = client.connection_pool.connection_kwargs
-    return f"{options.get('path') or '{host}:{port}'.format(**options)}/{options.get('db', 0)}"
-
-
-def error_text(client: Redis, error: Exception) -> str:
-    """Return one line that describes *error*, without the password."""
-    text = describe(error)
-    password = client.connection_pool.connection_kwargs.get("password")
-    return text.replace(password, "…") if password else text
-
-
 class RedisConnection:
     """Runs scripts in Redis for one crawl, and tracks whether Redis is away."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises what `connect` raises."""
+        """Raises what `_connect` raises."""
         self._crawler = crawler
         self._settings = settings = Crawl.of(crawler).settings
         self.prefix = settings.redis_prefix
-        self._client, errors = connect(settings)
-        self._errors: tuple[type[Exception], ...] = (*errors, RedisAwayError)
+        self.client, self._errors = _connect(settings)
         self._away_since = self._away_seconds = 0.0
         self._failures = 0
         self._next_probe = 0.0
@@ -115,7 +101,7 @@ class RedisConnection:
 
     def script(self, lua: str) -> Script:
         """Return *lua* as a script for `run`; it is sent to Redis when it first runs."""
-        registered: Script = self._client.register_script(lua)
+        registered: Script = self.client.register_script(lua)
         return registered
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any] = ()) -> Any:
@@ -147,6 +133,14 @@ class RedisConnection:
             raise RedisAwayError
         return work(*arguments)
 
+    def call_now(self, command: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what *command* of the `client` returns, for those who may block. Raises `RedisAwayError`."""
+        try:
+            return command(*arguments)
+        except self._errors as error:
+            why = self._text_of(error)
+            raise RedisAwayError(f"Redis at {self}, from REP_REDIS_URL, does not answer ({why})") from None
+
     def _away(self) -> Exception:
         problem = f"Redis at {self} does not answer"
         return RedisRequiredError(problem) if self._settings.redis_required else RedisAwayError(problem)
@@ -158,7 +152,7 @@ class RedisConnection:
         self._away_since = clock.monotonic()
         self._next_probe = clock.monotonic() + _PROBES.distance(1)
         self._crawler.stats.inc_value("rep/redis/away_count")
-        why = error_text(self._client, error)
+        why = self._text_of(error)
         self._log.add(Line.REDIS_AWAY, "Redis at %s does not answer (%s): %s", self, why, self._consequence())
         if self._settings.redis_required:
             Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
@@ -193,7 +187,7 @@ class RedisConnection:
             self._is_probing = False
 
     def _write_probe(self) -> None:
-        self._client.set(f"{self.prefix}probe", b"", px=_PROBE_LIFE)
+        self.client.set(f"{self.prefix}probe", b"", px=_PROBE_LIFE)
 
     async def _spider_opened(self) -> None:
         """Report a Redis that is away when the spider opens, not with the first request."""
@@ -205,10 +199,17 @@ class RedisConnection:
             self._away_seconds += clock.monotonic() - self._away_since
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
         self._is_closed = True
-        self._client.close()
+        self.client.close()
+
+    def _text_of(self, error: Exception) -> str:
+        """Return one line that describes *error*, without the password."""
+        text, password = describe(error), self.client.connection_pool.connection_kwargs.get("password")
+        return text.replace(password, "…") if password else text
 
     def __str__(self) -> str:
-        return address_of(self._client)
+        """Return the host, port and database, without user and password."""
+        options = self.client.connection_pool.connection_kwargs
+        return f"{options.get('path') or '{host}:{port}'.format(**options)}/{options.get('db', 0)}"
 
     def __repr__(self) -> str:
         return f"<RedisConnection {self}{' (away)' if self._failures else ''}>"

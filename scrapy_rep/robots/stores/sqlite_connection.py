@@ -19,7 +19,7 @@ from threading import Event, Lock
 from typing import Final, TypeVar
 
 from scrapy_rep.clock import clock
-from scrapy_rep.robots.stores.circuit_breaker import CircuitBreaker
+from scrapy_rep.protocol.freshness import Backoff
 from scrapy_rep.robots.stores.sqlite_file import BusyError, SqliteFile
 from scrapy_rep.runtime.event_loop import in_thread
 
@@ -30,9 +30,47 @@ logger = logging.getLogger(__name__)
 _MAX_REPLACEMENTS: Final = 5  # of a damaged file, in one crawl
 _CLOSE_TIMEOUT: Final = 0.1  # seconds that `close` waits for a thread that writes
 
+LONGEST_PAUSE: Final = 30.0
+"""Seconds after which, at the latest, a file that could not be used is tried again."""
 
-class StoreAwayError(Exception):
+_PAUSES: Final = Backoff(5.0, LONGEST_PAUSE)
+
+
+class StoreAwayError(OSError):
     """The SQLite file cannot be used now: do without it."""
+
+
+class CircuitBreaker:
+    """Closed while calls succeed. A failed call opens it: then it allows a single call after each pause."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._failures = 0
+        self._opened_at = self._retry_at = 0.0
+
+    def allows(self) -> bool:
+        """Whether to make a call now. While open, True once after each pause."""
+        if not self.is_open:
+            return True
+        is_due = clock.monotonic() >= self._retry_at
+        if is_due:
+            self._pause()
+        return is_due
+
+    def fail(self) -> None:
+        """Record a failed call: open, and lengthen the pause."""
+        if not self.is_open:
+            self.is_open, self._failures, self._opened_at = True, 0, clock.monotonic()
+        self._failures += 1
+        self._pause()
+
+    def succeed(self) -> float:
+        """Record a successful call: close. Returns the seconds since the breaker opened."""
+        self.is_open = False
+        return clock.monotonic() - self._opened_at
+
+    def _pause(self) -> None:
+        self._retry_at = clock.monotonic() + _PAUSES.distance(self._failures)
 
 
 class SqliteConnection:
@@ -65,45 +103,42 @@ class SqliteConnection:
         """Return what *work* returns, called on the event loop."""
         file = self._file
         if file is None:
-            file = await in_thread(self._opened)
+            file = await in_thread(self._open)
         if not self._reads.allows():
             raise StoreAwayError
         return self._run(work, file, self._reads)
 
     async def write(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called on the event loop if it need not wait there, else in a thread."""
-        try:
-            return self._write_at_once(work)
-        except BusyError:
+        """Return what *work* returns, called on the event loop if it need not wait there, else in a thread.
+
+        On the event loop it raises `BusyError` before it has written anything.
+        """
+        file = self._file
+        if file is None or file.needs_checkpoint or self._writes.is_open or not self._lock.acquire(blocking=False):
             return await self.write_in_thread(work)
+        file.waits = False
+        try:
+            if file is self._file:
+                return self._run(work, file, self._writes)
+        except BusyError:
+            pass
+        finally:
+            file.waits = True
+            self._lock.release()
+        return await self.write_in_thread(work)
 
     async def write_in_thread(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called in a thread: for what takes long."""
         return await in_thread(self.write_now, work)
 
-    def _write_at_once(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, or raise `BusyError` before it has written anything."""
-        file = self._file
-        if file is None or file.needs_checkpoint or self._writes.is_open or not self._lock.acquire(blocking=False):
-            raise BusyError
-        try:
-            if file is not self._file:
-                raise BusyError
-            file.waits = False
-            return self._run(work, file, self._writes)
-        finally:
-            file.waits = True
-            self._lock.release()
-
     def write_now(self, work: Callable[[SqliteFile], T]) -> T:
         """Return what *work* returns, called in this thread, which may have to wait."""
         with self._lock:
             try:
-                if self._file is None:
-                    self._try_to_open()
-                if self._file is None or not self._writes.allows():
+                file = self._opened()
+                if not self._writes.allows():
                     raise StoreAwayError
-                return self._run(work, self._file, self._writes)
+                return self._run(work, file, self._writes)
             finally:
                 if self._closing.is_set():
                     self._close_files()
@@ -134,16 +169,20 @@ class SqliteConnection:
         except sqlite3.Error as error:
             self._drop_damaged(file, error)
             raise StoreAwayError from error
-        self._record_success(breaker)
+        if breaker.is_open:
+            self._record_success(breaker)
         return result
 
-    def _opened(self) -> SqliteFile:
+    def _open(self) -> SqliteFile:
         with self._lock:
-            if self._file is None:
-                self._try_to_open()
-            if self._file is None:
-                raise StoreAwayError
-            return self._file
+            return self._opened()
+
+    def _opened(self) -> SqliteFile:
+        if self._file is None:
+            self._try_to_open()
+        if self._file is None:
+            raise StoreAwayError
+        return self._file
 
     def _try_to_open(self) -> None:
         """Open the file unless the circuit breaker forbids it; set a damaged or foreign one aside first."""
@@ -159,7 +198,8 @@ class SqliteConnection:
         except (sqlite3.Error, OSError) as error:
             self._record_failure(self._writes, error)
         else:
-            self._record_success(self._writes)
+            if self._writes.is_open:
+                self._record_success(self._writes)
 
     def _open_or_replace(self) -> SqliteFile:
         self._inode = _inode(self.path)
@@ -200,11 +240,10 @@ class SqliteConnection:
         )  # fmt: skip
 
     def _record_success(self, breaker: CircuitBreaker) -> None:
-        if breaker.is_open:
-            away = breaker.succeed()
-            self._recovered_at = clock.monotonic()
-            if not (self._reads.is_open or self._writes.is_open):
-                logger.info("The store %s can be used again, after %.1f s.", self.path, away)
+        away = breaker.succeed()
+        self._recovered_at = clock.monotonic()
+        if not (self._reads.is_open or self._writes.is_open):
+            logger.info("The store %s can be used again, after %.1f s.", self.path, away)
 
     def _set_aside(self, error: Exception) -> None:
         if _inode(self.path) != self._inode:
@@ -215,10 +254,8 @@ class SqliteConnection:
                 os.replace(f"{self.path}{suffix}", f"{target}{suffix}")
         logger.warning(
             "The store %s is damaged or not ours (%s): it was renamed to %s, and a new store replaces it.",
-            self.path,
-            error,
-            target,
-        )
+            self.path, error, target,
+        )  # fmt: skip
 
     def _aside_path(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.aside-{number}")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Final
@@ -19,7 +20,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
-from scrapy_rep.robots.stores.entry_codec import FACTS, SCHEMA, decode, encode, encode_body
+from scrapy_rep.robots.stores.codec import FACTS, SCHEMA, decode, encode, encode_body
 
 _APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
 _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
@@ -52,19 +53,26 @@ _TABLES: Final = (
     ) WITHOUT ROWID""",
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
+_GET: Final = f"{_SELECT} WHERE origin = ?"
+_ALL: Final = f"{_SELECT} ORDER BY origin"
 _COLUMNS: Final = ("origin", "sha256", *FACTS)
+# Which body the entry of an origin has, and whether there is one with this SHA-256.
+_BODIES: Final = """
+SELECT (SELECT sha256 FROM entries WHERE origin = ?), EXISTS (SELECT 1 FROM bodies WHERE sha256 = ?)
+"""
 # An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
 _PUT: Final = """
 INSERT INTO entries ({}) VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
-WHERE :fetched_at >= fetched_at OR fetched_at > :latest
+WHERE excluded.fetched_at >= fetched_at OR fetched_at > ?
 """.format(
     ", ".join(_COLUMNS),
-    ", ".join(f":{name}" for name in _COLUMNS),
-    ", ".join(f"{name} = :{name}" for name in _COLUMNS[1:]),
+    ", ".join("?" * len(_COLUMNS)),
+    ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:]),
 )
 _LEASE: Final = """
-INSERT INTO leases VALUES (:origin, :holder, :until) ON CONFLICT (origin) DO UPDATE
-SET holder = :holder, until = :until WHERE holder = :holder OR until <= :now
+INSERT INTO leases SELECT ?1, ?2, ?3 WHERE NOT EXISTS
+    (SELECT 1 FROM entries JOIN bodies USING (sha256) WHERE origin = ?1 AND max(fetched_at, tried_at) > ?5)
+ON CONFLICT (origin) DO UPDATE SET holder = ?2, until = ?3 WHERE holder = ?2 OR until <= ?4
 """
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
 _DELETE_BODY_IF_UNUSED: Final = """
@@ -73,12 +81,9 @@ DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE 
 _DELETE_UNUSED_BODIES: Final = "DELETE FROM bodies WHERE sha256 NOT IN (SELECT sha256 FROM entries)"
 # As `Entry.of_use_until`.
 _IS_UNUSABLE: Final = "max(fresh_until, retry_at) + CASE WHEN failures THEN :failed ELSE :answered END < :now"
-_LAST_OF_STEP: Final = """
-SELECT max(origin) FROM
-    (SELECT origin FROM entries WHERE origin > :after AND origin <= :end ORDER BY origin LIMIT :step)
-"""
-_UNUSABLE: Final = f"""
-SELECT origin, sha256 FROM entries WHERE origin > :after AND origin <= :last AND {_IS_UNUSABLE}
+_STEP: Final = f"""
+SELECT origin, sha256, {_IS_UNUSABLE} FROM entries
+WHERE origin > :after AND origin <= :end ORDER BY origin LIMIT :step
 """  # noqa: S608
 _DELETE_IF_UNUSABLE: Final = f"DELETE FROM entries WHERE origin = :origin AND {_IS_UNUSABLE}"  # noqa: S608
 _DELETE_ENDED_LEASES: Final = """
@@ -141,17 +146,23 @@ class SqliteFile:
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
-    def _execute_when_free(self, statement: str) -> sqlite3.Cursor:
+    def _execute_when_free(self, statement: str, values: Sequence[Any] | dict[str, Any] = ()) -> sqlite3.Cursor:
         """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
         until = clock.monotonic() + _WRITE_TIMEOUT
         while True:
             try:
-                return self._writes.execute(statement)
+                return self._writes.execute(statement, values)
             except sqlite3.OperationalError as error:  # noqa: PERF203
                 if "locked" not in str(error):
                     raise
                 if not self.waits or clock.monotonic() >= until or self._stop.wait(_PAUSE):
                     raise BusyError(*error.args) from None
+
+    def _write(self, statement: str, *values: Any) -> int:
+        """Run *statement* as a transaction of its own; return the number of rows that it changed."""
+        changed = self._execute_when_free(statement, values).rowcount
+        self._committed()
+        return changed
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -163,6 +174,9 @@ class SqliteFile:
             self._writes.execute("ROLLBACK")
             raise
         self._writes.execute("COMMIT")
+        self._committed()
+
+    def _committed(self) -> None:
         self._transactions += 1
         if self.waits and self.needs_checkpoint:
             self._checkpoint()
@@ -180,47 +194,50 @@ class SqliteFile:
     def get(self, origin: Origin) -> Entry | None:
         """Return the entry of *origin*, or None."""
         with self._reading:
-            row = self._reads.execute(f"{_SELECT} WHERE origin = ?", (str(origin),)).fetchone()
-        return _entry(row) if row else None
+            row = self._reads.execute(_GET, (str(origin),)).fetchone()
+        return _entry(row, origin) if row else None
 
     def put(self, entry: Entry, holder: str, now: float) -> None:
         """Store *entry* unless a newer one is there, and release the lease of *holder* on its origin.
 
         *now* is in POSIX seconds, here and below.
         """
-        row = {**_row(entry), "latest": now + CLOCK_SKEW}
+        origin, sha256, facts = str(entry.origin), entry.sha256, encode(entry)
+        facts["hops"] = json.dumps(facts["hops"]) if entry.hops else "[]"
         with self.transaction() as connection:
-            previous = connection.execute("SELECT sha256 FROM entries WHERE origin = :origin", row).fetchone()
-            if not connection.execute("SELECT 1 FROM bodies WHERE sha256 = :sha256", row).fetchone():
-                connection.execute("INSERT INTO bodies VALUES (?, ?)", (row["sha256"], encode_body(entry)))
-            is_newest = connection.execute(_PUT, row).rowcount > 0
-            replaced = previous if is_newest else (row["sha256"],)
-            if replaced:
-                connection.execute(_DELETE_BODY_IF_UNUSED, replaced)
-            connection.execute(_RELEASE, (row["origin"], holder))
+            execute = connection.execute
+            previous, has_body = execute(_BODIES, (origin, sha256)).fetchone()
+            if execute(_PUT, (origin, sha256, *facts.values(), now + CLOCK_SKEW)).rowcount:
+                if not has_body:
+                    execute("INSERT INTO bodies VALUES (?, ?)", (sha256, encode_body(entry)))
+                if previous not in (None, sha256):
+                    execute(_DELETE_BODY_IF_UNUSED, (previous,))
+            execute(_RELEASE, (origin, holder))
 
-    def lease(self, origin: Origin, holder: str, now: float, seconds: float) -> str | None:
-        """Give *holder* the lease on *origin* for *seconds*, and return None; or return the holder that has it."""
-        lease = {"origin": str(origin), "holder": holder, "now": now, "until": now + seconds}
-        with self.transaction() as connection:
-            if connection.execute(_LEASE, lease).rowcount:
-                return None
-            (other,) = connection.execute("SELECT holder FROM leases WHERE origin = :origin", lease).fetchone()
-        return str(other)
+    def lease(self, origin: Origin, holder: str, now: float, seconds: float, since: float = inf) -> bool:
+        """Give *holder* the lease on *origin* for *seconds*; return whether it got it.
+
+        It does not while another one has it, nor if the entry of *origin* is dated later than *since*.
+        """
+        return self._write(_LEASE, str(origin), holder, now + seconds, now, since) > 0
+
+    def holder(self, origin: Origin) -> str | None:
+        """Return who has the lease on *origin*, or had it last and did not release it."""
+        found = self._writes.execute("SELECT holder FROM leases WHERE origin = ?", (str(origin),)).fetchone()
+        return str(found[0]) if found else None
 
     def release_lease(self, origin: Origin, holder: str) -> None:
         """Release the lease on *origin* if *holder* has it."""
-        with self.transaction() as connection:
-            connection.execute(_RELEASE, (str(origin), holder))
+        self._write(_RELEASE, str(origin), holder)
 
     def release_all(self, holder: str) -> None:
         """Release all leases of *holder*."""
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM leases WHERE holder = ?", (holder,))
+        self._write("DELETE FROM leases WHERE holder = ?", holder)
 
-    def entries(self) -> Iterator[Entry]:
-        """Return all entries, sorted by origin."""
-        return map(_entry, self._reads.execute(f"{_SELECT} ORDER BY origin"))
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """Return all entries, sorted by origin, or that of *origin* alone."""
+        found = self._reads.execute(_GET, (str(origin),)) if origin else self._reads.execute(_ALL)
+        return map(_entry, found)
 
     def purge(self, origin: Origin | None = None) -> int:
         """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries."""
@@ -239,21 +256,21 @@ class SqliteFile:
         too short for a whole round begin at different places. *stale_max* is in seconds.
         """
         times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME), "step": _SWEEP_STEP}
-        with self.transaction() as connection:
-            connection.execute(_DELETE_ENDED_LEASES, times)
+        self._execute_when_free(_DELETE_ENDED_LEASES, times)
         for after, end in ((str(start), _LAST_ORIGIN), ("", str(start))):
-            while last := self._writes.execute(_LAST_OF_STEP, {**times, "after": after, "end": end}).fetchone()[0]:
-                yield self._delete_unusable({**times, "after": after, "last": last})
-                after = last  # noqa: PLW2901
+            while rows := self._writes.execute(_STEP, {**times, "after": after, "end": end}).fetchall():
+                yield self._delete([row[:2] for row in rows if row[2]], times)
+                after = rows[-1][0]  # noqa: PLW2901
         while self._shrink():
             yield 0
 
-    def _delete_unusable(self, bounds: dict[str, Any]) -> int:
-        found, deleted = self._writes.execute(_UNUSABLE, bounds).fetchall(), 0
+    def _delete(self, found: list[tuple[str, str]], times: dict[str, float]) -> int:
+        """Delete what was *found* unusable, origins and bodies, unless it was replaced meanwhile."""
+        deleted = 0
         for start in range(0, len(found), _DELETED_AT_ONCE):
             some = found[start : start + _DELETED_AT_ONCE]
             with self.transaction() as connection:
-                unusable = [{**bounds, "origin": origin} for origin, _ in some]
+                unusable = [{**times, "origin": origin} for origin, _ in some]
                 deleted += connection.executemany(_DELETE_IF_UNUSABLE, unusable).rowcount
                 connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in some})
         if found:
@@ -285,17 +302,12 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    facts = encode(entry)
-    return {**facts, "hops": json.dumps(facts["hops"]), "origin": str(entry.origin), "sha256": entry.sha256}
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
+def _entry(row: tuple[Any, ...], origin: Origin | None = None) -> Entry:
     """Raise ``sqlite3.DatabaseError`` for a row that holds no valid entry: the file is damaged."""
-    origin, body, *values = row
+    key, body, *values = row
     facts = dict(zip(FACTS, values, strict=True))
     try:
-        facts["hops"] = json.loads(facts["hops"])
-        return decode(origin_of(origin), facts, body)
+        facts["hops"] = json.loads(facts["hops"]) if facts["hops"] != "[]" else []
+        return decode(origin or origin_of(key), facts, body)
     except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
-        raise sqlite3.DatabaseError(f"the entry of {origin} cannot be read: {error}") from error
+        raise sqlite3.DatabaseError(f"the entry of {key} cannot be read: {error}") from error

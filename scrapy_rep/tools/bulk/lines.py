@@ -8,13 +8,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.protocol.display import shown
 
 from .opening import open_source
 from .sources import Reading
 from .verdicts import BulkVerdict, Decider, Rules
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
 
 ALLOWED, DISALLOWED, UNKNOWN = "allowed", "disallowed", "unknown"
 WORDS: Final[Mapping[bool | None, str]] = {True: ALLOWED, False: DISALLOWED, None: UNKNOWN}
@@ -71,7 +74,7 @@ class Task:
     ``only`` are the words of `WORDS` that are written, all if it is empty.
     """
 
-    source: Path
+    source: Path | BaseSettings
     reading: Reading
     rules: Rules
     cache_octets: int

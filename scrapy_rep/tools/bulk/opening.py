@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.survey.records import SurveyFolder
@@ -11,14 +11,28 @@ from scrapy_rep.tools.survey.records import SurveyFolder
 from .file_sources import FileSource, SurveySource
 from .sources import Reading, Source, SourceError
 
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
 _SQLITE: Final = b"SQLite format 3\0"  # how every file of SQLite starts
 
 
-def open_source(path: Path, reading: Reading | None = None) -> Source:
-    """The source at *path*: a folder of files, the folder of a survey, or a store, which takes a *reading*.
+def open_source(place: Path | BaseSettings, reading: Reading | None = None) -> Source:
+    """The source at *place*: a folder of files, the folder of a survey, or a store, which takes a *reading*.
 
-    Raises `SourceError` when it is none of these.
+    A store is a SQLite file, or what the settings of a project name. Raises `SourceError` where none of these is.
     """
+    if isinstance(place, Path):
+        source = _folder(place)
+        if source is not None:
+            return source
+    from .store_source import StoreSource  # noqa: PLC0415  # loads Scrapy, which folders do not need
+
+    return StoreSource(place, reading or Reading())
+
+
+def _folder(path: Path) -> Source | None:
+    """The source in a folder at *path*, or None if a SQLite file is there. Raises `SourceError`."""
     try:
         if path.is_dir():
             return SurveySource(path) if _is_survey(path) else FileSource(path)
@@ -28,9 +42,7 @@ def open_source(path: Path, reading: Reading | None = None) -> Source:
         raise SourceError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if start != _SQLITE:
         raise SourceError(f"{path} is neither a folder of robots.txt files nor a store (REP_STORE_PATH)")
-    from .store_source import StoreSource  # noqa: PLC0415  # loads Scrapy, which folders do not need
-
-    return StoreSource(path, reading or Reading())
+    return None
 
 
 def _is_survey(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""List, show or purge the robots.txt files in the store: the SQLite file, or Redis with REP_REDIS_URL.
+"""List, show or purge the robots.txt files in the store of the project: REP_STORE, or Redis with REP_REDIS_URL.
 
     scrapy robots cache list [--json]
     scrapy robots cache show ORIGIN [--json]
@@ -11,11 +11,9 @@ with the origin.
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import datetime, timezone
 from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
@@ -25,11 +23,8 @@ from scrapy_rep.directives.site_file import PATHS, SiteFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.redis import RedisEntries
-from scrapy_rep.robots.stores.redis_connection import RedisAwayError
-from scrapy_rep.robots.stores.sqlite import path_of_store
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
-from scrapy_rep.settings import NOT_SHARED, RepSettings
+from scrapy_rep.robots.stores import Store, store_of
+from scrapy_rep.settings import NOT_SHARED
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme
@@ -37,8 +32,6 @@ from .terminal import print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-Store = SqliteFile | RedisEntries
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -52,38 +45,15 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
         origin = origin_of(with_scheme(arguments.origin)) if arguments.origin is not None else None
-        with _store(RepSettings.from_settings(settings)) as store:
+        with closing(store_of(settings)) as store:
             return _ACTIONS[arguments.action](store, origin, arguments.json, out)
-    except (ValueError, InputError, RedisAwayError) as error:
+    except (ValueError, InputError, OSError) as error:
         return print_error("cache", error)
 
 
-@contextmanager
-def _store(settings: RepSettings) -> Iterator[Store]:
-    """Open Redis, or else the SQLite file. Raises `InputError` for a file that is missing or not a store."""
-    if settings.redis_url:
-        with closing(RedisEntries(settings)) as entries:
-            yield entries
-        return
-    path = path_of_store(settings)
-    if path is None:
-        raise InputError(
-            "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
-        )
-    if not path.exists():
-        more = "" if settings.shares_loopback else f". {NOT_SHARED}"
-        raise InputError(f"there is no store at {path}: name another one with -s REP_STORE_PATH=FILE{more}")
-    try:
-        with closing(SqliteFile(path)) as file:
-            yield file
-    except sqlite3.Error as error:
-        raise InputError(f"{path}: {error}") from None
-
-
 def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
-    entries = store.entries() if origin is None else filter(None, [store.get(origin)])
     entry = None
-    for entry in entries:
+    for entry in store.entries(origin):
         line = json.dumps(_facts(entry)) if as_json else _line(entry)
         out.write(f"{line}\n")
     if entry is None:
@@ -94,7 +64,7 @@ def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
 def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     if origin is None:
         return print_error("cache", "show needs an ORIGIN")
-    entry = store.get(origin)
+    entry = next(store.entries(origin), None)
     if entry is None:
         out.write(f"{origin} is not in the store\n")
         return FOUND

@@ -81,7 +81,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         task = _task(arguments, settings, processes)
         decided = _Output(arguments, out)
         with _opened(arguments.urls) as file:
-            decided.write_all(task, file, processes)
+            # Settings may hold what cannot be sent to another process.
+            decided.write_all(task, file, processes if isinstance(task.source, Path) else 1)
         return decided.end()
     except (InputError, InvalidSettingError, SourceError) as error:
         out.flush()
@@ -107,7 +108,7 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
         _MISSING[arguments.missing],
     )
     task = Task(
-        Path(arguments.robots) if arguments.robots else _store_of(parsed),
+        Path(arguments.robots) if arguments.robots else _store_of(parsed, settings),
         Reading(parsed.stale_max, dict(parsed.status_access)),
         rules,
         parsed.memory_size // processes,
@@ -118,10 +119,12 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
     return task
 
 
-def _store_of(settings: RepSettings) -> Path:
+def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSettings:
+    if parsed.redis_url or parsed.store not in {"sqlite", "memory"}:
+        return settings
     from scrapy_rep.robots.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
 
-    path = path_of_store(settings)
+    path = path_of_store(parsed) if parsed.store == "sqlite" else None
     if path is None or not path.exists():
         raise InputError("there is no store here: name a folder of robots.txt files, or a store, with --robots")
     return path

@@ -16,9 +16,9 @@ import pytest
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.redis import RedisStore
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
-from scrapy_rep.robots.stores.store import NullStore
 from scrapy_rep.tools.commands import cache
 from tests.support.command import command_here, robots_command
 from tests.support.direct_connection import DirectConnection, at_once
@@ -109,7 +109,7 @@ def test_a_row_that_cannot_be_read_is_told_in_one_line(
         connection.commit()
     assert file_project("list")[0] == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"scrapy robots cache: {path}: the entry of https://a.example cannot be read: ")
+    assert err.startswith(f"scrapy robots cache: the store {path} cannot be read: the entry of https://a.example")
     assert err.count("\n") == 1
 
 
@@ -167,7 +167,9 @@ def test_outside_a_project_a_relative_path_counts_from_the_working_directory(
 def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes").write_bytes(b"no database" * 1_000)
     assert command_here(cache, "list", REP_STORE_PATH=str(tmp_path / "notes")) == (2, "")
-    assert capsys.readouterr().err == f"scrapy robots cache: {tmp_path / 'notes'}: file is not a database\n"
+    assert capsys.readouterr().err == (
+        f"scrapy robots cache: the store {tmp_path / 'notes'} cannot be read: file is not a database\n"
+    )
     assert (tmp_path / "notes").read_bytes() == b"no database" * 1_000
 
 

@@ -11,10 +11,10 @@ from redis import Redis
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.lease import LeaseHolder
 from scrapy_rep.robots.stores.redis import RedisStore
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError, RedisConnection
-from scrapy_rep.robots.stores.store import NullStore
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.in_process import crawler_at_rest
 from tests.support.redis_server import RedisServer
@@ -200,4 +200,4 @@ def test_when_redis_is_back_others_may_not_know_it_for_a_while(
     assert link.is_settling
     clock.advance(60)
     assert not link.is_settling
-    link._client.close()
+    link.client.close()

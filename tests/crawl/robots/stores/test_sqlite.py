@@ -15,7 +15,7 @@ import pytest
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.robots.stores.lease import LeaseHolder
-from scrapy_rep.robots.stores.sqlite import SqliteStore
+from scrapy_rep.robots.stores.sqlite import NoFileStore, SqliteStore
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from tests.support.in_process import run
@@ -166,13 +166,13 @@ def test_a_crawl_that_ends_during_its_fetch_releases_the_lease(path: Path) -> No
     assert run(store.acquire_lease(ORIGIN, 1e12))
     store.close()
     with closing(SqliteFile(path)) as file:
-        assert not file.lease(ORIGIN, "another", NOW, 10)
+        assert file.lease(ORIGIN, "another", NOW, 10)
 
 
 def leased_by(path: Path, holder: LeaseHolder) -> bool:
     """Whether a crawl gets a lease that *holder* still has."""
     with closing(SqliteFile(path)) as file:
-        assert not file.lease(ORIGIN, str(holder), NOW, 1_000)
+        assert file.lease(ORIGIN, str(holder), NOW, 1_000)
     store = store_at(path)
     granted = run(store.acquire_lease(ORIGIN, 10))
     store.close()
@@ -204,11 +204,23 @@ def test_a_living_process_keeps_its_lease(path: Path) -> None:
         store.close()
 
 
+def test_a_claim_takes_no_lease_where_another_process_has_stored_an_entry(path: Path) -> None:
+    first, second = store_at(path), store_at(path)
+    assert not get(first)
+    assert run(first.claim(ORIGIN, 10, None))
+    assert not run(second.claim(ORIGIN, 10, None))
+    put(first)
+    assert not run(second.claim(ORIGIN, 10, None))
+    assert run(second.claim(ORIGIN, 10, ENTRY))
+    for store in (first, second):
+        store.close()
+
+
 def test_a_store_without_a_file_warns_once_and_finds_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    store = SqliteStore(None)
+    store = NoFileStore()
     for _ in range(2):
-        assert not get(store)
-        put(store)
+        assert run(store.get(ORIGIN)) is None
+        run(store.put(ENTRY))
         assert run(store.acquire_lease(ORIGIN, 10))
         run(store.release_lease(ORIGIN))
     store.close()

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from scrapy_rep.robots.stores.sqlite_connection import CircuitBreaker, SqliteConnection, StoreAwayError
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from tests.support.in_process import run
 from tests.support.simulation import Simulation
@@ -289,3 +289,32 @@ def test_the_log_is_merged_into_the_file_now_and_then_in_a_thread(
     assert 2 <= len(in_threads) <= 10
     assert connection.path.with_name("robots.sqlite-wal").stat().st_size < 8_000_000
     assert connection.path.stat().st_size > 100_000
+
+
+def test_a_closed_breaker_allows_every_call() -> None:
+    breaker = CircuitBreaker()
+    assert breaker.allows()
+    assert breaker.allows()
+
+
+def test_an_open_breaker_allows_one_call_after_each_pause(clock: Simulation) -> None:
+    breaker = CircuitBreaker()
+    breaker.fail()
+    assert not breaker.allows()
+    clock.now += 5
+    assert breaker.allows()
+    assert not breaker.allows()
+
+
+def test_the_pauses_of_a_breaker_grow_to_half_a_minute(clock: Simulation) -> None:
+    breaker = CircuitBreaker()
+    began = clock.now
+    for _ in range(10):
+        breaker.fail()
+    clock.now += 29
+    assert not breaker.allows()
+    clock.now += 1
+    assert breaker.allows()
+    assert breaker.succeed() == pytest.approx(clock.now - began, abs=0.1)
+    assert breaker.allows()
+    assert not breaker.is_open

@@ -107,20 +107,42 @@ def test_ours_an_entry_dated_in_the_future_is_replaced(file: SqliteFile) -> None
 
 
 def test_one_holder_at_a_time_has_a_lease_until_it_is_released_or_ends(file: SqliteFile) -> None:
-    assert not file.lease(ORIGIN, "me", NOW, 10)
-    assert not file.lease(ORIGIN, "me", NOW + 5, 10)  # again: it lasts longer
-    assert file.lease(ORIGIN, "you", NOW + 14, 10)
-    assert not file.lease(ORIGIN, "you", NOW + 15, 10)
+    assert file.lease(ORIGIN, "me", NOW, 10)
+    assert file.lease(ORIGIN, "me", NOW + 5, 10)  # again: it lasts longer
+    assert not file.lease(ORIGIN, "you", NOW + 14, 10)
+    assert file.lease(ORIGIN, "you", NOW + 15, 10)
     file.release_lease(ORIGIN, "me")
-    assert file.lease(ORIGIN, "me", NOW + 16, 10)
-    file.release_lease(ORIGIN, "you")
     assert not file.lease(ORIGIN, "me", NOW + 16, 10)
+    file.release_lease(ORIGIN, "you")
+    assert file.lease(ORIGIN, "me", NOW + 16, 10)
+
+
+def test_a_lease_can_be_had_unless_there_is_a_newer_entry_than_was_seen(file: SqliteFile) -> None:
+    assert file.lease(ORIGIN, "me", NOW, 10, -1.0)
+    assert not file.lease(ORIGIN, "you", NOW, 10, -1.0)
+    file.put(ENTRY, "me", NOW)
+    assert not file.lease(ORIGIN, "you", NOW, 10, -1.0)  # it would fetch what "me" has just stored
+    assert file.holder(ORIGIN) is None
+    assert file.lease(ORIGIN, "you", NOW, 10, ENTRY.dated_at)
+    file.put(replace(ENTRY, tried_at=ENTRY.tried_at + 1), "you", NOW)
+    assert not file.lease(ORIGIN, "me", NOW, 10, ENTRY.dated_at)
+    file.purge()
+    assert file.lease(ORIGIN, "me", NOW, 10, ENTRY.dated_at)
+
+
+def test_an_entry_whose_body_is_gone_keeps_nobody_from_a_lease(file: SqliteFile, path: Path) -> None:
+    file.put(ENTRY, "me", NOW)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM bodies")
+        connection.commit()
+    assert file.get(ORIGIN) is None
+    assert file.lease(ORIGIN, "me", NOW, 10, -1.0)
 
 
 def test_put_releases_the_lease(file: SqliteFile) -> None:
-    assert not file.lease(ORIGIN, "me", NOW, 10)
+    assert file.lease(ORIGIN, "me", NOW, 10)
     file.put(ENTRY, "me", NOW)
-    assert not file.lease(ORIGIN, "you", NOW, 10)
+    assert file.lease(ORIGIN, "you", NOW, 10)
 
 
 def test_purge_deletes_one_origin_or_all_with_their_bodies(file: SqliteFile, path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.entry_codec import (
+from scrapy_rep.robots.stores.codec import (
     FACTS,
     MAX_BODY,
     SCHEMA,
