@@ -329,6 +329,7 @@ def test_robots_txt_is_fetched_once_per_origin_and_the_way_to_it_is_told(tmp_pat
         code, out, err = robots_here(tmp_path, "explain", *urls)
         assert site.count("/robots.txt", second) == 1
         assert (code, err) == (1, "")
+        assert all("http" in line for line in out.splitlines()), out
         assert [(line.split()[0], line.split("http")[1].split()[0]) for line in out.splitlines()] == [
             (verdict, url.removeprefix("http"))
             for verdict, url in zip(["disallowed", "allowed", "disallowed", "allowed"], urls)
