@@ -13,7 +13,7 @@ from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import page_directives
 from scrapy_rep.spiders.links import links_of, marked_links, same
 from scrapy_rep.spiders.page_middleware import PageMiddleware
-from scrapy_rep.spiders.reading import NOTHING, html_of, is_successful
+from scrapy_rep.spiders.reading import NOTHING, html_of, is_silent, is_successful
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -77,12 +77,18 @@ class PageDirectivesMiddleware(PageMiddleware):
         if settings.page_directives == settings.rel_nofollow == "ignore":
             raise NotConfigured
         self._reads = settings.page_directives != "ignore"
+        self._reads_links = settings.rel_nofollow != "ignore"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = RepSettings.from_crawler(crawler)
         has_effect = settings.page_directives == "obey" or settings.rel_nofollow != "ignore"
         return cast("Self", ObeyedPageDirectives(crawler)) if has_effect else cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Read what *response* says; most pages say nothing, which one look shows."""
+        if self._reads_links or not is_silent(response):
+            super().process_spider_input(response)
 
     def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = self._said(response, request) if self._reads else NOTHING
@@ -118,12 +124,11 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._obeys = self._settings.page_directives == "obey"
-        self._marks_links = self._settings.rel_nofollow != "ignore"
         self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
 
     def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = super().read_page(response, request)
-        has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
+        has_effect = self._reads_links or (self._obeys and (said.nofollow or said.noindex))
         if has_effect and is_successful(response):
             self._pages[response] = _Page(said, self._settings.rel_words)
         return said
@@ -135,7 +140,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
             return request
         if self._is_cut_off(request, response, page):
             message = "Link not followed, its page says nofollow: %(what)s"
-        elif not (self._marks_links and page.marks(request.url, response)):
+        elif not (self._reads_links and page.marks(request.url, response)):
             return request
         elif self._settings.rel_nofollow == "report":
             self._count("rep/page/rel_nofollow_count")

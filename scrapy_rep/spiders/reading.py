@@ -49,6 +49,7 @@ _NOT_INSIDE: Final = frozenset({"template", "textarea", "script", "style", "ifra
 _XHTML: Final = "application/xhtml+xml"
 _BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
 
+_FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells the keys of headers
 _START: Final = 100  # octets in which an encoding of two or four octets shows
 _TAG: Final = b"<meta"
 _META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
@@ -142,9 +143,9 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
 
 def is_silent(response: Response) -> bool:
     """Whether one look shows that *response* says nothing: it has neither a field nor an element that could."""
-    headers, body = response.headers, response.body
-    if b"X-Robots-Tag" in headers or b"Robots-Tag" in headers:
+    if not _FIELDS.isdisjoint(response.headers):
         return False
+    body = response.body
     return _META.search(body) is None and b"\0" not in body[:_START]
 
 
