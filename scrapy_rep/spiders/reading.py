@@ -53,7 +53,10 @@ _FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells
 _START: Final = 100  # octets in which an encoding of two or four octets shows
 _TAG: Final = b"<meta"
 _META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
+# One that ends at its first ">" for every parser: no quote is open there.
+_WHOLE_TAG: Final = re.compile(rb"<meta(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?)*\s*/?>")
 _LONGEST_TAG: Final = 8_192  # octets
+_LONGEST_HEAD: Final = 65_536  # octets from the first tag to the last, in which their ends are looked for
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
 
@@ -176,8 +179,19 @@ def may_name(response: Response, names: frozenset[str], *, anywhere: bool = Fals
     if b"\0" in response.body[:_START]:  # UTF-16 or UTF-32
         return True
     body = (response.body if len(response.body) <= MAX_BODY else response.body[:MAX_BODY]).lower()
-    part = body if anywhere else body[body.find(_TAG) : body.rfind(_TAG) + _LONGEST_TAG] if _TAG in body else b""
+    part = body if anywhere else _around_tags(body)
     return any(name in part for name in _octets(names)) or (b"&#" in part and bool(_ESCAPED.search(part)))
+
+
+def _around_tags(body: bytes) -> bytes:
+    """The part of *body*, in lower case, with its meta elements: them alone where their ends are certain."""
+    first, last = body.find(_TAG), body.rfind(_TAG)
+    if first < 0:
+        return b""
+    end = body.find(b">", last) + 1
+    tags = _WHOLE_TAG.findall(body, first, end) if end - first <= _LONGEST_HEAD else ()
+    is_certain = len(tags) == body.count(_TAG, first, last + len(_TAG))
+    return b"".join(tags) if is_certain else body[first : last + _LONGEST_TAG]
 
 
 @lru_cache(maxsize=256)

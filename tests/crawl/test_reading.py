@@ -156,6 +156,21 @@ def test_ours_an_element_is_found_wherever_its_name_stands(name: str) -> None:
     assert directives_of(response(HtmlResponse, body), ["mybot"])
 
 
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "<meta charset=utf-8><meta content=noindex name=robots>",
+        "<meta charset=utf-8><meta content='noindex' x='a > b' name=robots>",
+        "<meta x=it's content='noindex > ' name=robots>",
+        '<meta content="<meta a=b> noindex" name="robots">',
+        '<meta charset=utf-8><meta content=noindex name="robots" ',
+        f"<meta charset=utf-8>{' ' * 99_999}<meta content=noindex name=robots><meta a=b>",
+    ],
+)
+def test_ours_an_element_is_found_wherever_its_end_may_be(tags: str) -> None:
+    assert directives_of(response(HtmlResponse, f"{tags}<p>text</p>"), ["mybot"])
+
+
 def test_ours_an_attribute_with_a_control_character_in_its_name_hides_nothing() -> None:
     license_link = '<link rel="license" type="application/rsl+xml" href="/l" \1>'
     body = f'<a href="/a" rel="nofollow" \1>a</a><link rel="next" href="/n" \1>{license_link}'
