@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urljoin
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.response import get_base_url
+from w3lib.url import canonicalize_url, safe_url_string
 
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.signals import page_directives
-from scrapy_rep.spiders.links import links_of, marked_links, same
-from scrapy_rep.spiders.page_middleware import PageMiddleware
-from scrapy_rep.spiders.reading import NOTHING, html_of, is_silent, is_successful
+from scrapy_rep.spiders.reading import NOTHING, PageMiddleware, html_of, is_silent, is_successful
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Response, TextResponse
     from typing_extensions import Self
 
     from scrapy_rep.directives.page import PageDirectives
@@ -35,6 +36,12 @@ _STATS: Final = {
     "nofollow": "rep/page/nofollow_count",
     "unread": "rep/page/unread_count",
 }
+
+_OF_PAGE: Final = "//a/@href | //area/@href | //frame/@src | //iframe/@src"
+_NEIGHBOURS: Final = "//link[@rel and @href]"
+_TO_PAGES: Final = {"next", "prev", "alternate"}
+_WITH_REL: Final = "//a[@href] | //area[@href] | //form[@action]"
+_WORD: Final = re.compile(r"[^\s,]+")
 
 
 class _Page:
@@ -168,3 +175,54 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
         self._count("rep/page/item_dropped_count")
         self._log_dropped(logger, "Item dropped, its page says noindex: %(what)s", response.url)
         return None
+
+
+# The links of a page.
+
+
+def same(url: str) -> str:
+    """*url* in the spelling by which the duplicate filter compares requests."""
+    return str(canonicalize_url(url))
+
+
+def links_of(response: TextResponse) -> frozenset[str]:
+    """The URLs that an HTML *response* links to."""
+    absolute = _absolute_by(response)
+    hrefs = response.xpath(_OF_PAGE).getall()
+    hrefs += [
+        link.root.get("href")
+        for link in response.xpath(_NEIGHBOURS)
+        if not _TO_PAGES.isdisjoint(_words(link.root.get("rel")))
+    ]
+    return frozenset(filter(None, map(absolute, hrefs)))
+
+
+def marked_links(response: TextResponse, words: Collection[str]) -> frozenset[str]:
+    """The URLs of which every link in an HTML *response* has one of *words* in its ``rel``."""
+    absolute = _absolute_by(response)
+    marked: set[str] = set()
+    plain: set[str] = set()
+    for link in response.xpath(_WITH_REL):
+        element = link.root  # a selector fails on attributes one of whose names holds a control character
+        url = absolute(element.get("href") or element.get("action", ""))
+        rel = _words(element.get("rel", ""))
+        (plain if not set(words).intersection(rel) else marked).add(url)
+    return frozenset(marked - plain - {""})
+
+
+def _words(rel: str) -> list[str]:
+    return _WORD.findall(rel.lower())
+
+
+def _absolute_by(response: TextResponse) -> Callable[[str], str]:
+    """What makes the ``href`` of a link in *response* absolute, as Scrapy does; empty for one that is no URL."""
+    base, encoding = get_base_url(response), response.encoding
+
+    def absolute(href: str) -> str:
+        try:
+            # A browser, and so Scrapy, writes a query in the encoding of the page.
+            return same(safe_url_string(urljoin(base, href.strip()), encoding))
+        except ValueError:
+            return ""
+
+    return absolute

@@ -1,4 +1,4 @@
-"""What a response says about itself: its header fields and, in HTML, its meta elements.
+"""What a response says about itself, in header fields and meta elements; the middlewares that ask share a base.
 
 HTML is read by the parser of the response, which spiders use as well: a page is parsed once.
 """
@@ -14,17 +14,24 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from weakref import WeakKeyDictionary
 
+from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, TextResponse
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.sitemap_lines import sitemap_callback
+from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
+    import logging
 
-    from scrapy_rep.settings import RepSettings
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
 
 NOTHING: Final = PageDirectives()
 """What a page says that says nothing."""
@@ -197,3 +204,43 @@ def _around_tags(body: bytes) -> bytes:
 @lru_cache(maxsize=256)
 def _octets(names: frozenset[str]) -> list[bytes]:
     return [name.encode() for name in sorted(names)]
+
+
+class PageMiddleware:
+    """Reads each response before its callback runs. Sitemaps are not read: what they say is not for their URLs.
+
+    Scrapy puts a generator around the output of a callback for each middleware that has a say in it, so one that
+    only reads has none.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` without `RepExtension`."""
+        self.crawler = crawler
+        extension = crawler.get_extension(RepExtension)
+        if extension is None:
+            raise NotConfigured
+        self._settings = RepSettings.from_crawler(crawler)
+        self._extension = extension
+        self._sitemap_callback = sitemap_callback(crawler.spider)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Read what *response* says."""
+        request = response.request
+        if request is not None and (self._sitemap_callback is None or request.callback != self._sitemap_callback):
+            self.read_page(response, request)
+
+    def read_page(self, response: Response, request: Request) -> object:
+        raise NotImplementedError
+
+    def _said(self, response: Response, request: Request) -> PageDirectives:
+        """The directives of *response* for this crawler."""
+        if is_silent(response):
+            return NOTHING
+        return said_by(response, self._extension.product_tokens.of(request), self._settings)
+
+    def _log_dropped(self, logger: logging.Logger, message: str, what: str) -> None:
+        logger.debug(message, {"what": what}, extra={"spider": self.crawler.spider})

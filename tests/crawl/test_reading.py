@@ -8,8 +8,8 @@ from scrapy.settings import Settings
 
 from scrapy_rep.directives.page import combine
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.spiders.elements import Elements
-from scrapy_rep.spiders.links import links_of, marked_links, same
+from scrapy_rep.spiders.ai_signals import Elements
+from scrapy_rep.spiders.page_directives import links_of, marked_links, same
 from scrapy_rep.spiders.reading import MAX_FIELDS, directives_of, html_of, said_by
 from tests.directives.cases import CASES, Case
 

@@ -1,4 +1,4 @@
-"""`SitemapFeed`: feeds sitemap spiders with the Sitemap lines of robots.txt, and limits what they follow."""
+"""Sitemaps that robots.txt names: `RepSitemapSpider` starts from them, `SitemapFeed` adds those of other sites."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
@@ -13,9 +14,13 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
-from scrapy_rep.gate.sitemap_lines import sitemap_callback
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings.kinds import flag
 from scrapy_rep.signals import sitemaps_found
 
 if TYPE_CHECKING:
@@ -30,6 +35,8 @@ MAX_NESTING: Final = 5
 """Levels of sitemaps that are followed; the sitemaps protocol has two, an index and its sitemaps."""
 
 _NESTING: Final = "rep_sitemap_nesting"  # meta key: the level of a sitemap; 1 if robots.txt or the spider names it
+
+_NO_SITES: Final = "has no sites: expected sites to be URLs or host names, or sitemap_urls to be set"
 
 
 class SitemapFeed(BaseSpiderMiddleware):
@@ -132,3 +139,110 @@ def _is_within(request: Request, domains: Sequence[str]) -> bool:
     host = urlparse_cached(request).hostname or ""
     names = [domain.lower() for domain in domains if domain]
     return not names or any(host == name or host.endswith(f".{name}") for name in names)
+
+
+class RepSitemapSpider(SitemapSpider):
+    """Crawls the pages in the sitemaps that the robots.txt of each site names.
+
+    ``sitemap_urls``, ``sitemap_rules``, ``sitemap_follow``, ``sitemap_alternate_links`` and ``sitemap_filter`` are
+    those of Scrapy's `SitemapSpider`.
+    """
+
+    sites: Sequence[str] | str = ()
+    """http(s) URLs, or host names (of https), also separated by commas; if empty, ``allowed_domains``."""
+    sitemap_fallback: bool | str = False
+    """Whether to try ``/sitemap.xml`` on a site whose robots.txt names no sitemap."""
+    allowed_domains: Sequence[str]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Build the spider.
+
+        Raises ``ValueError`` for an invalid site, and if there are neither sites nor ``sitemap_urls``, unless the
+        spider has a ``start()`` of its own, which may set them.
+        """
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        if isinstance(getattr(spider, "allowed_domains", None), str):
+            spider.allowed_domains = _split(spider.allowed_domains)
+        spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
+        has_sites = spider._origins()
+        own_filter = spider.sitemap_filter
+        spider.sitemap_filter = lambda entries: spider._without_bad_urls(own_filter(entries))  # type: ignore[method-assign]
+        may_set_later = cls.start is not RepSitemapSpider.start or "SCRAPY_CHECK" in os.environ
+        if not (has_sites or spider.sitemap_urls or may_set_later):
+            raise ValueError(f"{spider.name} {_NO_SITES}")
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Request the robots.txt of every site, which the gate fetches only once, and ``sitemap_urls``."""
+        if self.crawler.get_downloader_middleware(RepMiddleware) is None:
+            raise InvalidSettingError(
+                'RepSitemapSpider needs scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
+            )
+        origins = self._origins()
+        if not origins and not self.sitemap_urls:
+            self.logger.warning("%s %s", self.name, _NO_SITES)
+        for origin in origins:
+            # allowed_domains limits the pages, not the sites.
+            meta = {"handle_httpstatus_list": [404], "allow_offsite": True}
+            yield Request(origin.robots_url, self._parse_sitemap, meta=meta)
+        async for request in super().start():
+            yield request
+
+    def _origins(self) -> Iterable[Origin]:
+        """Return the origins of the sites, each once. Raises ``ValueError`` for an invalid site."""
+        self.sites = _split(self.sites) or _split(getattr(self, "allowed_domains", None) or ())
+        return dict.fromkeys(map(_origin, self.sites))
+
+    def _without_bad_urls(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Leave out links that are not URLs: the first one would end the parsing of the whole sitemap."""
+        for entry in entries:
+            links = [entry["loc"], *entry.get("alternate", ())]
+            bad = [link for link in links if not _is_url(link)]
+            if bad:
+                self.crawler.stats.inc_value("rep/sitemap/bad_url_count", len(bad))
+                entry["alternate"] = [link for link in links[1:] if link not in bad]
+            if links[0] not in bad:
+                yield entry
+
+    def _parse_sitemap(self, response: Response) -> Iterator[Request]:
+        has_sitemaps = False
+        for sitemap_or_page in super()._parse_sitemap(response):
+            has_sitemaps = True
+            yield sitemap_or_page
+        request = response.request
+        if self.sitemap_fallback and not has_sitemaps and request is not None and is_for_robots_txt(request):
+            yield Request(urljoin(response.url, "/sitemap.xml"), self._parse_sitemap)
+
+
+def _is_url(link: str) -> bool:
+    """Whether Scrapy can build a request for *link*, and send it."""
+    try:
+        url = urlparse_cached(Request(link))
+    except ValueError:
+        return False
+    return bool(url.hostname) or url.scheme not in SCHEMES
+
+
+def _split(sites: Sequence[str] | str) -> Sequence[str]:
+    names = sites.split(",") if isinstance(sites, str) else sites
+    return [name.strip() for name in names if name.strip()]
+
+
+def _is_true(value: bool | str) -> bool:
+    """Return the value of a flag, which is text on the command line. Raises ``ValueError`` for any other text."""
+    try:
+        return flag(value)
+    except KeyError:
+        raise ValueError(f"sitemap_fallback = {value!r}: expected True or False") from None
+
+
+def _origin(site: str) -> Origin:
+    """Return the origin of *site*. Raises ``ValueError`` if it is neither an http(s) URL nor a host name."""
+    try:
+        origin = Origin.from_url(site if "://" in site else f"https://{site}")
+    except ValueError:
+        origin = None
+    if origin is None or origin.scheme not in {"http", "https"}:
+        raise ValueError(f"sites = [{site!r}]: expected URLs or host names, such as https://example.com")
+    return origin
