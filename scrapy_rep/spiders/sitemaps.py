@@ -61,10 +61,6 @@ class SitemapFeed(BaseSpiderMiddleware):
         if settings.follow_sitemaps and "SCRAPY_CHECK" not in os.environ:
             crawler.signals.connect(self._sitemaps_found, signal=sitemaps_found)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def process_spider_output(  # type: ignore[override]  # whose spider argument is deprecated
         self, response: Response, result: Iterable[Any]
     ) -> Iterable[Any]:
