@@ -31,7 +31,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.httpobj import urlparse_cached
 
-from .any_origin import LONG, MEDIAN, PAGE, robots_txt
+from .any_origin import LONG, MEDIAN, robots_txt
 
 ADDON: Final = {"ADDONS": {"scrapy_rep.Addon": 300}}
 OFF: Final = "robots.txt off"
@@ -41,6 +41,7 @@ MODES: Final[dict[str, dict[str, Any]]] = {
     "scrapy_rep, in memory": {**ADDON, "REP_STORE": "memory"},
     "scrapy_rep, in SQLite": {**ADDON, "REP_STORE_PATH": "{folder}/robots.sqlite"},
 }
+PAGE: Final = b"<html><head><title>page</title></head><body>" + b"page " * 200 + b"</body></html>"  # silent
 WARM: Final = 50  # pages of both crawls
 VALGRIND: Final = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 
