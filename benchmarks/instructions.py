@@ -82,6 +82,7 @@ def crawl(job: dict[str, Any]) -> None:
     process = AsyncCrawlerProcess(
         {
             "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "RULES": job["rules"],
+            "CONCURRENT_ITEMS": 1,  # else Scrapy 2.19 starts 100 tasks for the items of every page
             "DOWNLOAD_HANDLERS": {"http": AtOnce}, **job["settings"],
         }
     )  # fmt: skip
