@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator, Mapping
+from itertools import count, islice
 from threading import Thread
 from typing import Final
 
@@ -18,6 +19,9 @@ SECTIONS: Final = (
     "account", "cart", "compare", "customer", "download", "feedback", "gallery", "invoice", "login",
     "newsletter", "orders", "payment", "preview", "register", "review", "session", "tracking",
 )  # fmt: skip
+MEDIAN: Final = 13
+"""Rules of the median of 2,818 real files, of some 500 octets."""
+LONG: Final = 120
 WILDCARDS: Final = ("/*?sort=", "/*&filter=", "/catalogue/*/print$", "/*.pdf$")
 PAGE: Final = b"<!doctype html><title>page</title>" + b"<p>A paragraph of a page.</p>\n" * 150
 FORBIDDEN: Final = "/checkout/step/1"
@@ -26,21 +30,20 @@ DELAYED: Final = "127.127.127.127"
 
 
 def rules(host: str) -> Iterator[str]:
-    """40 rules; every path holds *host*, lest two origins share a string, but for `FORBIDDEN` and wildcards."""
-    yield "User-agent: *"
-    yield from (f"Disallow: {pattern}" for pattern in WILDCARDS)
+    """Rules without end; every path holds *host*, lest two origins share a string, but for the first five."""
     yield "Disallow: /checkout/"
-    for section in SECTIONS:
-        yield f"Disallow: /{section}/internal/pages-of-{host}/"
-        yield f"Allow: /{section}/internal/pages-of-{host}/help"
+    yield from (f"Disallow: {pattern}" for pattern in WILDCARDS)
     yield f"Allow: /catalogue/of/{host}/"
-    yield f"Sitemap: http://{host}/sitemap.xml"
-    if host == DELAYED:
-        yield "Crawl-delay: 1"
+    for number in count():
+        section = f"/{SECTIONS[number % len(SECTIONS)]}/internal-{number}/of-{host}/"
+        yield f"Disallow: {section}"
+        yield f"Allow: {section}help"
 
 
-def robots_txt(host: str) -> bytes:
-    return "\n".join([*rules(host), ""]).encode()
+def robots_txt(host: str, length: int) -> bytes:
+    """The robots.txt of *host*, with *length* rules."""
+    lines = ["User-agent: *", *islice(rules(host), length), f"Sitemap: http://{host}/sitemap.xml"]
+    return "\n".join([*lines, *["Crawl-delay: 1"] * (host == DELAYED), ""]).encode()
 
 
 def address(number: int) -> str:
@@ -51,8 +54,9 @@ def address(number: int) -> str:
 class _Connection(asyncio.Protocol):
     """Answers one request after another; *lasts* says whether the connection outlives the first."""
 
-    def __init__(self, lasts: bool, files: Mapping[bytes, bytes]) -> None:
+    def __init__(self, lasts: bool, length: int, files: Mapping[bytes, bytes]) -> None:
         self._lasts = lasts
+        self._length = length
         self._files = files
         self._received = b""
 
@@ -76,7 +80,7 @@ class _Connection(asyncio.Protocol):
         if path in self._files:
             kind, body = b"xml", self._files[path]
         elif path == b"/robots.txt":
-            kind, body = b"plain", robots_txt(self._host)
+            kind, body = b"plain", robots_txt(self._host, self._length)
         connection = b"" if self._lasts else b"Connection: close\r\n"
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/%s\r\nContent-Length: %d\r\n%s\r\n"
         return head % (kind, len(body), connection) + body
@@ -85,20 +89,24 @@ class _Connection(asyncio.Protocol):
 class AnyOrigin:
     """The server, in a thread; a context manager. *lasting* connections save a crawl of one origin time.
 
-    Beside robots.txt and pages it has *files*, by their paths.
+    Beside pages and a robots.txt of *rules* rules it has *files*, by their paths.
     """
 
-    def __init__(self, *, lasting: bool, files: Mapping[bytes, bytes] | None = None) -> None:
+    def __init__(self, *, lasting: bool, rules: int = MEDIAN, files: Mapping[bytes, bytes] | None = None) -> None:
         self.files = dict(files or {})
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self._lasting = lasting
+        self._rules = rules
         self._socket = socket.create_server(("0.0.0.0", 0), backlog=128)  # noqa: S104
         self.port: int = self._socket.getsockname()[1]
 
+    def _connection(self) -> _Connection:
+        return _Connection(self._lasting, self._rules, self.files)
+
     def __enter__(self) -> Self:
         self._thread.start()
-        serving = self._loop.create_server(lambda: _Connection(self._lasting, self.files), sock=self._socket)
+        serving = self._loop.create_server(self._connection, sock=self._socket)
         self._server = asyncio.run_coroutine_threadsafe(serving, self._loop).result(10)
         return self
 

@@ -10,7 +10,7 @@ Every crawl is real, in a process of its own, of a real server on 127.0.0.0/8 (L
 that a busy machine slows all alike; medians of the rounds count. From the root of the repository, with the extra
 `bench`; it takes about five minutes:
 
-    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 192] [--out docs/broad.svg]
+    python -m benchmarks.broad [--hosts 300 3000 30000] [--rounds 3] [--pages 192] [--rules 13] [--out FILE.svg]
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any, Final
 
 import scrapy
 
-from .any_origin import AnyOrigin
+from .any_origin import MEDIAN, AnyOrigin
 from .broad_chart import BUILT_IN, OFF, OURS, Figures, draw
 
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -74,10 +74,10 @@ def crawl(server: AnyOrigin, name: str, hosts: int, pages: int) -> dict[str, Any
     return figures
 
 
-def crawls(hosts: Iterable[int], rounds: int, pages: int) -> Iterator[tuple[str, int, dict[str, Any]]]:
+def crawls(hosts: Iterable[int], rounds: int, pages: int, rules: int) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Crawls of all three in turn, each round beginning with another one."""
     order = list(SETTINGS)
-    with AnyOrigin(lasting=True) as server:
+    with AnyOrigin(lasting=True, rules=rules) as server:
         for number in range(rounds):
             for waiting in hosts:
                 for name in order:
@@ -88,9 +88,9 @@ def crawls(hosts: Iterable[int], rounds: int, pages: int) -> Iterator[tuple[str,
             order.append(order.pop(0))
 
 
-def measure(hosts: list[int], rounds: int, pages: int) -> Figures:
+def measure(hosts: list[int], rounds: int, pages: int, rules: int) -> Figures:
     runs: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for name, waiting, figures in crawls(hosts, rounds, pages):
+    for name, waiting, figures in crawls(hosts, rounds, pages, rules):
         runs.setdefault((name, waiting), []).append(figures)
     queues = {
         (name, size): subject({"queue": True, "hosts": size, "settings": settings})
@@ -98,6 +98,7 @@ def measure(hosts: list[int], rounds: int, pages: int) -> Figures:
         for name, settings in QUEUES.items()
     }
     return Figures(
+        rules=rules,
         hosts=hosts,
         cpu={which: median(run["cpu"] for run in of_one) for which, of_one in runs.items()},
         rate={which: median(run["rate"] for run in of_one) for which, of_one in runs.items()},
@@ -138,10 +139,12 @@ def main() -> None:
     options.add_argument("--hosts", type=int, nargs="+", default=[300, 3_000, 30_000], help="that wait")
     options.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
     options.add_argument("--pages", type=int, default=192, help="that count in a crawl (default: %(default)s)")
+    options.add_argument("--rules", type=int, default=MEDIAN, help="of each robots.txt (default: %(default)s)")
     options.add_argument("--out", type=Path, default=Path("docs/broad.svg"), help="(default: %(default)s)")
     chosen = options.parse_args()
-    figures = measure(chosen.hosts, chosen.rounds, chosen.pages)
-    print(f"Scrapy {scrapy.__version__}; CPU per page and pages per second\n", *crawl_table(figures), sep="\n")
+    figures = measure(chosen.hosts, chosen.rounds, chosen.pages, chosen.rules)
+    print(f"Scrapy {scrapy.__version__}, robots.txt of {chosen.rules} rules; CPU per page and pages per second\n")
+    print(*crawl_table(figures), sep="\n")
     print("", *queue_table(figures), sep="\n")
     draw(figures, chosen.out)
 

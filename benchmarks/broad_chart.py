@@ -25,10 +25,12 @@ Which = tuple[str, int]
 
 @dataclass(frozen=True)
 class Figures:
-    """With so many *hosts* waiting: CPU seconds per page, pages per second, CPU as a share of that with robots.txt
-    off in the same round. With so many *in_queue*: CPU seconds of a push and a pop.
+    """With so many *rules* in each robots.txt, and so many *hosts* waiting: CPU seconds per page, pages per
+    second, CPU as a share of that with robots.txt off in the same round. With so many *in_queue*: CPU seconds of
+    a push and a pop.
     """
 
+    rules: int
     hosts: list[int]
     cpu: dict[Which, float]
     rate: dict[Which, float]
@@ -90,7 +92,7 @@ def figure_of(figures: Figures) -> Figure:
     draw_queue(right, figures)
     note = (
         f"Scrapy {scrapy.__version__}, settings at their defaults; every page is of a host not met before,"
-        " and every host has a robots.txt of 40 rules."
+        f" and every host has a robots.txt of {figures.rules} rules."
     )
     figure.text(0.055, 0.025, note, fontsize=8, color=GREY)
     figure.subplots_adjust(left=0.055, right=0.905, top=0.83, bottom=0.2, wspace=0.56)

@@ -1,7 +1,9 @@
 """What obeying robots.txt costs a crawl: none at all, Scrapy's built-in middleware and scrapy_rep side by side.
 
-CPU: how much more of it a page takes in a crawl of one origin whose robots.txt of 40 rules is in hand. That is
-little beside a page, and two crawls are never alike: so also how much more than a page with the meta key
+All of it with a robots.txt of median length and with a long one: the cost of Scrapy's own grows with the rules.
+
+CPU: how much more of it a page takes in a crawl of one origin whose robots.txt is in hand. That is little beside
+a page, and two crawls are never alike: so also how much more than a page with the meta key
 ``dont_obey_robotstxt`` in the same crawl, and what the middleware alone takes of it, per request.
 
 A new origin: how much more CPU one page of each of many origins takes, by the store of their robots.txt files.
@@ -11,7 +13,7 @@ it per origin is due to robots.txt, once what the crawl takes without one is sub
 
 Every figure comes from a real crawl, in a process of its own, of a real server on 127.0.0.0/8 (Linux). The
 variants take turns, so that a busy machine slows all alike. CPU time counts, not the clock on the wall.
-From the root of the repository, with the extra `bench`; it takes about a quarter of an hour:
+From the root of the repository, with the extra `bench`; it takes about half an hour:
 
     python -m benchmarks.crawl_cost [--rounds 9] [--origin-rounds 9] [--memory-rounds 2] [--out FILE.svg]
 """
@@ -31,7 +33,7 @@ from typing import Any, Final
 
 import scrapy
 
-from .any_origin import AnyOrigin
+from .any_origin import LONG, MEDIAN, AnyOrigin
 from .crawl_cost_chart import BUILT_IN, OFF, OURS, OURS_SMALL, Curve, Figures, Spread, draw
 
 ADDON: Final = {"ADDONS": {"scrapy_rep.Addon": 300}}
@@ -89,11 +91,13 @@ def expected(spider: str, count: int, *, obeys: bool) -> dict[str, int]:
     }
 
 
-def rounds(spider: str, variants: dict[str, dict[str, Any]], count: int, times: int, *, lasting: bool) -> Runs:
+def rounds(
+    spider: str, variants: dict[str, dict[str, Any]], count: int, times: int, *, length: int, lasting: bool
+) -> Runs:
     """Crawls of all *variants* in turns, each round beginning with another one."""
     runs: Runs = {name: [] for name in variants}
     order = list(runs)
-    with AnyOrigin(lasting=lasting) as server:
+    with AnyOrigin(lasting=lasting, rules=length) as server:
         for number in range(times):
             for name in order:
                 named = "PagesBesideDelay" if name == BESIDE_DELAY else spider
@@ -126,10 +130,11 @@ def curve(runs: list[dict[str, Any]]) -> Curve:
     return [fmean(sizes) / 1e6 for sizes in zip(*(run["resident"] for run in runs), strict=True)]
 
 
-def measure(times: int, origin_times: int, memory_times: int) -> Figures:
-    pages = rounds("Pages", TIMED, PAGES, times, lasting=True)
-    new = rounds("NewOrigins", STORES, NEW_ORIGINS, origin_times, lasting=False)
-    origins = rounds("Origins", SETTINGS, ORIGINS, memory_times, lasting=False)
+def measure(length: int, times: int, origin_times: int, memory_times: int) -> Figures:
+    """The figures with a robots.txt of *length* rules."""
+    pages = rounds("Pages", TIMED, PAGES, times, length=length, lasting=True)
+    new = rounds("NewOrigins", STORES, NEW_ORIGINS, origin_times, length=length, lasting=False)
+    origins = rounds("Origins", SETTINGS, ORIGINS, memory_times, length=length, lasting=False)
     return Figures(
         page={name: spread(run["page"] for run in runs) for name, runs in pages.items()},
         more={name: more(pages, name, "page") for name in TIMED if name != OFF},
@@ -182,6 +187,12 @@ def memory_table(figures: Figures) -> Iterator[str]:
         yield f"| {name} | {sizes[len(sizes) // 2 - 1]:.0f} MB | {sizes[-1]:.0f} MB | {growth} |"
 
 
+def report(figures: Figures) -> Iterator[str]:
+    for table in (cpu_table, origin_table, memory_table):
+        yield ""
+        yield from table(figures)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.crawl_cost")
     options.add_argument("--rounds", type=int, default=9, help="of the crawls for CPU (default: %(default)s)")
@@ -189,10 +200,12 @@ def main() -> None:
     options.add_argument("--memory-rounds", type=int, default=2, help="(default: %(default)s)")
     options.add_argument("--out", type=Path, default=Path("docs/crawl_cost.svg"), help="(default: %(default)s)")
     chosen = options.parse_args()
-    figures = measure(chosen.rounds, chosen.origin_rounds, chosen.memory_rounds)
-    tables = (cpu_table, origin_table, memory_table)
-    print(f"Scrapy {scrapy.__version__}", *(line for table in tables for line in ["", *table(figures)]), sep="\n")
-    draw(figures, chosen.out)
+    by_length = {}
+    for length in (MEDIAN, LONG):
+        figures = measure(length, chosen.rounds, chosen.origin_rounds, chosen.memory_rounds)
+        print(f"Scrapy {scrapy.__version__}, robots.txt of {length} rules", *report(figures), "", sep="\n")
+        by_length[length] = figures
+    draw(by_length, chosen.out)
 
 
 if __name__ == "__main__":

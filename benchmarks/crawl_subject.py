@@ -122,7 +122,10 @@ class Pages(Chains):
         self.began = cpu_seconds()
 
     def gate(self) -> Any:
-        """The middleware of this crawl; without one, what Scrapy's downloader does with every request anyway."""
+        """The middleware of this crawl; without one, what Scrapy's downloader does with every request anyway.
+
+        It gives None instead of an awaitable if there is nothing to wait for.
+        """
         for middleware in (RepMiddleware, RobotsTxtMiddleware):
             found: Any = self.crawler.get_downloader_middleware(middleware)
             if found:
@@ -137,7 +140,8 @@ class Pages(Chains):
         gc.disable()
         began = thread_time()
         for request in requests:
-            await gate(request)
+            if (waits := gate(request)) is not None:
+                await waits
         took = thread_time() - began
         gc.enable()
         return took / BATCH
@@ -145,7 +149,8 @@ class Pages(Chains):
     async def refuses(self) -> None:
         """Note whether the middleware is at work at all."""
         try:
-            await self.gate()(Request(f"http://127.0.0.1:{self.port}{FORBIDDEN}"))
+            if (waits := self.gate()(Request(f"http://127.0.0.1:{self.port}{FORBIDDEN}"))) is not None:
+                await waits
         except IgnoreRequest:
             self.figures["refuses"] = True
 
@@ -164,7 +169,7 @@ def by_block(took: list[float]) -> dict[str, Any]:
     }
 
 
-async def split(request: Request) -> None:
+def split(request: Request) -> None:
     urlparse_cached(request)
 
 

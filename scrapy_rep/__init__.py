@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from .signals import link_filtered, sitemaps_found
     from .spiders.item_stamp import ItemStamp
     from .spiders.link_filter import LinkFilter
-    from .spiders.sitemap_feed import SitemapFeed
-    from .spiders.sitemap_spider import RepSitemapSpider
+    from .spiders.sitemaps import RepSitemapSpider, SitemapFeed
 
 __version__ = "0.1.0"
 
@@ -96,9 +95,9 @@ _HOMES = {
     "RepPriorityQueue": "pacing.priority_queue",
     "RepRobotParser": "robots.parser",
     "RepSettings": "settings",
-    "RepSitemapSpider": "spiders.sitemap_spider",
+    "RepSitemapSpider": "spiders.sitemaps",
     "Robots": "robots.robots",
-    "SitemapFeed": "spiders.sitemap_feed",
+    "SitemapFeed": "spiders.sitemaps",
     "Stamp": "policy.stamp",
     "Store": "robots.stores",
     "TargetUrlError": "exceptions",

@@ -22,7 +22,7 @@ from scrapy_rep.spiders.ai_signals import AiSignalsMiddleware
 from scrapy_rep.spiders.item_stamp import ItemStamp
 from scrapy_rep.spiders.link_filter import LinkFilter
 from scrapy_rep.spiders.page_directives import PageDirectivesMiddleware
-from scrapy_rep.spiders.sitemap_feed import SitemapFeed
+from scrapy_rep.spiders.sitemaps import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

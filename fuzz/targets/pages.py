@@ -21,8 +21,8 @@ from scrapy_rep.directives.statement import Directive
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.gate.ai_signals import as_values, statements_in
 from scrapy_rep.protocol import parse
-from scrapy_rep.spiders.elements import Elements
-from scrapy_rep.spiders.links import links_of, marked_links
+from scrapy_rep.spiders.ai_signals import Elements
+from scrapy_rep.spiders.page_directives import links_of, marked_links
 from scrapy_rep.spiders.reading import directives_of, html_of
 
 from .questions import SITE

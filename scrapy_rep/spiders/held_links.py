@@ -12,8 +12,8 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep.clock import clock
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK
-from scrapy_rep.runtime.scrapy_internals import Engine
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -39,7 +39,7 @@ class HeldLinks:
 
     def __init__(self, crawler: Crawler, look_up: LookUp, cancel: Callable[[], None]) -> None:
         """*cancel* is called when the crawl closes before all look-ups have ended."""
-        self._engine = Engine(crawler)
+        self._engine = Crawl.of(crawler).engine
         self._look_up = look_up
         self._cancel = cancel
         self._waiting: dict[Origin, list[Request]] = {}

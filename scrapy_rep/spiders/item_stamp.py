@@ -18,7 +18,6 @@ from scrapy_rep.runtime.log import describe
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +41,6 @@ class ItemStamp(BaseSpiderMiddleware):
         self._field = settings.item_field
         self._is_short = settings.item_stamp == "short"
         self._warned: set[type] = set()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item* with the stamp of *response*, in a dict of its own."""

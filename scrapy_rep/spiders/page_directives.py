@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urljoin
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.response import get_base_url
+from w3lib.url import canonicalize_url, safe_url_string
 
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.signals import page_directives
-from scrapy_rep.spiders.links import links_of, marked_links, same
-from scrapy_rep.spiders.page_middleware import PageMiddleware
-from scrapy_rep.spiders.reading import NOTHING, html_of, is_successful
+from scrapy_rep.spiders.reading import NOTHING, PageMiddleware, html_of, is_silent, is_successful
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Response, TextResponse
     from typing_extensions import Self
 
     from scrapy_rep.directives.page import PageDirectives
@@ -35,6 +36,12 @@ _STATS: Final = {
     "nofollow": "rep/page/nofollow_count",
     "unread": "rep/page/unread_count",
 }
+
+_OF_PAGE: Final = "//a/@href | //area/@href | //frame/@src | //iframe/@src"
+_NEIGHBOURS: Final = "//link[@rel and @href]"
+_TO_PAGES: Final = {"next", "prev", "alternate"}
+_WITH_REL: Final = "//a[@href] | //area[@href] | //form[@action]"
+_WORD: Final = re.compile(r"[^\s,]+")
 
 
 class _Page:
@@ -77,12 +84,18 @@ class PageDirectivesMiddleware(PageMiddleware):
         if settings.page_directives == settings.rel_nofollow == "ignore":
             raise NotConfigured
         self._reads = settings.page_directives != "ignore"
+        self._reads_links = settings.rel_nofollow != "ignore"
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = Crawl.of(crawler).settings
         has_effect = settings.page_directives == "obey" or settings.rel_nofollow != "ignore"
         return cast("Self", ObeyedPageDirectives(crawler)) if has_effect else cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Read what *response* says; most pages say nothing, which one look shows."""
+        if self._reads_links or not is_silent(response):
+            super().process_spider_input(response)
 
     def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = self._said(response, request) if self._reads else NOTHING
@@ -118,12 +131,11 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._obeys = self._settings.page_directives == "obey"
-        self._marks_links = self._settings.rel_nofollow != "ignore"
         self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
 
     def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = super().read_page(response, request)
-        has_effect = self._marks_links or (self._obeys and (said.nofollow or said.noindex))
+        has_effect = self._reads_links or (self._obeys and (said.nofollow or said.noindex))
         if has_effect and is_successful(response):
             self._pages[response] = _Page(said, self._settings.rel_words)
         return said
@@ -135,7 +147,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
             return request
         if self._is_cut_off(request, response, page):
             message = "Link not followed, its page says nofollow: %(what)s"
-        elif not (self._marks_links and page.marks(request.url, response)):
+        elif not (self._reads_links and page.marks(request.url, response)):
             return request
         elif self._settings.rel_nofollow == "report":
             self._count("rep/page/rel_nofollow_count")
@@ -163,3 +175,54 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
         self._count("rep/page/item_dropped_count")
         self._log_dropped(logger, "Item dropped, its page says noindex: %(what)s", response.url)
         return None
+
+
+# The links of a page.
+
+
+def same(url: str) -> str:
+    """*url* in the spelling by which the duplicate filter compares requests."""
+    return str(canonicalize_url(url))
+
+
+def links_of(response: TextResponse) -> frozenset[str]:
+    """The URLs that an HTML *response* links to."""
+    absolute = _absolute_by(response)
+    hrefs = response.xpath(_OF_PAGE).getall()
+    hrefs += [
+        link.root.get("href")
+        for link in response.xpath(_NEIGHBOURS)
+        if not _TO_PAGES.isdisjoint(_words(link.root.get("rel")))
+    ]
+    return frozenset(filter(None, map(absolute, hrefs)))
+
+
+def marked_links(response: TextResponse, words: Collection[str]) -> frozenset[str]:
+    """The URLs of which every link in an HTML *response* has one of *words* in its ``rel``."""
+    absolute = _absolute_by(response)
+    marked: set[str] = set()
+    plain: set[str] = set()
+    for link in response.xpath(_WITH_REL):
+        element = link.root  # a selector fails on attributes one of whose names holds a control character
+        url = absolute(element.get("href") or element.get("action", ""))
+        rel = _words(element.get("rel", ""))
+        (plain if not set(words).intersection(rel) else marked).add(url)
+    return frozenset(marked - plain - {""})
+
+
+def _words(rel: str) -> list[str]:
+    return _WORD.findall(rel.lower())
+
+
+def _absolute_by(response: TextResponse) -> Callable[[str], str]:
+    """What makes the ``href`` of a link in *response* absolute, as Scrapy does; empty for one that is no URL."""
+    base, encoding = get_base_url(response), response.encoding
+
+    def absolute(href: str) -> str:
+        try:
+            # A browser, and so Scrapy, writes a query in the encoding of the page.
+            return same(safe_url_string(urljoin(base, href.strip()), encoding))
+        except ValueError:
+            return ""
+
+    return absolute

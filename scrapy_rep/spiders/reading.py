@@ -1,4 +1,4 @@
-"""What a response says about itself: its header fields and, in HTML, its meta elements.
+"""What a response says about itself, in header fields and meta elements; the middlewares that ask share a base.
 
 HTML is read by the parser of the response, which spiders use as well: a page is parsed once.
 """
@@ -14,17 +14,25 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from weakref import WeakKeyDictionary
 
+from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, TextResponse
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
+from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.gate.sitemap_lines import sitemap_callback
+from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
+    import logging
 
-    from scrapy_rep.settings import RepSettings
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
 
 NOTHING: Final = PageDirectives()
 """What a page says that says nothing."""
@@ -49,10 +57,14 @@ _NOT_INSIDE: Final = frozenset({"template", "textarea", "script", "style", "ifra
 _XHTML: Final = "application/xhtml+xml"
 _BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
 
+_FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells the keys of headers
 _START: Final = 100  # octets in which an encoding of two or four octets shows
 _TAG: Final = b"<meta"
 _META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
+# One that ends at its first ">" for every parser: no quote is open there.
+_WHOLE_TAG: Final = re.compile(rb"<meta(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?)*\s*/?>")
 _LONGEST_TAG: Final = 8_192  # octets
+_LONGEST_HEAD: Final = 65_536  # octets from the first tag to the last, in which their ends are looked for
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
 
@@ -142,9 +154,9 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
 
 def is_silent(response: Response) -> bool:
     """Whether one look shows that *response* says nothing: it has neither a field nor an element that could."""
-    headers, body = response.headers, response.body
-    if b"X-Robots-Tag" in headers or b"Robots-Tag" in headers:
+    if not _FIELDS.isdisjoint(response.headers):
         return False
+    body = response.body
     return _META.search(body) is None and b"\0" not in body[:_START]
 
 
@@ -175,10 +187,61 @@ def may_name(response: Response, names: frozenset[str], *, anywhere: bool = Fals
     if b"\0" in response.body[:_START]:  # UTF-16 or UTF-32
         return True
     body = (response.body if len(response.body) <= MAX_BODY else response.body[:MAX_BODY]).lower()
-    part = body if anywhere else body[body.find(_TAG) : body.rfind(_TAG) + _LONGEST_TAG] if _TAG in body else b""
+    part = body if anywhere else _around_tags(body)
     return any(name in part for name in _octets(names)) or (b"&#" in part and bool(_ESCAPED.search(part)))
+
+
+def _around_tags(body: bytes) -> bytes:
+    """The part of *body*, in lower case, with its meta elements: them alone where their ends are certain."""
+    first, last = body.find(_TAG), body.rfind(_TAG)
+    if first < 0:
+        return b""
+    end = body.find(b">", last) + 1
+    tags = _WHOLE_TAG.findall(body, first, end) if end - first <= _LONGEST_HEAD else ()
+    is_certain = len(tags) == body.count(_TAG, first, last + len(_TAG))
+    return b"".join(tags) if is_certain else body[first : last + _LONGEST_TAG]
 
 
 @lru_cache(maxsize=256)
 def _octets(names: frozenset[str]) -> list[bytes]:
     return [name.encode() for name in sorted(names)]
+
+
+class PageMiddleware:
+    """Reads each response before its callback runs. Sitemaps are not read: what they say is not for their URLs.
+
+    Scrapy puts a generator around the output of a callback for each middleware that has a say in it, so one that
+    only reads has none.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` without `RepExtension`."""
+        self.crawler = crawler
+        extension = crawler.get_extension(RepExtension)
+        if extension is None:
+            raise NotConfigured
+        self._settings = Crawl.of(crawler).settings
+        self._extension = extension
+        self._sitemap_callback = sitemap_callback(crawler.spider)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Read what *response* says."""
+        request = response.request
+        if request is not None and (self._sitemap_callback is None or request.callback != self._sitemap_callback):
+            self.read_page(response, request)
+
+    def read_page(self, response: Response, request: Request) -> object:
+        raise NotImplementedError
+
+    def _said(self, response: Response, request: Request) -> PageDirectives:
+        """The directives of *response* for this crawler."""
+        if is_silent(response):
+            return NOTHING
+        return said_by(response, self._extension.product_tokens.of(request), self._settings)
+
+    def _log_dropped(self, logger: logging.Logger, message: str, what: str) -> None:
+        logger.debug(message, {"what": what}, extra={"spider": self.crawler.spider})

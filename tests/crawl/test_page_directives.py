@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -278,3 +279,19 @@ def test_ours_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
     result = scrape({"/": start, **linked}, spider="Forgets", **settings)
     assert len(result.requested()) >= 21
     assert result.crawl.stats["alive"] < 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "enabled"),
+    [
+        ({}, ["PageDirectivesMiddleware"]),
+        ({"REP_PAGE_DIRECTIVES": "ignore"}, []),
+        ({"REP_FILTER_LINKS": "known"}, ["LinkFilter", "PageDirectivesMiddleware"]),
+        ({"REP_ITEM_FIELD": "robots"}, ["ItemStamp", "PageDirectivesMiddleware"]),
+        ({"REP_PURPOSES": "search"}, ["AiSignalsMiddleware", "PageDirectivesMiddleware"]),
+    ],
+)
+def test_ours_only_what_a_setting_asks_for_sees_pages(settings: dict[str, Any], enabled: list[str]) -> None:
+    result = crawl("data:,x", settings=settings)
+    (told,) = [line for line in result.lines("INFO", "scrapy.middleware") if "spider middlewares" in line]
+    assert sorted(re.findall(r"scrapy_rep\.spiders\.\w+\.(\w+)", told)) == enabled

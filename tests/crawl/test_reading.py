@@ -8,8 +8,8 @@ from scrapy.settings import Settings
 
 from scrapy_rep.directives.page import combine
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.spiders.elements import Elements
-from scrapy_rep.spiders.links import links_of, marked_links, same
+from scrapy_rep.spiders.ai_signals import Elements
+from scrapy_rep.spiders.page_directives import links_of, marked_links, same
 from scrapy_rep.spiders.reading import MAX_FIELDS, directives_of, html_of, said_by
 from tests.directives.cases import CASES, Case
 
@@ -154,6 +154,21 @@ def test_ours_long_fields_are_bounded_together() -> None:
 def test_ours_an_element_is_found_wherever_its_name_stands(name: str) -> None:
     body = f'<META content="{"noindex, " * 50}a > b" name={name}><p>{"x" * 9_000}<meta itemprop="name">'
     assert directives_of(response(HtmlResponse, body), ["mybot"])
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "<meta charset=utf-8><meta content=noindex name=robots>",
+        "<meta charset=utf-8><meta content='noindex' x='a > b' name=robots>",
+        "<meta x=it's content='noindex > ' name=robots>",
+        '<meta content="<meta a=b> noindex" name="robots">',
+        '<meta charset=utf-8><meta content=noindex name="robots" ',
+        f"<meta charset=utf-8>{' ' * 99_999}<meta content=noindex name=robots><meta a=b>",
+    ],
+)
+def test_ours_an_element_is_found_wherever_its_end_may_be(tags: str) -> None:
+    assert directives_of(response(HtmlResponse, f"{tags}<p>text</p>"), ["mybot"])
 
 
 def test_ours_an_attribute_with_a_control_character_in_its_name_hides_nothing() -> None:

@@ -17,7 +17,7 @@ from scrapy_rep.pacing.requested_delays import Delay, RequestedDelays, requested
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
-from scrapy_rep.spiders.sitemap_feed import MAX_NESTING
+from scrapy_rep.spiders.sitemaps import MAX_NESTING
 from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
 
 from .inputs import with_scheme
