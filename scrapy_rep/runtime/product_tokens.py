@@ -49,7 +49,8 @@ class ProductTokens:
         """
         if self._configured:
             return self._configured
-        if not request.headers and self._of_default is not None:
+        # Headers look a name up in each of its spellings, and nearly every request has one, such as a Referer.
+        if self._of_default is not None and b"User-Agent" not in request.headers.keys():  # noqa: SIM118
             return self._of_default
         header = request.headers.get(b"User-Agent") if request.headers else None
         if not self._targets.is_plain:
