@@ -40,7 +40,8 @@ logger = logging.getLogger(__name__)
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
 """Meta keys of requests that ask for more than a verdict."""
 
-_IS_START: Final = "is_start_request"  # Scrapy's meta key
+_IS_START: Final = "is_start_request"  # Scrapy's meta keys
+_IS_ROBOTS_TXT: Final = "is_robotstxt_request"
 
 
 class RepMiddleware:
@@ -81,7 +82,12 @@ class RepMiddleware:
 
         No coroutine for a request that passes at once.
         """
-        return None if self._passes(request) else self._judge(request)
+        return None if self._passes(request) or self._is_our_own(request) else self._judge(request)
+
+    def _is_our_own(self, request: Request) -> bool:
+        """Whether *request* is for a robots.txt by the registry, whose download slot is that of its cause."""
+        meta = request.meta
+        return self._targets.is_plain and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
 
     def _short_way(self) -> Callable[[Request], bool]:
         """What lets nearly every request pass at once; where more is asked for, nothing does."""
@@ -160,7 +166,9 @@ class RepMiddleware:
         if self._crawl_delay is not None and self._crawl_delay.has_delays:
             unpin_slot(request)
         stamp = request.meta.get(META_KEY)  # or what another middleware has put there
-        if type(stamp) is not dict or stamp.get("verdict") != "allowed" or stamp.get("source") == "stale":
+        if stamp is not None and (
+            type(stamp) is not dict or stamp.get("verdict") != "allowed" or stamp.get("source") == "stale"
+        ):
             self._extension.account.flag(request, response)
         if response.url == request.url:
             return response
