@@ -25,9 +25,7 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.html import is_html, without_viewer
 from scrapy_rep.protocol.robotstxt import cut
-from scrapy_rep.robots.body_limit import BodyLimit, Received
-from scrapy_rep.robots.closing_log import ClosingLog
-from scrapy_rep.robots.request import robots_request
+from scrapy_rep.robots.request import Download, Downloads, robots_request
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import Line, describe
 
@@ -106,11 +104,8 @@ class Fetcher:
         self._crawl = crawl
         self._settings = crawl.settings
         self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
-        self.downloads = 0
-        """Number of robots.txt requests in flight."""
-        self._limit = BodyLimit(crawl.crawler, self._settings.max_size)
+        self.downloads = Downloads(crawl)
         self._waiting = waiting
-        self._closing_log = ClosingLog(crawl)
 
     async def fetch(
         self,
@@ -167,12 +162,12 @@ class Fetcher:
         url, known = task.origin.robots_url, task.known
         while True:
             validators = _validators(known, url)
-            response, received = await self._download(url, task, validators, until)
+            response, download = await self._download(url, task, validators, until)
             if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
                 return _unchanged(known, response)
             target = _redirect_target(response)
             if target is None or response.status in self._settings.status_access:
-                return self._judge(response, tuple(hops), received)
+                return self._judge(response, tuple(hops), download)
             if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
                 return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
             hops.append(target)
@@ -180,23 +175,18 @@ class Fetcher:
 
     async def _download(
         self, url: str, task: _Task, validators: dict[str, str], until: float
-    ) -> tuple[Response, Received]:
+    ) -> tuple[Response, Download]:
         timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
         self._crawl.stats.inc_value("rep/request_count")
-        self.downloads += 1
-        try:
-            with self._limit.on(request) as received, self._closing_log.awaiting(task.origin, timeout):
-                response = await self._crawl.downloader.download_robots_txt(request)
-                is_direct = self._crawl.targets.of(request) is request.url
-                # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
-                return response if is_direct else response.replace(url=url), received
-        finally:
-            self.downloads -= 1
+        response, download = await self.downloads.send(request, task.origin, timeout)
+        is_direct = self._crawl.targets.of(request) is request.url
+        # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
+        return response if is_direct else response.replace(url=url), download
 
-    def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
+    def _judge(self, response: Response, hops: tuple[str, ...], download: Download) -> FetchResult:
         settings, status = self._settings, response.status
         is_cached = "cached" in response.flags
         result = partial(FetchResult, url=response.url, status=status, hops=hops, is_cached=is_cached)
@@ -204,8 +194,8 @@ class Fetcher:
             return result(Access.UNREACHABLE, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
-            if not received.is_whole(response, settings.max_size):
-                error = FetchError(_STOPPED_EARLY.format(received.octets))
+            if not download.is_whole(response, settings.max_size):
+                error = FetchError(_STOPPED_EARLY.format(download.octets))
                 return result(Access.UNREACHABLE, error=error, final=True)
             body = cut(without_viewer(response.body), settings.max_size)
             return result(meaning, body=body, **_headers_of_cache(response))

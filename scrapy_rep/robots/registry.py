@@ -165,7 +165,7 @@ class Registry:
     @property
     def downloads(self) -> int:
         """Number of robots.txt requests in flight; attempts that wait for their time do not count."""
-        return self._fetcher.downloads
+        return len(self._fetcher.downloads)
 
     def _waiting(self, origin: Origin) -> int:
         """Number of requests that wait for the robots.txt of *origin*."""
