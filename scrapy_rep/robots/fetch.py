@@ -7,12 +7,11 @@ the project does with redirects and retries. Nothing a server does raises: a fai
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 from scrapy.exceptions import IgnoreRequest
@@ -43,15 +42,13 @@ MAX_HEADER: Final = 1_024
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
-
 _STOPPED_EARLY: Final = (
     "a StopDownload handler of this project cut it off after {:,} octets:"
     " it must let requests with the meta key is_robotstxt_request pass"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FetchResult:
+class FetchResult(NamedTuple):
     """The outcome of a fetch.
 
     ``url`` answered or failed, after redirects through ``hops``; ``status`` is None without an answer. ``error``
@@ -87,8 +84,7 @@ class FetchResult:
         return is_html(self.body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`."""
 
     origin: Origin
@@ -136,7 +132,7 @@ class Fetcher:
                 self._log_retry(origin, result, due)
             if not await pause(self._crawl.engine, due - clock.monotonic()) or clock.monotonic() >= until:
                 break
-        return result if attempts == 1 else replace(result, attempts=attempts)
+        return result if attempts == 1 else result._replace(attempts=attempts)
 
     def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:
         self._crawl.log.add(
@@ -224,19 +220,24 @@ def _validators(known: Entry | None, url: str) -> dict[str, str]:
 
 def _unchanged(known: Entry, response: Response) -> FetchResult:
     headers = {name: value for name, value in _headers_of_cache(response).items() if value}
+    validators = {"etag": known.etag, "last_modified": known.last_modified}
     result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
-    return replace(result, **{"etag": known.etag, "last_modified": known.last_modified, **headers})
+    return result._replace(**{**validators, **headers})
 
 
 def _headers_of_cache(response: Response) -> dict[str, Any]:
-    names = {"cache_control": "Cache-Control", "etag": "ETag", "last_modified": "Last-Modified"}
-    return {field: _header(response, name) for field, name in names.items()}
+    return {
+        "cache_control": _header(response, "Cache-Control"),
+        "etag": _header(response, "ETag"),
+        "last_modified": _header(response, "Last-Modified"),
+    }
 
 
 def _header(response: Response, name: str) -> str:
     """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
-    values = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
-    return values if len(values) <= MAX_HEADER else ""
+    values = response.headers.getlist(name)
+    text = b", ".join(values).decode("latin-1").strip() if values else ""
+    return text if len(text) <= MAX_HEADER else ""
 
 
 def _redirect_target(response: Response) -> str | None:

@@ -36,6 +36,8 @@ class Refresher:
         self._store = store
         self._no_store = NullStore()
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
+        # The last attempt starts within this wait, and may follow redirects.
+        self._longest_fetch = settings.unreachable_wait + (1 + MAX_HOPS) * settings.timeout + _LEASE_MARGIN
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
     async def refresh(
@@ -131,11 +133,6 @@ class Refresher:
         if known is not None and result.status not in self._settings.status_access:
             entry = known  # a stale copy may be served
         return self.freshness.failed(entry, now, result.attempts, result.retry_after)
-
-    @property
-    def _longest_fetch(self) -> float:
-        """Seconds: the last attempt starts within ``REP_UNREACHABLE_WAIT``, and may follow redirects."""
-        return self._settings.unreachable_wait + (1 + MAX_HOPS) * self._settings.timeout + _LEASE_MARGIN
 
     def _store_of(self, origin: Origin) -> Store:
         """Where the entry of *origin* is kept: nowhere for a loopback site, unless the user configured a store.

@@ -24,10 +24,9 @@ from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
 from scrapy_rep.settings import asks_for_delays
 
 from .fetch import Fetcher
-from .origins import Origins, OriginState
+from .origins import Origins, OriginState, SingleFlight
 from .refresh import Refresher
 from .robots import Robots
-from .single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -183,7 +182,7 @@ class Registry:
         await self._save(entry, result, robots, cause)
         if self._needed_files:
             robots = await self.with_files(self._needed_files, robots, cause, known)
-        self.origins.put(robots, robots.octets)
+        self.origins.put(state, robots, robots.octets)
         for loaded in self.loaded:
             await loaded(robots, result, known, cause)
         return robots

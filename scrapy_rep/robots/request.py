@@ -90,8 +90,9 @@ def robots_request(
 
 def _inherited_meta(cause: Request) -> dict[str, Any]:
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
-    keys = _INHERITED if "_scheme_proxy" in cause.meta else _INHERITED + _INHERITED_PROXY
-    return {key: cause.meta[key] for key in keys if key in cause.meta}
+    meta = cause.meta
+    keys = _INHERITED if "_scheme_proxy" in meta else _INHERITED + _INHERITED_PROXY
+    return {key: meta[key] for key in keys if key in meta}
 
 
 def _inherited_headers(cause: Request) -> dict[str, Any]:
@@ -137,8 +138,8 @@ class Downloads:
 
     async def send(self, request: Request, origin: Origin, timeout: float) -> tuple[Response, Download]:
         """Send *request*, which times out after *timeout* seconds, for the robots.txt of *origin*."""
-        download = request.meta[_META] = Download(origin, clock.monotonic() + timeout)
-        request.meta["download_maxsize"] = MAX_INFLATION * self._limit
+        download = Download(origin, clock.monotonic() + timeout)
+        request.meta.update({_META: download, "download_maxsize": MAX_INFLATION * self._limit})
         self._in_flight[download] = None
         if not self._is_watching:
             self._is_watching = True
