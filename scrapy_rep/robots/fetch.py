@@ -147,27 +147,24 @@ class Fetcher:
         return max(due, now + (result.retry_after or 0.0))
 
     async def _attempt(self, task: _Task, until: float) -> FetchResult:
+        url, known = task.origin.robots_url, task.known
         hops: list[str] = []
         try:
-            return await self._follow(task, hops, until)
+            while True:
+                validators = _validators(known, url)
+                response, download = await self._download(url, task, validators, until)
+                if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
+                    return _unchanged(known, response)
+                target = _redirect_target(response)
+                if target is None or response.status in self._settings.status_access:
+                    return self._judge(response, tuple(hops), download)
+                if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
+                    return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
+                hops.append(target)
+                url = target
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
-            return _failed((hops or [task.origin.robots_url])[-1], tuple(hops), error)
-
-    async def _follow(self, task: _Task, hops: list[str], until: float) -> FetchResult:
-        """Make one attempt; append the URLs it is redirected to to *hops*."""
-        url, known = task.origin.robots_url, task.known
-        while True:
-            validators = _validators(known, url)
-            response, download = await self._download(url, task, validators, until)
-            if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
-                return _unchanged(known, response)
-            target = _redirect_target(response)
-            if target is None or response.status in self._settings.status_access:
-                return self._judge(response, tuple(hops), download)
-            if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
-                return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
-            hops.append(target)
-            url = target
+            is_final = isinstance(error, IgnoreRequest)  # whatever raised it would raise it again
+            return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
 
     async def _download(
         self, url: str, task: _Task, validators: dict[str, str], until: float
@@ -203,11 +200,6 @@ class Fetcher:
             final=status in settings.status_access,
             retry_after=retry_after(response.headers.get(b"Retry-After") or b"", clock.time()),
         )
-
-
-def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
-    """The result of an attempt that raised *error*; whatever raised an IgnoreRequest would raise it again."""
-    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error, final=isinstance(error, IgnoreRequest))
 
 
 def _validators(known: Entry | None, url: str) -> dict[str, str]:
