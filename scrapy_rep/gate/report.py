@@ -135,7 +135,7 @@ class Report:
             stats.inc_value(f"robotstxt/response_status_count/{result.status}")
         elif not isinstance(result.error, IgnoreRequest):
             stats.inc_value(f"robotstxt/exception_count/{type(result.error)}")
-        stats.inc_value("rep/html_count", int(result.is_html))
+        stats.inc_value("rep/html_count", int(is_html(result.body)))
         self._inc(f"rep/access/{result.access.value}")
         self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
 

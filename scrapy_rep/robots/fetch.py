@@ -22,7 +22,7 @@ from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
-from scrapy_rep.protocol.html import is_html, without_viewer
+from scrapy_rep.protocol.html import without_viewer
 from scrapy_rep.protocol.robotstxt import cut
 from scrapy_rep.robots.request import Download, Downloads, robots_request
 from scrapy_rep.runtime.event_loop import pause
@@ -73,16 +73,6 @@ class FetchResult(NamedTuple):
     etag: str = ""
     last_modified: str = ""
 
-    @property
-    def source(self) -> str:
-        """Where the entry comes from then: ``fetched`` or ``revalidated``."""
-        return "revalidated" if self.unchanged else "fetched"
-
-    @property
-    def is_html(self) -> bool:
-        """Whether the body looks like an HTML page; it is parsed all the same."""
-        return is_html(self.body)
-
 
 class _Task(NamedTuple):
     """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`."""
@@ -94,13 +84,14 @@ class _Task(NamedTuple):
 
 
 class Fetcher:
-    """Fetches robots.txt files for one crawl; *waiting* counts the requests that wait for an origin."""
+    """Fetches robots.txt files for one crawl."""
 
-    def __init__(self, crawl: Crawl, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
+    def __init__(self, crawl: Crawl, backoff: Backoff, waiting: Callable[[Origin], int]) -> None:
+        """*waiting* counts the requests that wait for an origin."""
+        self.downloads = Downloads(crawl)
         self._crawl = crawl
         self._settings = crawl.settings
-        self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
-        self.downloads = Downloads(crawl)
+        self._backoff = backoff
         self._waiting = waiting
 
     async def fetch(

@@ -125,9 +125,6 @@ class OriginState:
         """Whether the robots.txt is in memory and has not expired."""
         return self.robots is not None and clock.time() < self.robots.until
 
-    def __repr__(self) -> str:
-        return f"<OriginState {self.origin} robots={self.robots is not None} flight={self.flight!r}>"
-
 
 class Origins:
     """The states of origins. Of too many robots.txt files, the least recently used are evicted."""

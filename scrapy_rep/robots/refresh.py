@@ -29,15 +29,16 @@ class Refresher:
     One process at a time fetches an origin: the one with the lease. The others wait for its entry.
     """
 
-    def __init__(self, crawl: Crawl, fetcher: Fetcher, store: Store) -> None:
+    def __init__(self, crawl: Crawl, store: Store, waiting: Callable[[Origin], int]) -> None:
+        """*waiting* counts the requests that wait for an origin."""
         self._engine = crawl.engine
-        self._fetcher = fetcher
         self._settings = settings = crawl.settings
         self._store = store
         self._no_store = NullStore()
-        backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
         # The last attempt starts within this wait, and may follow redirects.
         self._longest_fetch = settings.unreachable_wait + (1 + MAX_HOPS) * settings.timeout + _LEASE_MARGIN
+        backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
+        self.fetcher = Fetcher(crawl, backoff, waiting)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
     async def refresh(
@@ -69,7 +70,7 @@ class Refresher:
             interval = min(2 * interval, _LAST_POLL)
         is_worth_it = retries and self._is_worth_retrying(known, latest)
         wait = self._settings.unreachable_wait if is_worth_it else 0.0
-        result = await self._fetcher.fetch(origin, cause, latest, forbids=forbids, retry_for=wait)
+        result = await self.fetcher.fetch(origin, cause, latest, forbids=forbids, retry_for=wait)
         return self._entry(origin, result, latest), result
 
     async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
