@@ -93,6 +93,7 @@ class Fetcher:
         self._settings = crawl.settings
         self._backoff = backoff
         self._waiting = waiting
+        self._inc_value = crawl.stats.inc_value
 
     async def fetch(
         self,
@@ -164,7 +165,7 @@ class Fetcher:
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
-        self._crawl.stats.inc_value("rep/request_count")
+        self._inc_value("rep/request_count")
         response, download = await self.downloads.send(request, task.origin, timeout)
         is_direct = self._crawl.targets.of(request) is request.url
         # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
@@ -218,15 +219,16 @@ def _headers_of_cache(response: Response) -> dict[str, Any]:
 
 def _header(response: Response, name: str) -> str:
     """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
-    values = response.headers.getlist(name)
-    text = b", ".join(values).decode("latin-1").strip() if values else ""
-    return text if len(text) <= MAX_HEADER else ""
+    if name not in response.headers:
+        return ""
+    value = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
+    return value if len(value) <= MAX_HEADER else ""
 
 
 def _redirect_target(response: Response) -> str | None:
     """The URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
-    location = response.headers.get(b"Location")
-    if response.status not in _REDIRECTS or not location:
+    location = response.headers.get(b"Location") if response.status in _REDIRECTS else None
+    if not location:
         return None
     try:
         return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url

@@ -174,7 +174,7 @@ class Registry:
         entry, result = await self._refresher.refresh(
             state.origin, cause, known.entry if known else None,
             forbids=partial(self._forbids_redirect, cause, None),
-            retries=self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY,
+            retries=self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY,
         )  # fmt: skip
         robots = self.build(entry, result, known)
         await self._save(entry, result, robots, cause)
