@@ -179,7 +179,7 @@ class Fetcher:
             return result(Access.UNREACHABLE, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
-            if not download.is_whole(response, settings.max_size):
+            if not download.is_whole(response):
                 error = FetchError(_STOPPED_EARLY.format(download.octets))
                 return result(Access.UNREACHABLE, error=error, final=True)
             body = cut(without_viewer(response.body), settings.max_size)

@@ -102,18 +102,42 @@ def _inherited_headers(cause: Request) -> dict[str, Any]:
 
 @dataclass(slots=True, eq=False)
 class Download:
-    """One request in flight: whose, when it times out (monotonic seconds), the octets that came so far."""
+    """One request in flight: whose, when it times out (monotonic seconds), octets that may come and that came."""
 
     origin: Origin
     until: float
+    limit: int
     octets: int = 0
 
-    def is_whole(self, response: Response, limit: int) -> bool:
-        """Whether the body of *response* is complete up to *limit* octets: no other component cut it off."""
-        if _STOPPED not in response.flags or self.octets > limit:
+    def is_whole(self, response: Response) -> bool:
+        """Whether the body of *response* is complete up to the limit: no other component cut it off."""
+        if _STOPPED not in response.flags or self.octets > self.limit:
             return True
         length = response.headers.get(b"Content-Length") or b""
         return length.isdigit() and self.octets >= int(length)
+
+
+def _reached_downloader(request: Request) -> None:
+    """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""
+    if _META in request.meta:
+        request.meta["download_maxsize"] = _SCRAPY_MAXSIZE
+
+
+def _bytes_received(data: bytes, request: Request) -> None:
+    """Stop at the limit. From now on only the middleware that decompresses reads ``download_maxsize``."""
+    download: Download | None = request.meta.get(_META)
+    if download is None:
+        return
+    request.meta["download_maxsize"] = MAX_INFLATION * download.limit
+    download.octets += len(data)
+    if download.octets > download.limit:
+        raise StopDownload(fail=False)
+
+
+_LISTENERS: Final = {
+    signals.request_reached_downloader: _reached_downloader,
+    signals.bytes_received: _bytes_received,
+}
 
 
 class Downloads:
@@ -128,56 +152,36 @@ class Downloads:
         self._in_flight: dict[Download, None] = {}
         self._is_watching = False
         self._closing_checks = 0
-        self._listeners: dict[Any, Any] = {
-            signals.request_reached_downloader: self._reached_downloader,
-            signals.bytes_received: self._bytes_received,
-        }
 
     def __len__(self) -> int:
         return len(self._in_flight)
 
     async def send(self, request: Request, origin: Origin, timeout: float) -> tuple[Response, Download]:
         """Send *request*, which times out after *timeout* seconds, for the robots.txt of *origin*."""
-        download = Download(origin, clock.monotonic() + timeout)
+        download = Download(origin, clock.monotonic() + timeout, self._limit)
         request.meta.update({_META: download, "download_maxsize": MAX_INFLATION * self._limit})
         self._in_flight[download] = None
         if not self._is_watching:
             self._is_watching = True
-            for signal, listener in self._listeners.items():
-                self._crawl.crawler.signals.connect(listener, signal=signal, weak=False)
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.connect(listener, signal=signal)
             call_later(CLOSING_CHECK, self._watch)
         try:
             return await self._crawl.downloader.download_robots_txt(request), download
         finally:
             del self._in_flight[download]
 
-    def _reached_downloader(self, request: Request) -> None:
-        """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""
-        if _META in request.meta:
-            request.meta["download_maxsize"] = _SCRAPY_MAXSIZE
-
-    def _bytes_received(self, data: bytes, request: Request) -> None:
-        """Stop at the limit. From now on only the middleware that decompresses reads ``download_maxsize``."""
-        download = request.meta.get(_META)
-        if download is None:
-            return
-        request.meta["download_maxsize"] = MAX_INFLATION * self._limit
-        download.octets += len(data)
-        if download.octets > self._limit:
-            raise StopDownload(fail=False)
-
     def _watch(self) -> None:
         """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
         if not self._in_flight:  # any listener costs Scrapy a call per chunk of every page
             self._is_watching = False
-            for signal, listener in self._listeners.items():
-                self._crawl.crawler.signals.disconnect(listener, signal=signal, weak=False)
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.disconnect(listener, signal=signal)
             return
         self._closing_checks += self._crawl.engine.is_closing
-        if self._closing_checks > 1:  # by then, fetches without waiters are cancelled
+        if self._closing_checks == 2:  # by then, fetches without waiters are cancelled
             self._log()
-        else:
-            call_later(CLOSING_CHECK, self._watch)
+        call_later(CLOSING_CHECK, self._watch)
 
     def _log(self) -> None:
         """Say which robots.txt files a closing crawl still waits for, and until when."""
