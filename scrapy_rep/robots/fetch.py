@@ -117,7 +117,10 @@ class Fetcher:
             result = await self._attempt(task, until)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
-            due, until = self._next_attempt(attempt_began, attempts, result), began + retry_for
+            until = began + retry_for
+            # Backoff counts from the start of the attempt, Retry-After from its end.
+            asked_for = clock.monotonic() + (result.retry_after or 0.0)
+            due = max(attempt_began + self._backoff.distance(attempts), asked_for)
             if due >= until or self._crawl.engine.is_closing:
                 break
             if attempts == 1:
@@ -132,11 +135,6 @@ class Fetcher:
             origin, describe(failed.error), max(due - clock.monotonic(), 0.0),
             number_of(self._waiting(origin), "request waits", "requests wait"),
         )  # fmt: skip
-
-    def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
-        """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
-        due, now = attempt_began + self._backoff.distance(attempts), clock.monotonic()
-        return max(due, now + (result.retry_after or 0.0))
 
     async def _attempt(self, task: _Task, until: float) -> FetchResult:
         url, known = task.origin.robots_url, task.known

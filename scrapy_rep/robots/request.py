@@ -45,8 +45,8 @@ _OURS: Final[dict[str, Any]] = {
     # The parameters that a project sets for its pages, such as a browser, would change a plain text file.
     "zyte_api_default_params": False,
 }
-_INHERITED: Final = ("download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive")
-_INHERITED_PROXY: Final = ("proxy", "_auth_proxy")
+_INHERITED: Final = frozenset({"download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive"})
+_INHERITED_WITH_PROXY: Final = _INHERITED | {"proxy", "_auth_proxy"}
 _INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
 
 MAX_INFLATION: Final = 32
@@ -91,8 +91,8 @@ def robots_request(
 def _inherited_meta(cause: Request) -> dict[str, Any]:
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
     meta = cause.meta
-    keys = _INHERITED if "_scheme_proxy" in meta else _INHERITED + _INHERITED_PROXY
-    return {key: meta[key] for key in keys if key in meta}
+    keys = _INHERITED if "_scheme_proxy" in meta else _INHERITED_WITH_PROXY
+    return {key: meta[key] for key in meta.keys() & keys}
 
 
 def _inherited_headers(cause: Request) -> dict[str, Any]:
