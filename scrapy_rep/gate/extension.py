@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.fetch import FetchResult
+    from scrapy_rep.robots.origins import SingleFlight
     from scrapy_rep.robots.robots import Robots
-    from scrapy_rep.robots.single_flight import SingleFlight
 
 logger = logging.getLogger(__name__)
 

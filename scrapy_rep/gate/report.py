@@ -84,6 +84,7 @@ class Report:
 
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._stats = crawler.stats
+        self._inc_value = crawler.stats.inc_value  # a look-up there costs more than the count
         self._settings = Crawl.of(crawler).settings
         self._policy = policy
         self._log = Crawl.of(crawler).log
@@ -124,18 +125,19 @@ class Report:
 
     def _inc(self, stat: str) -> None:
         self._totals[stat] += 1
-        self._stats.inc_value(stat)
+        self._inc_value(stat)
 
     def _count_fetch(self, result: FetchResult) -> None:
         """Count a fetch in the stats of Scrapy's own middleware, with their meaning there, and in ours."""
-        stats = self._stats
-        stats.inc_value("robotstxt/request_count")
+        inc = self._inc_value
+        inc("robotstxt/request_count")
         if result.status is not None:
-            stats.inc_value("robotstxt/response_count")
-            stats.inc_value(f"robotstxt/response_status_count/{result.status}")
+            inc("robotstxt/response_count")
+            inc(f"robotstxt/response_status_count/{result.status}")
         elif not isinstance(result.error, IgnoreRequest):
-            stats.inc_value(f"robotstxt/exception_count/{type(result.error)}")
-        stats.inc_value("rep/html_count", int(result.is_html))
+            inc(f"robotstxt/exception_count/{type(result.error)}")
+        if is_html(result.body) or not self._totals["rep/fetched_count"]:  # the first one makes the stat
+            inc("rep/html_count", int(is_html(result.body)))
         self._inc(f"rep/access/{result.access.value}")
         self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
 

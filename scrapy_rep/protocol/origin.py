@@ -82,20 +82,12 @@ class Origin:
         Loopback, private, link-local and reserved addresses, ``localhost``, and every odd spelling of
         an IPv4 address. A name that merely resolves to such an address is not told apart.
         """
-        host = self.host.rstrip(".")
-        if _is_localhost(host):
-            return True
-        address = _address(host)
-        if address is None:
-            return bool(_IPV4_IN_DISGUISE.search(host))
-        return address.is_multicast or not address.is_global
+        return _nearness(self.host)[0]
 
     @property
     def is_loopback(self) -> bool:
         """Whether the host is, by its spelling, this machine: ``localhost`` or a loopback address."""
-        host = self.host.rstrip(".")
-        address = _address(host)
-        return _is_localhost(host) or (address is not None and address.is_loopback)
+        return _nearness(self.host)[1]
 
     def may_lead_to(self, url: str) -> bool:
         """Whether a redirect or a Sitemap line of this origin may lead to *url*.
@@ -140,8 +132,16 @@ def _of_common(start_of_url: str) -> Origin:
     return Origin(scheme, host, int(port)) if _PORT.fullmatch(port) and host else Origin._parsed(start_of_url)
 
 
-def _is_localhost(host: str) -> bool:
-    return host == "localhost" or host.endswith(".localhost")
+@lru_cache(maxsize=4_096)
+def _nearness(host: str) -> tuple[bool, bool]:
+    """Whether *host* is, by its spelling, on this machine or in a private network, and whether on this machine."""
+    host = host.rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True, True
+    address = _address(host)
+    if address is None:
+        return bool(_IPV4_IN_DISGUISE.search(host)), False
+    return address.is_multicast or not address.is_global, address.is_loopback
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:

@@ -7,12 +7,11 @@ the project does with redirects and retries. Nothing a server does raises: a fai
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 from scrapy.exceptions import IgnoreRequest
@@ -23,11 +22,9 @@ from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
-from scrapy_rep.protocol.html import is_html, without_viewer
+from scrapy_rep.protocol.html import without_viewer
 from scrapy_rep.protocol.robotstxt import cut
-from scrapy_rep.robots.body_limit import BodyLimit, Received
-from scrapy_rep.robots.closing_log import ClosingLog
-from scrapy_rep.robots.request import robots_request
+from scrapy_rep.robots.request import Download, Downloads, robots_request
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import Line, describe
 
@@ -45,15 +42,13 @@ MAX_HEADER: Final = 1_024
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
-
 _STOPPED_EARLY: Final = (
     "a StopDownload handler of this project cut it off after {:,} octets:"
     " it must let requests with the meta key is_robotstxt_request pass"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FetchResult:
+class FetchResult(NamedTuple):
     """The outcome of a fetch.
 
     ``url`` answered or failed, after redirects through ``hops``; ``status`` is None without an answer. ``error``
@@ -78,19 +73,8 @@ class FetchResult:
     etag: str = ""
     last_modified: str = ""
 
-    @property
-    def source(self) -> str:
-        """Where the entry comes from then: ``fetched`` or ``revalidated``."""
-        return "revalidated" if self.unchanged else "fetched"
 
-    @property
-    def is_html(self) -> bool:
-        """Whether the body looks like an HTML page; it is parsed all the same."""
-        return is_html(self.body)
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`."""
 
     origin: Origin
@@ -100,17 +84,16 @@ class _Task:
 
 
 class Fetcher:
-    """Fetches robots.txt files for one crawl; *waiting* counts the requests that wait for an origin."""
+    """Fetches robots.txt files for one crawl."""
 
-    def __init__(self, crawl: Crawl, waiting: Callable[[Origin], int] = lambda _: 0) -> None:
+    def __init__(self, crawl: Crawl, backoff: Backoff, waiting: Callable[[Origin], int]) -> None:
+        """*waiting* counts the requests that wait for an origin."""
+        self.downloads = Downloads(crawl)
         self._crawl = crawl
         self._settings = crawl.settings
-        self._backoff = Backoff(self._settings.retry_delay, self._settings.retry_max_delay)
-        self.downloads = 0
-        """Number of robots.txt requests in flight."""
-        self._limit = BodyLimit(crawl.crawler, self._settings.max_size)
+        self._backoff = backoff
         self._waiting = waiting
-        self._closing_log = ClosingLog(crawl)
+        self._inc_value = crawl.stats.inc_value
 
     async def fetch(
         self,
@@ -134,14 +117,17 @@ class Fetcher:
             result = await self._attempt(task, until)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
-            due, until = self._next_attempt(attempt_began, attempts, result), began + retry_for
+            until = began + retry_for
+            # Backoff counts from the start of the attempt, Retry-After from its end.
+            asked_for = clock.monotonic() + (result.retry_after or 0.0)
+            due = max(attempt_began + self._backoff.distance(attempts), asked_for)
             if due >= until or self._crawl.engine.is_closing:
                 break
             if attempts == 1:
                 self._log_retry(origin, result, due)
             if not await pause(self._crawl.engine, due - clock.monotonic()) or clock.monotonic() >= until:
                 break
-        return result if attempts == 1 else replace(result, attempts=attempts)
+        return result if attempts == 1 else result._replace(attempts=attempts)
 
     def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:
         self._crawl.log.add(
@@ -150,53 +136,40 @@ class Fetcher:
             number_of(self._waiting(origin), "request waits", "requests wait"),
         )  # fmt: skip
 
-    def _next_attempt(self, attempt_began: float, attempts: int, result: FetchResult) -> float:
-        """When the next attempt is due: backoff counts from the start of the last, Retry-After from its end."""
-        due, now = attempt_began + self._backoff.distance(attempts), clock.monotonic()
-        return max(due, now + (result.retry_after or 0.0))
-
     async def _attempt(self, task: _Task, until: float) -> FetchResult:
+        url, known = task.origin.robots_url, task.known
         hops: list[str] = []
         try:
-            return await self._follow(task, hops, until)
+            while True:
+                validators = _validators(known, url)
+                response, download = await self._download(url, task, validators, until)
+                if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
+                    return _unchanged(known, response)
+                target = _redirect_target(response)
+                if target is None or response.status in self._settings.status_access:
+                    return self._judge(response, tuple(hops), download)
+                if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
+                    return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
+                hops.append(target)
+                url = target
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
-            return _failed((hops or [task.origin.robots_url])[-1], tuple(hops), error)
-
-    async def _follow(self, task: _Task, hops: list[str], until: float) -> FetchResult:
-        """Make one attempt; append the URLs it is redirected to to *hops*."""
-        url, known = task.origin.robots_url, task.known
-        while True:
-            validators = _validators(known, url)
-            response, received = await self._download(url, task, validators, until)
-            if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
-                return _unchanged(known, response)
-            target = _redirect_target(response)
-            if target is None or response.status in self._settings.status_access:
-                return self._judge(response, tuple(hops), received)
-            if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
-                return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
-            hops.append(target)
-            url = target
+            is_final = isinstance(error, IgnoreRequest)  # whatever raised it would raise it again
+            return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
 
     async def _download(
         self, url: str, task: _Task, validators: dict[str, str], until: float
-    ) -> tuple[Response, Received]:
+    ) -> tuple[Response, Download]:
         timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
-        self._crawl.stats.inc_value("rep/request_count")
-        self.downloads += 1
-        try:
-            with self._limit.on(request) as received, self._closing_log.awaiting(task.origin, timeout):
-                response = await self._crawl.downloader.download_robots_txt(request)
-                is_direct = self._crawl.targets.of(request) is request.url
-                # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
-                return response if is_direct else response.replace(url=url), received
-        finally:
-            self.downloads -= 1
+        self._inc_value("rep/request_count")
+        response, download = await self.downloads.send(request, task.origin, timeout)
+        is_direct = self._crawl.targets.of(request) is request.url
+        # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
+        return response if is_direct else response.replace(url=url), download
 
-    def _judge(self, response: Response, hops: tuple[str, ...], received: Received) -> FetchResult:
+    def _judge(self, response: Response, hops: tuple[str, ...], download: Download) -> FetchResult:
         settings, status = self._settings, response.status
         is_cached = "cached" in response.flags
         result = partial(FetchResult, url=response.url, status=status, hops=hops, is_cached=is_cached)
@@ -204,8 +177,8 @@ class Fetcher:
             return result(Access.UNREACHABLE, error=FetchError("truncated response"))
         meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
         if meaning is Access.SUCCESSFUL:
-            if not received.is_whole(response, settings.max_size):
-                error = FetchError(_STOPPED_EARLY.format(received.octets))
+            if not download.is_whole(response):
+                error = FetchError(_STOPPED_EARLY.format(download.octets))
                 return result(Access.UNREACHABLE, error=error, final=True)
             body = cut(without_viewer(response.body), settings.max_size)
             return result(meaning, body=body, **_headers_of_cache(response))
@@ -219,11 +192,6 @@ class Fetcher:
         )
 
 
-def _failed(url: str, hops: tuple[str, ...], error: Exception) -> FetchResult:
-    """The result of an attempt that raised *error*; whatever raised an IgnoreRequest would raise it again."""
-    return FetchResult(Access.UNREACHABLE, url, hops=hops, error=error, final=isinstance(error, IgnoreRequest))
-
-
 def _validators(known: Entry | None, url: str) -> dict[str, str]:
     """Headers that revalidate the *known* entry: RFC 9309 section 2.4, RFC 9110 section 13.1."""
     if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
@@ -234,25 +202,31 @@ def _validators(known: Entry | None, url: str) -> dict[str, str]:
 
 def _unchanged(known: Entry, response: Response) -> FetchResult:
     headers = {name: value for name, value in _headers_of_cache(response).items() if value}
+    validators = {"etag": known.etag, "last_modified": known.last_modified}
     result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
-    return replace(result, **{"etag": known.etag, "last_modified": known.last_modified, **headers})
+    return result._replace(**{**validators, **headers})
 
 
 def _headers_of_cache(response: Response) -> dict[str, Any]:
-    names = {"cache_control": "Cache-Control", "etag": "ETag", "last_modified": "Last-Modified"}
-    return {field: _header(response, name) for field, name in names.items()}
+    return {
+        "cache_control": _header(response, "Cache-Control"),
+        "etag": _header(response, "ETag"),
+        "last_modified": _header(response, "Last-Modified"),
+    }
 
 
 def _header(response: Response, name: str) -> str:
     """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
-    values = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
-    return values if len(values) <= MAX_HEADER else ""
+    if name not in response.headers:
+        return ""
+    value = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
+    return value if len(value) <= MAX_HEADER else ""
 
 
 def _redirect_target(response: Response) -> str | None:
     """The URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
-    location = response.headers.get(b"Location")
-    if response.status not in _REDIRECTS or not location:
+    location = response.headers.get(b"Location") if response.status in _REDIRECTS else None
+    if not location:
         return None
     try:
         return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url

@@ -1,21 +1,110 @@
-"""The origins that a crawl knows, one `OriginState` each, bounded in number and memory."""
+"""The origins that a crawl knows, one `OriginState` each, bounded in number and memory, and their fetches."""
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from weakref import WeakValueDictionary
+
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Origin
+from scrapy_rep.runtime.event_loop import start
 
 if TYPE_CHECKING:
     from .robots import Robots
-    from .single_flight import SingleFlight
+
+T = TypeVar("T")
 
 # How nearly every URL starts. Of URLs with equal starts the origins are equal.
 _START: Final = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]+)?(?=[/?#]|\Z)")
+
+
+class SingleFlight(Generic[T]):
+    """Work that runs once, in the background, for any number of waiters. Cancelling a waiter affects no other.
+
+    Scrapy's own middleware lets all waiting requests await one shared Deferred: the first one consumes its result,
+    the others read None, which means "allowed". Here every waiter has a future of its own, and all of them are
+    released however the work ends.
+    """
+
+    def __init__(self, ended: Callable[[], None]) -> None:
+        """*ended* is called when the work has ended, before the waiters resume."""
+        self._callbacks = [ended]
+        self._counters: list[Callable[[], int]] = []
+        self._waiters: list[Deferred[T]] = []
+        self._release: Callable[[Deferred[T]], None] | None = None  # once it has ended
+        self._running: Deferred[None] | None = None
+
+    def start(self, work: Coroutine[Any, Any, T]) -> None:
+        """Start *work*, which may end before this returns."""
+        self._running = start(self._run(work))
+
+    def call_when_ended(self, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
+        """Call *ended* when the work has ended, at once if it has; *waiting* counts what waits for that call."""
+        if self._release is None:
+            self._callbacks.append(ended)
+            self._counters.append(waiting)
+        else:
+            ended()
+
+    @property
+    def waiting(self) -> int:
+        """How many waiters and callbacks the end of the work will release."""
+        return len(self._waiters) + sum(count() for count in self._counters)
+
+    @property
+    def has_waiters(self) -> bool:
+        """Whether anything awaits the result."""
+        return bool(self._waiters)
+
+    async def join(self) -> T:
+        """Wait for the result of the work; raise what the work raised."""
+        waiter: Deferred[T] = Deferred()
+        if self._release is None:
+            self._waiters.append(waiter)
+        else:
+            self._release(waiter)
+        return await maybe_deferred_to_future(waiter)
+
+    def cancel(self) -> None:
+        """Cancel the work; waiters get an error."""
+        if self._running is not None:
+            self._running.cancel()
+
+    async def _run(self, work: Coroutine[Any, Any, T]) -> None:
+        try:
+            result = await work
+        except Exception as error:  # noqa: BLE001  # the waiters handle it
+            self._end(_failing(error))
+        except BaseException:  # also on cancellation and on a forced stop
+            self._end(_failing(RuntimeError("the fetch of robots.txt was cancelled")))
+            raise
+        else:
+            self._end(lambda waiter: waiter.callback(result))
+
+    def _end(self, release: Callable[[Deferred[T]], None]) -> None:
+        self._release = release
+        waiters, self._waiters = self._waiters, []
+        try:
+            for ended in self._callbacks:
+                ended()
+        finally:
+            for waiter in waiters:
+                release(waiter)
+
+    def __repr__(self) -> str:
+        state = "ended" if self._release else "running"
+        return f"<SingleFlight {state} waiters={len(self._waiters)}>"
+
+
+def _failing(error: Exception) -> Callable[[Deferred[Any]], None]:
+    return lambda waiter: waiter.errback(Failure(error))  # type: ignore[no-untyped-call]
 
 
 class OriginState:
@@ -35,9 +124,6 @@ class OriginState:
     def is_known(self) -> bool:
         """Whether the robots.txt is in memory and has not expired."""
         return self.robots is not None and clock.time() < self.robots.until
-
-    def __repr__(self) -> str:
-        return f"<OriginState {self.origin} robots={self.robots is not None} flight={self.flight!r}>"
 
 
 class Origins:
@@ -80,9 +166,8 @@ class Origins:
         self._kept.move_to_end(state)
         return robots
 
-    def put(self, robots: Robots, octets: int) -> None:
+    def put(self, state: OriginState, robots: Robots, octets: int) -> None:
         """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""
-        state = self.of(robots.entry.origin)
         self._octets -= self._kept.pop(state, 0)
         if octets > self._max_octets:
             state.robots = None

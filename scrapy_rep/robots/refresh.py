@@ -29,13 +29,16 @@ class Refresher:
     One process at a time fetches an origin: the one with the lease. The others wait for its entry.
     """
 
-    def __init__(self, crawl: Crawl, fetcher: Fetcher, store: Store) -> None:
+    def __init__(self, crawl: Crawl, store: Store, waiting: Callable[[Origin], int]) -> None:
+        """*waiting* counts the requests that wait for an origin."""
         self._engine = crawl.engine
-        self._fetcher = fetcher
         self._settings = settings = crawl.settings
         self._store = store
         self._no_store = NullStore()
+        # The last attempt starts within this wait, and may follow redirects.
+        self._longest_fetch = settings.unreachable_wait + (1 + MAX_HOPS) * settings.timeout + _LEASE_MARGIN
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
+        self.fetcher = Fetcher(crawl, backoff, waiting)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
     async def refresh(
@@ -54,41 +57,31 @@ class Refresher:
         *retries* is whether requests wait for further attempts while the origin is unreachable.
         """
         store, began = self._store_of(origin), clock.time()
-        stored, is_ours = await self._await_lease(store, origin, known, began)
-        if stored is not None and not is_ours:
-            return stored, None
-        is_worth_it = retries and self._is_worth_retrying(known, stored)
+        latest, interval = known, _FIRST_POLL
+        while True:
+            stored = await store.get(origin)
+            latest = self._latest(stored, latest)
+            if latest is not None and self._is_current(latest, began):
+                return latest, None
+            if await claim(store, origin, self._longest_fetch, stored):
+                break
+            if not await pause(self._engine, interval):  # a crawl that is closing fetches once, lease or not
+                break
+            interval = min(2 * interval, _LAST_POLL)
+        is_worth_it = retries and self._is_worth_retrying(known, latest)
         wait = self._settings.unreachable_wait if is_worth_it else 0.0
-        result = await self._fetcher.fetch(origin, cause, stored, forbids=forbids, retry_for=wait)
-        return self._entry(origin, result, stored), result
+        result = await self.fetcher.fetch(origin, cause, latest, forbids=forbids, retry_for=wait)
+        return self._entry(origin, result, latest), result
 
     async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
         """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
         began = clock.time()
-        return self._is_current(self._latest(await self._store_of(origin).get(origin), known), began)
+        latest = self._latest(await self._store_of(origin).get(origin), known)
+        return latest is not None and self._is_current(latest, began)
 
     async def save(self, entry: Entry) -> None:
         """Store *entry*, which a fetch brought, and release the lease on its origin."""
         await self._store_of(entry.origin).put(entry)
-
-    async def _await_lease(
-        self, store: Store, origin: Origin, known: Entry | None, began: float
-    ) -> tuple[Entry | None, bool]:
-        """The latest entry, and whether we hold the lease to fetch a newer one.
-
-        Polls while another process holds the lease. A crawl that is closing fetches once, lease or not.
-        """
-        interval = _FIRST_POLL
-        while True:
-            stored = await store.get(origin)
-            known = self._latest(stored, known)
-            if self._is_current(known, began):
-                return known, False
-            if await claim(store, origin, self._longest_fetch, stored):
-                return known, True
-            if not await pause(self._engine, interval):
-                return known, True
-            interval = min(2 * interval, _LAST_POLL)
 
     @staticmethod
     def _latest(stored: Entry | None, known: Entry | None) -> Entry | None:
@@ -96,14 +89,14 @@ class Refresher:
             return known
         return stored
 
-    def _is_current(self, entry: Entry | None, began: float) -> bool:
+    def _is_current(self, entry: Entry, began: float) -> bool:
         """Whether *entry* needs no fetch.
 
         An origin that an earlier crawl found unreachable is tried again at once, and so is one whose HTTP status
         means something else under the settings of this crawl.
         """
         now = clock.time()
-        if entry is None or self.freshness.usable_until(entry, now) <= now:
+        if self.freshness.usable_until(entry, now) <= now:
             return False
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
         return meaning is entry.access and (not entry.failures or entry.tried_at >= began)
@@ -131,11 +124,6 @@ class Refresher:
         if known is not None and result.status not in self._settings.status_access:
             entry = known  # a stale copy may be served
         return self.freshness.failed(entry, now, result.attempts, result.retry_after)
-
-    @property
-    def _longest_fetch(self) -> float:
-        """Seconds: the last attempt starts within ``REP_UNREACHABLE_WAIT``, and may follow redirects."""
-        return self._settings.unreachable_wait + (1 + MAX_HOPS) * self._settings.timeout + _LEASE_MARGIN
 
     def _store_of(self, origin: Origin) -> Store:
         """Where the entry of *origin* is kept: nowhere for a loopback site, unless the user configured a store.

@@ -23,11 +23,9 @@ from scrapy_rep.protocol import SCHEMES, Access, Origin
 from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
 from scrapy_rep.settings import asks_for_delays
 
-from .fetch import Fetcher
-from .origins import Origins, OriginState
+from .origins import Origins, OriginState, SingleFlight
 from .refresh import Refresher
 from .robots import Robots
-from .single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -67,8 +65,7 @@ class Registry:
         self._needed_files = needed_files(settings)
         self._parser_class = load_object(crawler_settings["ROBOTSTXT_PARSER"])
         self._parser(ALLOW_ALL)
-        self._fetcher = Fetcher(crawl, self._waiting)
-        self._refresher = Refresher(crawl, self._fetcher, store)
+        self._refresher = Refresher(crawl, store, self._waiting)
         self._flying: dict[OriginState, SingleFlight[Robots]] = {}
 
     # Which requests ask, and what is known.
@@ -165,7 +162,7 @@ class Registry:
     @property
     def downloads(self) -> int:
         """Number of robots.txt requests in flight; attempts that wait for their time do not count."""
-        return self._fetcher.downloads
+        return len(self._refresher.fetcher.downloads)
 
     def _waiting(self, origin: Origin) -> int:
         """Number of requests that wait for the robots.txt of *origin*."""
@@ -177,13 +174,13 @@ class Registry:
         entry, result = await self._refresher.refresh(
             state.origin, cause, known.entry if known else None,
             forbids=partial(self._forbids_redirect, cause, None),
-            retries=self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY,
+            retries=self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY,
         )  # fmt: skip
         robots = self.build(entry, result, known)
         await self._save(entry, result, robots, cause)
         if self._needed_files:
             robots = await self.with_files(self._needed_files, robots, cause, known)
-        self.origins.put(robots, robots.octets)
+        self.origins.put(state, robots, robots.octets)
         for loaded in self.loaded:
             await loaded(robots, result, known, cause)
         return robots
@@ -216,20 +213,16 @@ class Registry:
 
         *known* is the `Robots` that may hold older ones.
         """
-        files = {}
+        files, forbids = {}, partial(self._forbids_redirect, cause, robots)
         for path in paths:
             file, before = SiteFile.of(robots.entry.origin, path), known.files.get(path) if known else None
             if robots.verdict(self._crawl.product_tokens.of(cause), file.robots_url).allowed:
-                files[path] = await self._file(file, robots, cause, before)
+                entry, result = await self._refresher.refresh(file, cause, before, forbids=forbids, retries=False)
+                if result is not None:
+                    self._crawl.stats.inc_value("rep/ai/file_count")
+                await self._save(entry, result, robots, cause)
+                files[path] = entry
         return robots.with_files(files)
-
-    async def _file(self, file: SiteFile, robots: Robots, cause: Request, known: Entry | None) -> Entry:
-        forbids = partial(self._forbids_redirect, cause, robots)
-        entry, result = await self._refresher.refresh(file, cause, known, forbids=forbids, retries=False)
-        if result is not None:
-            self._crawl.stats.inc_value("rep/ai/file_count")
-        await self._save(entry, result, robots, cause)
-        return entry
 
     # From an entry to what answers for it.
 
@@ -238,7 +231,7 @@ class Registry:
         freshness, now = self._refresher.freshness, clock.time()
         access, until = freshness.access(entry, now), freshness.usable_until(entry, now)
         error = _kept(_why_unreachable(entry, result)) if access is Access.UNREACHABLE else None
-        source = result.source if result is not None else "store"
+        source = "store" if result is None else "revalidated" if result.unchanged else "fetched"
         if known and (known.access, known.entry.body) == (access, entry.body):
             return Robots(entry, access, until, known.parser, error, source)
         try:

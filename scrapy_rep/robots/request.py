@@ -1,15 +1,31 @@
-"""The request for a robots.txt: what it inherits from the request that caused it, what others skip."""
+"""The request for a robots.txt: what it inherits, how much is downloaded, and what a closing crawl awaits."""
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy import Request
+from scrapy import Request, signals
+from scrapy.exceptions import StopDownload
 from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import default_settings
+from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol.display import number_of
+from scrapy_rep.runtime.event_loop import CLOSING_CHECK
+
 if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from scrapy_rep.protocol import Origin
+    from scrapy_rep.runtime.crawl import Crawl
     from scrapy_rep.settings import RepSettings
+
+logger = logging.getLogger(__name__)
 
 PRIORITY: Final = 1_000
 """The priority that Scrapy's own middleware uses: before every page."""
@@ -29,9 +45,17 @@ _OURS: Final[dict[str, Any]] = {
     # The parameters that a project sets for its pages, such as a browser, would change a plain text file.
     "zyte_api_default_params": False,
 }
-_INHERITED: Final = ("download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive")
-_INHERITED_PROXY: Final = ("proxy", "_auth_proxy")
+_INHERITED: Final = frozenset({"download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive"})
+_INHERITED_WITH_PROXY: Final = _INHERITED | {"proxy", "_auth_proxy"}
 _INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
+
+MAX_INFLATION: Final = 32
+"""A decompressed body may be this many times ``REP_MAX_SIZE``; a larger one is treated as a bomb."""
+
+_META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
+_STOPPED: Final = "download_stopped"  # Scrapy's flag
+_SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
+_NAMED: Final = 5  # origins that a closing crawl names
 
 
 def is_robots_txt(request: Request) -> bool:
@@ -66,10 +90,108 @@ def robots_request(
 
 def _inherited_meta(cause: Request) -> dict[str, Any]:
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
-    keys = _INHERITED if "_scheme_proxy" in cause.meta else _INHERITED + _INHERITED_PROXY
-    return {key: cause.meta[key] for key in keys if key in cause.meta}
+    meta = cause.meta
+    keys = _INHERITED if "_scheme_proxy" in meta else _INHERITED_WITH_PROXY
+    return {key: meta[key] for key in meta.keys() & keys}
 
 
 def _inherited_headers(cause: Request) -> dict[str, Any]:
     names = _INHERITED_HEADERS if "_auth_proxy" in cause.meta else _INHERITED_HEADERS[:1]
     return {name: cause.headers.getlist(name) for name in names if name in cause.headers}
+
+
+@dataclass(slots=True, eq=False)
+class Download:
+    """One request in flight: whose, when it times out (monotonic seconds), octets that may come and that came."""
+
+    origin: Origin
+    until: float
+    limit: int
+    octets: int = 0
+
+    def is_whole(self, response: Response) -> bool:
+        """Whether the body of *response* is complete up to the limit: no other component cut it off."""
+        if _STOPPED not in response.flags or self.octets > self.limit:
+            return True
+        length = response.headers.get(b"Content-Length") or b""
+        return length.isdigit() and self.octets >= int(length)
+
+
+def _reached_downloader(request: Request) -> None:
+    """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""
+    if _META in request.meta:
+        request.meta["download_maxsize"] = _SCRAPY_MAXSIZE
+
+
+def _bytes_received(data: bytes, request: Request) -> None:
+    """Stop at the limit. From now on only the middleware that decompresses reads ``download_maxsize``."""
+    download: Download | None = request.meta.get(_META)
+    if download is None:
+        return
+    request.meta["download_maxsize"] = MAX_INFLATION * download.limit
+    download.octets += len(data)
+    if download.octets > download.limit:
+        raise StopDownload(fail=False)
+
+
+_LISTENERS: Final = {
+    signals.request_reached_downloader: _reached_downloader,
+    signals.bytes_received: _bytes_received,
+}
+
+
+class Downloads:
+    """The robots.txt requests of one crawl that are in flight.
+
+    Each ends at ``REP_MAX_SIZE`` octets and keeps what came, whatever limits the project has for its pages.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._limit = crawl.settings.max_size
+        self._in_flight: dict[Download, None] = {}
+        self._is_watching = False
+        self._closing_checks = 0
+
+    def __len__(self) -> int:
+        return len(self._in_flight)
+
+    async def send(self, request: Request, origin: Origin, timeout: float) -> tuple[Response, Download]:
+        """Send *request*, which times out after *timeout* seconds, for the robots.txt of *origin*."""
+        download = Download(origin, clock.monotonic() + timeout, self._limit)
+        request.meta.update({_META: download, "download_maxsize": MAX_INFLATION * self._limit})
+        self._in_flight[download] = None
+        if not self._is_watching:
+            self._is_watching = True
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.connect(listener, signal=signal)
+            call_later(CLOSING_CHECK, self._watch)
+        try:
+            return await self._crawl.downloader.download_robots_txt(request), download
+        finally:
+            del self._in_flight[download]
+
+    def _watch(self) -> None:
+        """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
+        if not self._in_flight:  # any listener costs Scrapy a call per chunk of every page
+            self._is_watching = False
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.disconnect(listener, signal=signal)
+            return
+        self._closing_checks += self._crawl.engine.is_closing
+        if self._closing_checks == 2:  # by then, fetches without waiters are cancelled
+            self._log()
+        call_later(CLOSING_CHECK, self._watch)
+
+    def _log(self) -> None:
+        """Say which robots.txt files a closing crawl still waits for, and until when."""
+        named = [str(download.origin) for download in [*self._in_flight][:_NAMED]]
+        if more := len(self._in_flight) - len(named):
+            named.append(number_of(more, "more origin", "more origins"))
+        *others, last = named
+        left = max(download.until for download in self._in_flight) - clock.monotonic()
+        until = datetime.now().astimezone() + timedelta(seconds=max(left, 0.0))
+        logger.info(
+            "The crawl is closing; it still waits for the robots.txt of %s, until %s at the latest",
+            f"{', '.join(others)} and {last}" if others else last, until.strftime("%H:%M:%S"),
+        )  # fmt: skip

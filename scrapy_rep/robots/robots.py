@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
 
-_DELAY_KEYS: Final = (b"delay", b"rate", b"visit")  # each key that can request one holds one of them
-
 # At most, measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
@@ -62,8 +60,9 @@ class Robots:
     _ai_txt: RobotsTxt | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        is_foreign, text = not isinstance(self.parser, RepRobotParser), self.entry.body.lower()
-        self.may_request_delays = is_foreign or any(key in text for key in _DELAY_KEYS)
+        text = self.entry.body.lower()  # each key that can request a delay holds one of these
+        has_key = b"delay" in text or b"rate" in text or b"visit" in text
+        self.may_request_delays = has_key or not isinstance(self.parser, RepRobotParser)
         self._not_before = self.entry.dated_at - CLOCK_SKEW
 
     def is_current(self, now: float) -> bool:

@@ -272,7 +272,10 @@ class Downloader:
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
         self._active()
-        with _one_more_connection(self._connector(request)):
+        connector = self._connector(request)
+        if not getattr(connector, "_limit", 0):  # 0 means none
+            return await self._crawler.engine.download_async(request)
+        with _one_more_connection(connector):
             return await self._crawler.engine.download_async(request)
 
     def _connector(self, request: Request) -> Any:
@@ -317,10 +320,7 @@ class _Active(set[Request]):
 
 @contextmanager
 def _one_more_connection(connector: Any) -> Iterator[None]:
-    """Raise the limit of the pool by one while entered; a limit of 0 means none."""
-    if not getattr(connector, "_limit", 0):
-        yield
-        return
+    """Raise the limit of the pool by one while entered."""
     connector._limit += 1
     try:
         yield

@@ -84,7 +84,6 @@ class RedisStore:
         self._lease, self._release = connection.script(_LEASE), connection.script(_RELEASE)
 
     async def get(self, origin: Origin) -> Entry | None:
-        """As `Store.get`."""
         try:
             found = await self._connection.run(self._get, [f"entry:{origin}"], [f"{self._connection.prefix}body:"])
         except RedisAwayError:
@@ -92,7 +91,6 @@ class RedisStore:
         return _decode(origin, *found) if found else None
 
     async def put(self, entry: Entry) -> None:
-        """As `Store.put`."""
         self._forget_lease(entry.origin)
         sha256 = entry.sha256
         keys = [f"entry:{entry.origin}", f"body:{sha256}", f"lease:{entry.origin}"]
@@ -115,7 +113,6 @@ class RedisStore:
         return granted
 
     async def release_lease(self, origin: Origin) -> None:
-        """As `Store.release_lease`."""
         self._forget_lease(origin)
         try:
             await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy import signals
@@ -87,7 +88,6 @@ class RedisConnection:
         self._away_since = self._away_seconds = 0.0
         self._failures = 0
         self._next_probe = 0.0
-        self._is_probing = False
         self._settled_at = 0.0
         self._is_closed = False
         self._log = Crawl.of(crawler).log
@@ -166,8 +166,8 @@ class RedisConnection:
         )
 
     def _probe_when_due(self) -> None:
-        if not self._is_probing and clock.monotonic() >= self._next_probe:
-            self._is_probing = True
+        if clock.monotonic() >= self._next_probe:
+            self._next_probe = inf  # until this one has ended
             deferred_from_coro(self._probe())
 
     async def _probe(self) -> None:
@@ -183,8 +183,6 @@ class RedisConnection:
             away = clock.monotonic() - self._away_since
             self._away_seconds += away
             self._log.add(Line.REDIS_BACK, "Redis at %s answers again after %.1f s.", self, away)
-        finally:
-            self._is_probing = False
 
     def _write_probe(self) -> None:
         self.client.set(f"{self.prefix}probe", b"", px=_PROBE_LIFE)

@@ -71,14 +71,12 @@ class SqliteStore:
         return cls(SqliteConnection(path), settings.stale_max) if path else NoFileStore()
 
     async def get(self, origin: Origin) -> Entry | None:
-        """As `Store.get`."""
         try:
             return await self.connection.read(lambda file: file.get(origin))
         except StoreAwayError:
             return None
 
     async def put(self, entry: Entry) -> None:
-        """As `Store.put`."""
         with suppress(StoreAwayError):
             await self.connection.write(lambda file: file.put(entry, self._holder, clock.time()))
             if not self._has_swept:
@@ -93,7 +91,6 @@ class SqliteStore:
         return await self._lease(origin, seconds, seen.dated_at if seen else -1.0)
 
     async def release_lease(self, origin: Origin) -> None:
-        """As `Store.release_lease`."""
         with suppress(StoreAwayError):
             await self.connection.write(lambda file: file.release_lease(origin, self._holder))
 
@@ -110,7 +107,6 @@ class SqliteStore:
             yield from file.entries(origin)
 
     def purge(self, origin: Origin | None = None) -> int:
-        """As `Store.purge`."""
         with self._file() as file:
             return file.purge(origin)
 

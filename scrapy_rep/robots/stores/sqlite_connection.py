@@ -178,28 +178,24 @@ class SqliteConnection:
             return self._opened()
 
     def _opened(self) -> SqliteFile:
-        if self._file is None:
-            self._try_to_open()
-        if self._file is None:
-            raise StoreAwayError
-        return self._file
-
-    def _try_to_open(self) -> None:
-        """Open the file unless the circuit breaker forbids it; set a damaged or foreign one aside first."""
+        """The file; it is opened unless the circuit breaker forbids it, and a damaged one set aside first."""
+        if self._file is not None:
+            return self._file
         if self._closing.is_set() or not self._writes.allows():
-            return
+            raise StoreAwayError
         self._close_files()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self._damage:
                 self._set_aside(self._damage)
                 self._damage = None
-            self._file = self._open_or_replace()
+            file = self._file = self._open_or_replace()
         except (sqlite3.Error, OSError) as error:
             self._record_failure(self._writes, error)
-        else:
-            if self._writes.is_open:
-                self._record_success(self._writes)
+            raise StoreAwayError from error
+        if self._writes.is_open:
+            self._record_success(self._writes)
+        return file
 
     def _open_or_replace(self) -> SqliteFile:
         self._inode = _inode(self.path)

@@ -37,7 +37,8 @@ def extension_of(crawler: Crawler, body: bytes = RULES, **kwargs: Any) -> RepExt
     origin, now = Origin.from_url(SITE), clock.time()
     entry = Entry(origin, Access.SUCCESSFUL, origin.robots_url, 200, body, (), now, now + 60, tried_at=now)
     robots = Robots(entry, Access.SUCCESSFUL, **{"until": now + 60, "parser": RepRobotParser(body), **kwargs})
-    extension.registry.origins.put(robots, 1)
+    origins = extension.registry.origins
+    origins.put(origins.of(origin), robots, 1)
     return extension
 
 

@@ -1,17 +1,21 @@
-"""The state of each origin, and how many robots.txt files a crawl keeps in memory."""
+"""The state of each origin, how many robots.txt files stay in memory; one fetch, many waiters, all released."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.origins import Origins
+from scrapy_rep.robots.origins import Origins, SingleFlight
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.robots import Robots
+from tests.support.in_process import run
 
 A, B, C = (Origin("https", host, 443) for host in ("a.example", "b.example", "c.example"))
 
@@ -20,6 +24,10 @@ def robots_of(origin: Origin, body: bytes = b"") -> Robots:
     now = clock.time()
     entry = Entry(origin, Access.SUCCESSFUL, origin.robots_url, 200, body, (), now, now + 100, tried_at=now)
     return Robots(entry, Access.SUCCESSFUL, now + 100, RepRobotParser(body))
+
+
+def put(origins: Origins, robots: Robots, octets: int) -> None:
+    origins.put(origins.of(robots.entry.origin), robots, octets)
 
 
 def current(origins: Origins, origin: Origin) -> Robots | None:
@@ -60,17 +68,17 @@ def test_a_state_that_somebody_holds_stays_the_one_of_its_origin() -> None:
 
 def test_robots_are_found_by_their_origin() -> None:
     origins, robots = Origins(2, 100), robots_of(A)
-    origins.put(robots, 10)
+    put(origins, robots, 10)
     assert current(origins, A) is robots
     assert current(origins, B) is None
 
 
 def test_the_least_recently_used_are_evicted_when_there_are_too_many() -> None:
     origins = Origins(2, 100)
-    origins.put(robots_of(A), 1)
-    origins.put(robots_of(B), 1)
+    put(origins, robots_of(A), 1)
+    put(origins, robots_of(B), 1)
     current(origins, A)
-    origins.put(robots_of(C), 1)
+    put(origins, robots_of(C), 1)
     assert [current(origins, origin) is not None for origin in (A, B, C)] == [True, False, True]
     assert origins.evicted == 1
 
@@ -78,15 +86,15 @@ def test_the_least_recently_used_are_evicted_when_there_are_too_many() -> None:
 def test_the_least_recently_used_are_evicted_when_they_are_too_large() -> None:
     origins = Origins(10, 100)
     for origin, octets in ((A, 40), (B, 40), (C, 90)):
-        origins.put(robots_of(origin), octets)
+        put(origins, robots_of(origin), octets)
     assert [current(origins, origin) is not None for origin in (A, B, C)] == [False, False, True]
 
 
 def test_new_robots_of_an_origin_free_the_octets_of_the_old_ones() -> None:
     origins = Origins(10, 100)
     for size in (90, 60, 30):
-        origins.put(robots_of(A, b"#" * size), size)
-    origins.put(robots_of(B), 70)
+        put(origins, robots_of(A, b"#" * size), size)
+    put(origins, robots_of(B), 70)
     kept = current(origins, A)
     assert kept is not None
     assert kept.entry.body == b"#" * 30
@@ -95,11 +103,87 @@ def test_new_robots_of_an_origin_free_the_octets_of_the_old_ones() -> None:
 
 def test_robots_larger_than_the_bound_are_not_kept_and_evict_no_others() -> None:
     origins = Origins(10, 100)
-    origins.put(robots_of(A), 10)
-    origins.put(robots_of(B), 90)
-    origins.put(robots_of(A), 101)
+    put(origins, robots_of(A), 10)
+    put(origins, robots_of(B), 90)
+    put(origins, robots_of(A), 101)
     assert current(origins, A) is None
     assert current(origins, B) is not None
     assert origins.evicted == 1
-    origins.put(robots_of(C), 100)
+    put(origins, robots_of(C), 100)
     assert current(origins, B) is None
+
+
+class Endings:
+    """Counts how often the work ended."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
+async def outcomes(work: Coroutine[Any, Any, str], ended: Endings) -> list[Any]:
+    """What three waiters get, one of which joins late."""
+    flight: SingleFlight[str] = SingleFlight(ended)
+    flight.start(work)
+    waiters = [asyncio.ensure_future(flight.join()) for _ in range(2)]
+    early = await asyncio.gather(*waiters, return_exceptions=True)
+    return [*early, *await asyncio.gather(flight.join(), return_exceptions=True)]
+
+
+async def slowly(result: str) -> str:
+    await asyncio.sleep(0.01)
+    return result
+
+
+async def failing() -> str:
+    await asyncio.sleep(0.01)
+    raise LookupError("no such thing")
+
+
+async def cancelled() -> str:
+    raise asyncio.CancelledError
+
+
+def test_every_waiter_gets_the_result_the_late_one_too() -> None:
+    ended = Endings()
+    assert run(outcomes(slowly("rules"), ended)) == ["rules"] * 3
+    assert ended.count == 1
+
+
+def test_every_waiter_gets_the_error() -> None:
+    results = run(outcomes(failing(), Endings()))
+    assert [repr(result) for result in results] == ["LookupError('no such thing')"] * 3
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_no_waiter_hangs_when_the_fetch_is_cancelled() -> None:
+    results = run(asyncio.wait_for(outcomes(cancelled(), Endings()), timeout=5))
+    assert [type(result) for result in results] == [RuntimeError] * 3
+
+
+def test_a_waiter_that_is_cancelled_affects_no_other() -> None:
+    async def one_gives_up() -> tuple[bool, str]:
+        flight: SingleFlight[str] = SingleFlight(Endings())
+        flight.start(slowly("rules"))
+        impatient, patient = asyncio.ensure_future(flight.join()), asyncio.ensure_future(flight.join())
+        await asyncio.sleep(0)
+        impatient.cancel()
+        result = await patient
+        return impatient.cancelled(), result
+
+    assert run(one_gives_up()) == (True, "rules")
+
+
+def test_its_repr_shows_its_state() -> None:
+    async def states() -> list[str]:
+        flight: SingleFlight[str] = SingleFlight(Endings())
+        flight.start(slowly("rules"))
+        waiter = asyncio.ensure_future(flight.join())
+        await asyncio.sleep(0)
+        before = repr(flight)
+        await waiter
+        return [before, repr(flight)]
+
+    assert run(states()) == ["<SingleFlight running waiters=1>", "<SingleFlight ended waiters=0>"]
