@@ -6,12 +6,9 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.gate.audit import Audit
-from scrapy_rep.gate.report import Report
-from scrapy_rep.policy.exception_index import ExceptionReport
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Outcome, forbidden_for
-from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
-from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
+from scrapy_rep.gate.report import ExceptionReport, Report
+from scrapy_rep.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_stamp, stamp_of
+from scrapy_rep.policy.policy import Mode, Outcome, forbidden_for
 from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.targets import is_for_splash

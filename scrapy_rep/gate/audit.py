@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.directives.page import PageDirectives
-    from scrapy_rep.policy.exception_index import ExceptionReport
+    from scrapy_rep.gate.report import ExceptionReport
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.robots.robots import Robots
 

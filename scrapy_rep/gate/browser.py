@@ -15,7 +15,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
+from scrapy_rep.policy.meta import DONT_OBEY, is_exempt
 from scrapy_rep.protocol import SCHEMES
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_reactor_thread

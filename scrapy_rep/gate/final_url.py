@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from scrapy_rep.exceptions import ForbiddenByRobots
-from scrapy_rep.policy.requests import is_exempt
+from scrapy_rep.policy.meta import is_exempt
+from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.runtime.crawl import Crawl
@@ -75,8 +76,8 @@ class FinalUrl:
         robots = extension.cached_robots(final.url) or await extension.robots(final)
         decision = extension.decide(robots, final)
         is_dropped = self._drops and decision.is_forbidden
-        if not is_dropped:
-            decision = decision.tolerated()
+        if decision.is_forbidden and not is_dropped:
+            decision = decision._replace(outcome=Outcome.REPORTED)
         extension.account.answered(request, final, robots, decision, extension.agent(robots, final))
         if decision.is_against_rules:
             self._stats.inc_value("rep/response/forbidden_count")

@@ -17,10 +17,8 @@ from scrapy_rep.gate.final_url import FinalUrl
 from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Decision
-from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, is_exempt
+from scrapy_rep.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import pause
@@ -200,7 +198,8 @@ class RepMiddleware:
         choice, origin = self._extension.settings.unreachable, robots.entry.origin
         retry_after = self._extension.retry_after(robots)
         is_final = choice is Unreachable.DISALLOW
-        self._extension.record(request, robots, decision if is_final else decision.retried())
+        outcome = Outcome.FORBIDDEN if is_final else Outcome.UNREACHABLE
+        self._extension.record(request, robots, decision._replace(outcome=outcome))
         if is_final:
             self._log(request, f"unreachable, {describe(robots.error)}")
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.modes import SENT_ANYWAY
+from scrapy_rep.policy.policy import SENT_ANYWAY
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.html import is_html
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_rep.gate.sitemap_lines import Sitemaps
+    from scrapy_rep.policy.exceptions import ExceptionIndex, PolicyException
     from scrapy_rep.policy.policy import Decision, Policy
+    from scrapy_rep.protocol import Verdict
     from scrapy_rep.robots.fetch import FetchResult
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 10  # origins in the summary
+_NAMED: Final = 10  # origins, and exceptions, in the summary
+_SOON: Final = 14  # days before an exception expires, from which on each crawl says so
 _NAMED_RULES: Final = 5
 _LONGEST_RULE: Final = 100  # characters
 _MAX_COUNTED: Final = 10_000  # rules whose requests are counted one by one
@@ -225,3 +228,68 @@ class Report:
 
 def _is_html(robots: Robots) -> bool:
     return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)
+
+
+class ExceptionReport:
+    """What one crawl says of its exceptions, in the log and in the stats."""
+
+    def __init__(self, crawler: Crawler, exceptions: ExceptionIndex) -> None:
+        self._stats = crawler.stats
+        self._log = Crawl.of(crawler).log
+        self._exceptions = exceptions
+        self._used: Counter[PolicyException] = Counter()
+        self._at: dict[Origin, list[PolicyException]] = {}
+        self._met: set[PolicyException] = set()  # those of sites that the crawl asks: only they are worth a line
+        self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
+        exceptions.expired = self._expired
+        exceptions.refresh(clock.time())
+        for exception in exceptions:
+            self._at.setdefault(exception.origin, []).append(exception)
+
+    def met(self, origin: Origin) -> None:
+        """Say which exceptions for *origin*, which the crawl asks, have expired or will soon."""
+        now = clock.time()
+        for exception in self._at.pop(origin, ()):
+            self._met.add(exception)
+            days = exception.days_left(now)
+            if exception in self._settled:
+                self._expired(exception)
+            elif days <= _SOON:
+                left = "today" if days <= 0 else f"in {number_of(days, 'day', 'days')}"
+                self._say(Line.ENDING, exception, "ends %s", left)
+
+    def _expired(self, exception: PolicyException) -> None:
+        """Say that *exception* has expired, once its site was met."""
+        self._settled.add(exception)
+        if exception in self._met:
+            self._stats.inc_value("rep/exception/expired_count")
+            self._say(Line.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
+
+    def lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
+        """Say that *exception* does not apply: it names another rule than the one that decides in *verdict*."""
+        if exception not in self._settled:
+            self._settled.add(exception)
+            self._stats.inc_value("rep/exception/lapsed_count")
+            text = "does not apply: it is for %s, and line %d, %s decides now"
+            self._say(Line.LAPSED, exception, text, exception.rule, verdict.line, verdict.rule)
+
+    def _say(self, line: Line, exception: PolicyException, text: str, *args: object) -> None:
+        self._log.add(line, f"The exception for %s {text}", shown(str(exception)), *args)
+
+    def count(self, exception: PolicyException) -> None:
+        """Count a request that *exception* let pass."""
+        self._used[exception] += 1
+        self._stats.inc_value("rep/exception/used_count")
+
+    def unused(self) -> list[PolicyException]:
+        """Those that could have been used and were not."""
+        return [one for one in self._exceptions if one not in self._used and one not in self._settled]
+
+    def log_summary(self) -> None:
+        """Log which exceptions were used, and which were not."""
+        for exception, number in self._used.most_common(_NAMED):
+            requests = number_of(number, "request was", "requests were")
+            logger.info("%s sent by the exception for %s", requests, shown(str(exception)))
+        if unused := [shown(str(exception)) for exception in self.unused() if exception in self._met]:
+            more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
+            logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)

@@ -22,7 +22,7 @@ from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.rsl import FREE, MEDIA_TYPE, License, absolute, is_url
 from scrapy_rep.directives.vocabulary import Signal
 from scrapy_rep.gate.ai_signals import as_values, statements_in
-from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Mode
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.signals import ai_signals
 from scrapy_rep.spiders.reading import (

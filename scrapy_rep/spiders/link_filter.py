@@ -16,8 +16,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy_rep.clock import clock
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.prefetch import MAX_DOWNLOADS
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.policy.policy import Mode, Outcome
 from scrapy_rep.protocol import Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import start
