@@ -36,11 +36,6 @@ class AiSignals:
         self.obeys = settings.ai_signals == "obey"
         self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
 
-    @classmethod
-    def of(cls, settings: RepSettings) -> AiSignals | None:
-        """The signals that *settings* ask for: None without a declared purpose."""
-        return cls(settings) if settings.purposes else None
-
     def refusal(self, robots: Robots, token: str, url: str) -> Statement | None:
         """The statement by which *robots* reserves *url*, which it allows, from a purpose; None if not obeyed."""
         if not self.obeys:

@@ -127,8 +127,8 @@ class Audit:
                 {"text": abridged(one.text, _LONGEST_RULE), "source": one.source.value, "agent": one.agent}
                 for one in said.statements[:_MAX_STATEMENTS]
             ]
-            about = {"directives": said.words, "said": statements}
-            self._add("page", url=self._url(request), status=response.status, **about)
+            url, status = self._url(request), response.status
+            self._add("page", url=url, status=status, directives=said.words, said=statements)
 
     def ai(self, request: Request, response: Response, values: Mapping[str, Any], *, is_reserved: bool) -> None:
         """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
@@ -181,9 +181,6 @@ class Audit:
         unused = [exception.as_dict() for exception in self._exceptions.unused()]
         self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
-
-    def __repr__(self) -> str:
-        return f"<Audit {self.log!r}>"
 
 
 def _without_password(url: str) -> str:

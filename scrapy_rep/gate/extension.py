@@ -59,7 +59,7 @@ class RepExtension:
         self.registry = Registry(crawl, self.policy, self._store)
         self.registry.loaded.append(self._loaded)
         crawl.add(self.registry)
-        self.ai = AiSignals.of(self.settings)
+        self.ai = AiSignals(self.settings) if self.settings.purposes else None
         self.account = Account(crawler, self.policy, self.ai)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -146,7 +146,7 @@ class RepExtension:
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
-        self.account.decided(request, robots, decision, self.agent(robots, request))
+        self.account.decided(request, robots, decision)
 
     def record_unasked(self, request: Request) -> None:
         """Record that *request* passes without asking robots.txt."""
@@ -207,7 +207,7 @@ class RepExtension:
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send(getattr(signals, "robots_parsed", None), robotparser=robots.parser, request=cause)
             sitemaps = sitemaps_of(robots)
-            self.account.sitemaps(origin, sitemaps)
+            self.account.report.sitemaps(origin, sitemaps)
             if sitemaps.urls:
                 await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 

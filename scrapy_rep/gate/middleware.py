@@ -11,9 +11,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.gate.browser import BrowserGate
+from scrapy_rep.gate.browser import BrowserGate, FinalUrl
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.final_url import FinalUrl
 from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot

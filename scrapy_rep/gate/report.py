@@ -56,14 +56,13 @@ class RuleCounts:
         self.total = 0
         self._counts: Counter[tuple[str, Origin, str]] = Counter()
 
-    def add(self, origin: Origin, decision: Decision) -> str:
-        """Count a request to *origin* that *decision* forbids; return the rule and its line."""
+    def add(self, origin: Origin, decision: Decision) -> None:
+        """Count a request to *origin* that *decision* forbids."""
         self.total += 1
         verdict = decision.verdict
         self._counts[str(verdict.rule or verdict.reason.value), origin, decision.why] += 1
         if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
             self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
-        return decision.why
 
     @property
     def origins(self) -> int:

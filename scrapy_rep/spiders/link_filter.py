@@ -17,7 +17,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.prefetch import MAX_DOWNLOADS
 from scrapy_rep.policy.policy import Mode, Outcome
-from scrapy_rep.protocol import Reason
+from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import start
 from scrapy_rep.runtime.log import describe
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_rep.policy.policy import Decision
-    from scrapy_rep.protocol import Origin
 
 logger = logging.getLogger(__name__)
 
@@ -128,11 +127,12 @@ class LinkFilter:
         return not decision.is_forbidden
 
     def _drop(self, link: Request, decision: Decision, response: Response) -> None:
-        rule = self._extension.account.link_filtered(link, decision)
+        origin = Origin.from_url(self._extension.targets.of(link))
+        self._extension.account.report.filtered.add(origin, decision)
         self._crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(
             "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",
-            {"request": self._extension.targets.name(link), "why": rule},
+            {"request": self._extension.targets.name(link), "why": decision.why},
             extra={"spider": self._crawler.spider},
         )
         self._crawler.signals.send_catch_log(
