@@ -110,9 +110,6 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         self._log_dropped(logger, f"Item dropped, its page is reserved from {reserved}: %(what)s", response.url)
         return None
 
-    def __repr__(self) -> str:
-        return f"<AiSignalsMiddleware {self._settings.ai_signals} {', '.join(self._settings.purposes)}>"
-
 
 def signals_of(
     response: Response, said: PageDirectives, site: Sequence[Statement], sources: Iterable[str] = ()

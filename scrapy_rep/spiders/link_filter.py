@@ -191,9 +191,6 @@ class LinkFilter:
                 exc_info=error, extra={"spider": self._crawler.spider},
             )  # fmt: skip
 
-    def __repr__(self) -> str:
-        return f"<LinkFilter {'all' if self._fetches else 'known'}>"
-
 
 class _HeldLinks:
     """The links of one response that wait until the robots.txt of their origin is known.
