@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
-_IS_START: Final = "is_start_request"  # Scrapy's meta key
 _NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.VISIT_TIME}
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
@@ -55,33 +54,9 @@ class Account:
 
     # What became of a request.
 
-    def passed(self, request: Request) -> None:
-        """Record that *request* passed the gate."""
-        report = self.report
-        report.has_passed = True
-        if not report.has_other_start:
-            self.answered_from_memory(request)
-
-    def answered_from_memory(self, request: Request) -> None:
-        """Record that the gate itself answered *request*, or that no rule forbade it."""
-        if request.meta.get(_IS_START):
-            self.report.has_other_start = True
-
     def decided(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* by *robots*."""
-        report, origin = self.report, robots.entry.origin
-        if not decision.is_forbidden:
-            self.passed(request)
-            if decision.outcome is Outcome.REPORTED:
-                report.reported.add(origin, decision)
-        elif decision.verdict.reason is Reason.UNREACHABLE:
-            report.unreachable_pages += 1
-            self.answered_from_memory(request)
-        else:
-            report.forbidden.add(origin, decision)
-            report.first_forbidden = report.first_forbidden or f"{self._targets.name(request)} ({decision.why})"
-            if request.meta.get(_IS_START):
-                report.forbidden_starts.add(origin, decision)
+        self.report.decided(request, robots.entry.origin, decision)
         self._record(request, decision, self._stamp_by(request, decision, robots))
 
     def answered(self, request: Request, final: Request, robots: Robots, decision: Decision) -> None:
@@ -105,7 +80,7 @@ class Account:
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* passes without asking robots.txt."""
-        self.answered_from_memory(request)
+        self.report.not_forbidden(request)
         if is_exempt(request):
             self._not_obeyed(request)
             return

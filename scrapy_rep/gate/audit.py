@@ -165,7 +165,7 @@ class Audit:
         crawler, settings = self._crawler, self._settings
         owners = {
             "modes": dict(settings.modes),
-            "exceptions": [exception.as_dict() for exception in self._policy.exceptions],
+            "exceptions": [exception.as_dict() for exception in self._policy.exceptions.all],
         }
         self.log.add(
             "start", v=1, run=uuid4().hex, time=iso_time(clock.time()),

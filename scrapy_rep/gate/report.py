@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.policy import SENT_ANYWAY
-from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.policy.policy import SENT_ANYWAY, Outcome
+from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.runtime.crawl import Crawl
@@ -20,6 +20,7 @@ from scrapy_rep.runtime.log import Line, describe
 from scrapy_rep.settings import NOT_SHARED, Unreachable
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_rep.gate.sitemap_lines import Sitemaps
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
+
+IS_START: Final = "is_start_request"  # Scrapy's meta key
 
 _NAMED: Final = 10  # origins, and exceptions, in the summary
 _SOON: Final = 14  # days before an exception expires, from which on each crawl says so
@@ -82,21 +85,45 @@ class RuleCounts:
 
 
 class Report:
-    """The report of one crawl. ``has_passed`` is whether any request passed the gate."""
+    """The report of one crawl; ``filtered`` counts links that were dropped before the scheduler."""
 
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._stats = crawler.stats
         self._settings = Crawl.of(crawler).settings
         self._policy = policy
-        self._log = Crawl.of(crawler).log
-        self.has_passed = False
-        self.has_other_start = False  # a start request that no rule forbade
-        self.unreachable_pages = 0
-        self.first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
-        self.forbidden, self.forbidden_starts = RuleCounts(), RuleCounts()
-        self.reported, self.filtered = RuleCounts(), RuleCounts()
+        self._targets, self._log = Crawl.of(crawler).targets, Crawl.of(crawler).log
+        self._has_passed = False
+        self._has_other_start = False  # a start request that no rule forbade
+        self._unreachable_pages = 0
+        self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
+        self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
+        self._reported, self.filtered = RuleCounts(), RuleCounts()
         self._html_origins: list[Origin] = []  # the first ones
         self._totals: Counter[str] = Counter()
+
+    def passed(self, request: Request) -> None:
+        """Note that *request* passed the gate."""
+        self._has_passed = True
+        self.not_forbidden(request)
+
+    def not_forbidden(self, request: Request) -> None:
+        """Note that no rule forbade *request*, whether it passed or not."""
+        self._has_other_start |= bool(request.meta.get(IS_START))
+
+    def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
+        """Count *request* to *origin* by what the *decision* is."""
+        if not decision.is_forbidden:
+            self.passed(request)
+            if decision.outcome is Outcome.REPORTED:
+                self._reported.add(origin, decision)
+        elif decision.verdict.reason is Reason.UNREACHABLE:
+            self._unreachable_pages += 1
+            self.not_forbidden(request)
+        else:
+            self._forbidden.add(origin, decision)
+            self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({decision.why})"
+            if request.meta.get(IS_START):
+                self._forbidden_starts.add(origin, decision)
 
     def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
         """Count and log that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
@@ -199,26 +226,26 @@ class Report:
             why = "an HTML page instead of a robots.txt; it forbids nothing unless it contains rules"
             yield WARNING, f"{serve} {why}: {', '.join(named)}{more}"
         for counts, one, many, why in (
-            (self.reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
+            (self._reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
             (self.filtered, "link was", "links were", "not followed because robots.txt forbids them"),
         ):
             if counts.total:
                 yield INFO, f"{number_of(counts.total, one, many)} {why}, most by {counts.most()}"
         forbade = "robots.txt forbade every"
-        if self.first_forbidden and not self.has_passed and not self.unreachable_pages:
-            yield WARNING, f"{forbade} request of this crawl, first {self.first_forbidden}"
-        elif self.forbidden_starts.total and not self.has_other_start:
-            yield WARNING, f"{forbade} start request of this crawl: {self.forbidden_starts.most()}"
+        if self._first_forbidden and not self._has_passed and not self._unreachable_pages:
+            yield WARNING, f"{forbade} request of this crawl, first {self._first_forbidden}"
+        elif self._forbidden_starts.total and not self._has_other_start:
+            yield WARNING, f"{forbade} start request of this crawl: {self._forbidden_starts.most()}"
 
     def _first_line(self) -> str:
-        totals, unreachable = self._totals, self.unreachable_pages
-        most, origins = self.forbidden.most(), self.forbidden.origins
+        totals, unreachable = self._totals, self._unreachable_pages
+        most, origins = self._forbidden.most(), self._forbidden.origins
         return (
             f"robots.txt: {number_of(totals['rep/origin_count'], 'origin', 'origins')};"
             f" {totals['rep/fetched_count']} fetched, {totals['rep/store_hit_count']} from the store,"
             f" {totals['rep/revalidated_count']} revalidated, {totals['rep/access/unreachable']} unreachable,"
             f" {number_of(totals['rep/stale_count'], 'stale copy', 'stale copies')} used;"
-            f" {number_of(self.forbidden.total, 'request', 'requests')} forbidden"
+            f" {number_of(self._forbidden.total, 'request', 'requests')} forbidden"
             + (f" on {origins:,} origins" if origins > 1 else "")
             + (f", {unreachable:,} not sent because unreachable" if unreachable else "")
             + (f"{';' if origins > 1 else ','} most by {most}" if most else "")
@@ -242,7 +269,7 @@ class ExceptionReport:
         self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
         exceptions.expired = self._expired
         exceptions.refresh(clock.time())
-        for exception in exceptions:
+        for exception in exceptions.all:
             self._at.setdefault(exception.origin, []).append(exception)
 
     def met(self, origin: Origin) -> None:
@@ -282,7 +309,7 @@ class ExceptionReport:
 
     def unused(self) -> list[PolicyException]:
         """Those that could have been used and were not."""
-        return [one for one in self._exceptions if one not in self._used and one not in self._settled]
+        return [one for one in self._exceptions.all if one not in self._used and one not in self._settled]
 
     def log_summary(self) -> None:
         """Log which exceptions were used, and which were not."""

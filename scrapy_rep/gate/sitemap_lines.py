@@ -45,9 +45,7 @@ def sitemaps_of(robots: Robots) -> Sitemaps:
 
     A relative line is resolved against the origin, not against the URL that redirects led to.
     """
-    if robots.access is not Access.SUCCESSFUL:
-        return _NONE
-    values = robots.robotstxt.sitemaps
+    values = robots.robotstxt.sitemaps if robots.access is Access.SUCCESSFUL else ()
     if not values:
         return _NONE
     origin = robots.entry.origin

@@ -6,7 +6,7 @@ Which of them applies to a request is found by the rule engine itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from math import inf
@@ -232,7 +232,7 @@ class ExceptionIndex:
     def __init__(self, exceptions: Iterable[PolicyException]) -> None:
         self.expired: Callable[[PolicyException], None] = lambda _: None
         """Called once for each exception that has expired, when that is first noticed."""
-        self._current = self._all = tuple(exceptions)
+        self._current = self.all = tuple(exceptions)
         self._covered: dict[_Key, _Covered] = {}
         self._next_end = 0.0
 
@@ -272,12 +272,6 @@ class ExceptionIndex:
         self._covered = {key: _Covered(exceptions) for key, exceptions in by_key.items()}
         for exception in expired:
             self.expired(exception)
-
-    def __iter__(self) -> Iterator[PolicyException]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)
 
 
 # Paths that a server may read as other paths.

@@ -61,7 +61,6 @@ def forbidden_for(reason: Reason) -> Verdict:
 
 
 _DELAYED: Final = (forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME))
-_NO_EXCEPTIONS: Final[Mapping[Reason, PolicyException]] = {}
 
 
 class Outcome(str, Enum):
@@ -119,7 +118,6 @@ class Decision(NamedTuple):
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the request must not be sent."""
         return self.outcome in _NOT_SENT
 
     @property
@@ -129,7 +127,6 @@ class Decision(NamedTuple):
 
     @property
     def is_asked(self) -> bool:
-        """Whether the rules were asked."""
         return self.verdict is not NOT_ASKED
 
 
@@ -198,7 +195,7 @@ class Policy:
         self.modes = modes
         self.exceptions = exceptions
         self.default = default
-        self.has_modes, self.has_exceptions = bool(modes), bool(exceptions)
+        self.has_modes, self.has_exceptions = bool(modes), bool(exceptions.all)
         self.lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None
         """Called with an exception that does not apply because another rule decides now."""
 
@@ -259,12 +256,12 @@ class Policy:
     def delay_exceptions(self, url: str) -> Mapping[Reason, PolicyException]:
         """The exceptions that cover *url*, by what they are for: ``crawl-delay`` and ``visit-time``."""
         if not self.has_exceptions:
-            return _NO_EXCEPTIONS
-        found = {verdict.reason: self.exception(url, verdict) for verdict in _DELAYED}
-        return {reason: exception for reason, exception in found.items() if exception is not None}
+            return {}
+        found = ((verdict.reason, self.exception(url, verdict)) for verdict in _DELAYED)
+        return {reason: exception for reason, exception in found if exception is not None}
 
     def __repr__(self) -> str:
-        return f"<Policy default={self.default} sites={len(self.modes)} exceptions={len(self.exceptions)}>"
+        return f"<Policy default={self.default} sites={len(self.modes)} exceptions={len(self.exceptions.all)}>"
 
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:

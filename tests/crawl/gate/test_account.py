@@ -40,7 +40,7 @@ def told(caplog: pytest.LogCaptureFixture, *requests: Request, answered: Request
     for one in requests:
         account.decided(one, robots, extension.decide(robots, one))
     if answered:
-        account.answered_from_memory(answered)
+        account.report.not_forbidden(answered)
     caplog.set_level(logging.WARNING, "scrapy_rep")
     account.close()
     return caplog.messages
