@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_rep.gate.ai_signals import AiSignals
+    from scrapy_rep.gate.site_files import AiSignals
     from scrapy_rep.policy.policy import Decision, Policy
     from scrapy_rep.robots.fetch import FetchResult
     from scrapy_rep.robots.robots import Robots

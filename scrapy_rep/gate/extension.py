@@ -27,8 +27,7 @@ from scrapy_rep.settings import asks_robots
 from scrapy_rep.signals import sitemaps_found
 
 from .account import Account
-from .ai_signals import AiSignals
-from .sitemap_lines import sitemaps_of
+from .site_files import AiSignals, sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -14,7 +14,7 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, Unreac
 from scrapy_rep.gate.browser import BrowserGate, FinalUrl
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.report import IS_START
-from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
+from scrapy_rep.gate.site_files import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
 from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, is_exempt

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.gate.sitemap_lines import Sitemaps
+    from scrapy_rep.gate.site_files import Sitemaps
     from scrapy_rep.policy.exceptions import ExceptionIndex, PolicyException
     from scrapy_rep.policy.policy import Decision, Policy
     from scrapy_rep.protocol import Verdict

@@ -21,7 +21,7 @@ from scrapy_rep.directives.answers import Answer, Statement, answers, reserved_f
 from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.rsl import FREE, MEDIA_TYPE, License, absolute, is_url
 from scrapy_rep.directives.vocabulary import Signal
-from scrapy_rep.gate.ai_signals import as_values, statements_in
+from scrapy_rep.gate.site_files import as_values, statements_in
 from scrapy_rep.policy.policy import Mode
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.signals import ai_signals
@@ -119,7 +119,9 @@ def signals_of(
     *sources* are those of ``REP_AI_SOURCES``.
     """
     elements = Elements.of(response)
-    reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
+    reservation = tdm.read_meta(*elements.tdm).over(
+        tdm.read_header(header_fields(response, "tdm-reservation"), header_fields(response, "tdm-policy"))
+    )
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
         site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
     return (
@@ -140,10 +142,6 @@ def _of_directives(response: Response, said: PageDirectives, sources: Iterable[s
     yield from page_signals.noai(said, media_type)
     for read in filter(None, map(_BY_SETTING.get, sources)):
         yield from read(said)
-
-
-def _of_header(response: Response) -> tdm.Reservation:
-    return tdm.read_header(header_fields(response, "tdm-reservation"), header_fields(response, "tdm-policy"))
 
 
 # What the elements of a page say.

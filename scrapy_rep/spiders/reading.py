@@ -22,7 +22,7 @@ from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.sitemap_lines import sitemap_callback
+from scrapy_rep.gate.site_files import sitemap_callback
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings
 
