@@ -9,7 +9,7 @@ from scrapy_rep.gate.audit import Audit
 from scrapy_rep.gate.report import ExceptionReport, Report
 from scrapy_rep.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_stamp, stamp_of
 from scrapy_rep.policy.policy import Mode, Outcome, forbidden_for
-from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
+from scrapy_rep.protocol import SCHEMES, Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.targets import is_for_splash
 
@@ -51,8 +51,6 @@ class Account:
         """Whether nothing is recorded of an allowed request but its stamp, and no mode or exception is asked."""
         policy = self._policy
         return not (self._stamps_all or self._ai or policy.has_exceptions) and policy.default is Mode.OBEY
-
-    # What became of a request.
 
     def decided(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* by *robots*."""
@@ -110,8 +108,6 @@ class Account:
             self._exceptions.count(exception)
         return exception is not None
 
-    # Its stamp.
-
     def stamp(self, request: Request) -> dict[str, Any]:
         """The stamp of *request*; a new one, which says that nothing was asked, if it has none."""
         values = request.meta.get(META_KEY)
@@ -135,7 +131,9 @@ class Account:
             self._exceptions.count(decision.exception)
         agent = robots.addressed(self._product_tokens.of(request))
         stamp = stamp_of(decision, robots.stamp, agent)
-        if self._ai is not None and decision.is_asked and _may_be_crawled(decision.verdict):
+        verdict = decision.verdict
+        may_be_crawled = verdict.allowed or verdict.reason in _NO_RULE  # about other URLs a site says nothing
+        if self._ai is not None and decision.is_asked and may_be_crawled:
             stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
         return stamp
 
@@ -167,8 +165,6 @@ class Account:
         if stamp is not None:
             request.meta[META_KEY] = stamp
 
-    # What became of a robots.txt, and of the crawl.
-
     def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
         """Record that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
         if self._policy.has_exceptions and self._policy.mode(robots.entry.origin.robots_url) is not Mode.OFF:
@@ -181,11 +177,6 @@ class Account:
         """Log the summary at the end of the crawl."""
         self.report.log_summary()
         self._exceptions.log_summary()
-
-
-def _may_be_crawled(verdict: Verdict) -> bool:
-    """Whether the rules allow the URL of *verdict*: only then its site states preferences about it."""
-    return verdict.allowed or verdict.reason in _NO_RULE
 
 
 def _origin(url: str) -> str | None:

@@ -81,7 +81,6 @@ class Audit:
         return cls(crawler, log, policy, exceptions) if log else None
 
     def robots(self, robots: Robots) -> None:
-        """Record that *robots* came into force."""
         entry = robots.entry
         self._add(
             "robots", origin=str(entry.origin), asked=entry.origin.robots_url,

@@ -102,7 +102,6 @@ class AuditLog:
             logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
 
     def _write(self, batch: list[_Item]) -> None:
-        """Write the bodies of *batch*, then its lines."""
         try:
             for item in batch:
                 if isinstance(item, tuple):
@@ -111,7 +110,6 @@ class AuditLog:
             self._write_lines([item for item in batch if isinstance(item, dict)])
 
     def _write_lines(self, events: Sequence[dict[str, Any]]) -> None:
-        """Write the lines of *events* by one call."""
         lines = []
         for event in events:
             lines.append(_line({**event, "prev": self._prev}))

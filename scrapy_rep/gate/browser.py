@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.datatypes import LocalCache
 
 from scrapy_rep.exceptions import ForbiddenByRobots
 from scrapy_rep.gate.extension import RepExtension
@@ -69,14 +70,12 @@ class BrowserGate:
         self._crawler = crawler
         self._exempt: set[str] = set()
         """URLs of pages under way that the project exempted from robots.txt."""
-        self._dead_ends: dict[str, str] = {}
+        self._dead_ends: LocalCache[str, str] = LocalCache(_MAX_DEAD_ENDS)
         self._log = Crawl.of(crawler).log
-        signal_handlers = {
-            signals.spider_opened: self._spider_opened, signals.spider_closed: self._spider_closed,
-            signals.request_reached_downloader: self._started, signals.request_left_downloader: self._ended,
-        }  # fmt: skip
-        for signal, handler in signal_handlers.items():
-            crawler.signals.connect(handler, signal=signal)
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+        crawler.signals.connect(self._started, signals.request_reached_downloader)
+        crawler.signals.connect(self._ended, signals.request_left_downloader)
 
     @classmethod
     def of(cls, crawler: Crawler) -> BrowserGate | None:
@@ -94,17 +93,12 @@ class BrowserGate:
         left = _page_left(request)
         aborts = await in_reactor_thread(lambda: self._aborts(url))
         if aborts and left:
-            self._add_dead_end(left, url)
+            self._dead_ends[_key(left)] = url
         return aborts
 
     def dead_end(self, page: str) -> str | None:
         """The forbidden URL that a script of *page* led to; Chromium shows an error page then."""
         return self._dead_ends.pop(_key(page), None)
-
-    def _add_dead_end(self, page: str, url: str) -> None:
-        self._dead_ends[_key(page)] = url
-        if len(self._dead_ends) > _MAX_DEAD_ENDS:
-            del self._dead_ends[next(iter(self._dead_ends))]
 
     async def _aborts(self, url: str) -> bool:
         try:

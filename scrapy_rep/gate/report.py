@@ -60,7 +60,6 @@ class RuleCounts:
         self._counts: Counter[tuple[str, Origin, str]] = Counter()
 
     def add(self, origin: Origin, decision: Decision) -> None:
-        """Count a request to *origin* that *decision* forbids."""
         self.total += 1
         verdict = decision.verdict
         self._counts[str(verdict.rule or verdict.reason.value), origin, decision.why] += 1
@@ -69,7 +68,6 @@ class RuleCounts:
 
     @property
     def origins(self) -> int:
-        """The number of origins whose requests are still counted one by one."""
         return len({origin for _, origin, _ in self._counts})
 
     def most(self) -> str:
@@ -102,7 +100,6 @@ class Report:
         self._totals: Counter[str] = Counter()
 
     def passed(self, request: Request) -> None:
-        """Note that *request* passed the gate."""
         self._has_passed = True
         self.not_forbidden(request)
 
@@ -201,7 +198,6 @@ class Report:
         )  # fmt: skip
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
-        """Count and log the *sitemaps* that *origin* names."""
         if sitemaps.urls:
             self._stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
         if sitemaps.unusable:
@@ -213,7 +209,6 @@ class Report:
             )  # fmt: skip
 
     def log_summary(self) -> None:
-        """Log the summary at the end of the crawl."""
         for level, text in self._summary() if self._totals["rep/origin_count"] else ():
             logger.log(level, text)
 
@@ -303,7 +298,6 @@ class ExceptionReport:
         self._log.add(line, f"The exception for %s {text}", shown(str(exception)), *args)
 
     def count(self, exception: PolicyException) -> None:
-        """Count a request that *exception* let pass."""
         self._used[exception] += 1
         self._stats.inc_value("rep/exception/used_count")
 
@@ -312,7 +306,6 @@ class ExceptionReport:
         return [one for one in self._exceptions.all if one not in self._used and one not in self._settled]
 
     def log_summary(self) -> None:
-        """Log which exceptions were used, and which were not."""
         for exception, number in self._used.most_common(_NAMED):
             requests = number_of(number, "request was", "requests were")
             logger.info("%s sent by the exception for %s", requests, shown(str(exception)))

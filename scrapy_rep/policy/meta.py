@@ -29,9 +29,6 @@ FETCH: Final = "rep_fetch"
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
 
-VERSION: Final = 1
-"""The value of ``v``; it grows when a field changes its meaning."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
@@ -70,8 +67,8 @@ class Stamp:
 
 _FIELDS: Final = tuple(field.name for field in fields(Stamp))
 
-BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": VERSION, "line": 0}
-"""A stamp that says nothing."""
+BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": 1, "line": 0}
+"""A stamp that says nothing; ``v`` grows when a field changes its meaning."""
 
 
 def stamp(response: Response) -> Stamp | None:
