@@ -1,4 +1,4 @@
-"""What a crawl reports about its robots.txt files: stats, one log line per origin, and a summary at the end."""
+"""What a crawl reports of its robots.txt files and exceptions: stats, lines per origin, a summary at the end."""
 
 from __future__ import annotations
 
@@ -247,10 +247,6 @@ class Report:
         )
 
 
-def _is_html(robots: Robots) -> bool:
-    return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)
-
-
 class ExceptionReport:
     """What one crawl says of its exceptions, in the log and in the stats."""
 
@@ -312,3 +308,7 @@ class ExceptionReport:
         if unused := [shown(str(exception)) for exception in self.unused() if exception in self._met]:
             more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
+
+
+def _is_html(robots: Robots) -> bool:
+    return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)

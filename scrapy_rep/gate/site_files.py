@@ -36,9 +36,6 @@ _MAX_STATEMENTS: Final = 50
 """Statements that a stamp holds."""
 
 
-# Its sitemaps.
-
-
 @dataclass(frozen=True, slots=True)
 class Sitemaps:
     """The ``urls`` of Sitemap lines, each once and in order; ``unusable`` are the values of the other lines."""
@@ -113,9 +110,6 @@ def _resolved(value: str, base: str) -> str | None:
         return url if _HOST_AND_PORT.fullmatch(urlsplit(url).netloc) else None
     except ValueError:
         return None
-
-
-# What it says about the use by AI.
 
 
 def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:

@@ -160,7 +160,7 @@ class Elements:
         """Read the elements of *response*, if it is HTML and may have any."""
         page = html_of(response) if may_name(response, _NAMES, anywhere=True) else None
         if page is None:
-            return _NONE
+            return cls()
         by_name: dict[str, list[str]] = {"tdm-reservation": [], "tdm-policy": []}
         for name, content in meta_elements(page):
             by_name.get(name.strip().lower(), []).append(content)
@@ -169,9 +169,6 @@ class Elements:
             tuple(_links(page)),
             tuple(islice(_licenses_in(page), _MAX)),
         )
-
-
-_NONE: Final = Elements()
 
 
 def _links(page: TextResponse) -> Iterator[str]:
