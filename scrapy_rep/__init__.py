@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .pacing.crawl_delay import CrawlDelay
     from .pacing.priority_queue import RepPriorityQueue
     from .pacing.rate_limiter_middleware import RateLimiterMiddleware
-    from .policy.stamp import Stamp, stamp
+    from .policy.meta import Stamp, stamp
     from .protocol.freshness import Entry
     from .robots.parser import RepRobotParser
     from .robots.robots import Robots
@@ -98,14 +98,14 @@ _HOMES = {
     "RepSitemapSpider": "spiders.sitemaps",
     "Robots": "robots.robots",
     "SitemapFeed": "spiders.sitemaps",
-    "Stamp": "policy.stamp",
+    "Stamp": "policy.meta",
     "Store": "robots.stores",
     "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
     "abort_forbidden": "gate.browser",
     "link_filtered": "signals",
     "sitemaps_found": "signals",
-    "stamp": "policy.stamp",
+    "stamp": "policy.meta",
 }
 
 

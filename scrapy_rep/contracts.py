@@ -16,7 +16,7 @@ from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import Delay, requested_delays
 from scrapy_rep.protocol import Access, Kind, Origin, Verdict, parse
 from scrapy_rep.protocol.display import shown

@@ -19,7 +19,7 @@ from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
-from scrapy_rep.gate.ai_signals import as_values, statements_in
+from scrapy_rep.gate.site_files import as_values, statements_in
 from scrapy_rep.protocol import parse
 from scrapy_rep.spiders.ai_signals import Elements
 from scrapy_rep.spiders.page_directives import links_of, marked_links

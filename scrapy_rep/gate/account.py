@@ -6,13 +6,10 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.gate.audit import Audit
-from scrapy_rep.gate.report import Report
-from scrapy_rep.policy.exception_index import ExceptionReport
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Outcome, forbidden_for
-from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
-from scrapy_rep.policy.stamp import BLANK, META_KEY, is_stamp, stamp_of
-from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
+from scrapy_rep.gate.report import ExceptionReport, Report
+from scrapy_rep.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_stamp, stamp_of
+from scrapy_rep.policy.policy import Mode, Outcome, forbidden_for
+from scrapy_rep.protocol import SCHEMES, Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.targets import is_for_splash
 
@@ -21,8 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_rep.gate.ai_signals import AiSignals
-    from scrapy_rep.gate.sitemap_lines import Sitemaps
+    from scrapy_rep.gate.site_files import AiSignals
     from scrapy_rep.policy.policy import Decision, Policy
     from scrapy_rep.robots.fetch import FetchResult
     from scrapy_rep.robots.robots import Robots
@@ -30,21 +26,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
-_IS_START: Final = "is_start_request"  # Scrapy's meta key
 _NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.VISIT_TIME}
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
 
 class Account:
-    """The account of one crawl. ``audit`` is its audit log; None without ``REP_AUDIT``."""
+    """The account of one crawl: its ``report``, and ``audit``, its audit log; None without ``REP_AUDIT``."""
 
     def __init__(self, crawler: Crawler, policy: Policy, ai: AiSignals | None) -> None:
         """Raises `InvalidSettingError` if ``REP_AUDIT`` cannot be used."""
         self._ai = ai
         self._stats = crawler.stats
         self._policy = policy
-        self._targets = Crawl.of(crawler).targets
-        self._report = Report(crawler, policy)
+        self._targets, self._product_tokens = Crawl.of(crawler).targets, Crawl.of(crawler).product_tokens
+        self.report = Report(crawler, policy)
         self._exceptions = ExceptionReport(crawler, policy.exceptions)
         policy.lapsed = self._exceptions.lapsed
         self.audit = Audit.open(crawler, policy, self._exceptions)
@@ -57,51 +52,25 @@ class Account:
         policy = self._policy
         return not (self._stamps_all or self._ai or policy.has_exceptions) and policy.default is Mode.OBEY
 
-    # What became of a request.
+    def decided(self, request: Request, robots: Robots, decision: Decision) -> None:
+        """Record the *decision* on *request* by *robots*."""
+        self.report.decided(request, robots.entry.origin, decision)
+        self._record(request, decision, self._stamp_by(request, decision, robots))
 
-    def passed(self, request: Request) -> None:
-        """Record that *request* passed the gate."""
-        report = self._report
-        report.has_passed = True
-        if not report.has_other_start:
-            self.answered_from_memory(request)
-
-    def answered_from_memory(self, request: Request) -> None:
-        """Record that the gate itself answered *request*, or that no rule forbade it."""
-        if request.meta.get(_IS_START):
-            self._report.has_other_start = True
-
-    def decided(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
-        """Record the *decision* on *request* by *robots*, which was asked for the product token *agent*."""
-        report, origin = self._report, robots.entry.origin
-        if not decision.is_forbidden:
-            self.passed(request)
-            if decision.outcome is Outcome.REPORTED:
-                report.reported.add(origin, decision)
-        elif decision.verdict.reason is Reason.UNREACHABLE:
-            report.unreachable_pages += 1
-            self.answered_from_memory(request)
-        else:
-            by = report.forbidden.add(origin, decision)
-            report.first_forbidden = report.first_forbidden or f"{self._targets.name(request)} ({by})"
-            if request.meta.get(_IS_START):
-                report.forbidden_starts.add(origin, decision)
-        self._record(request, decision, self._stamp_by(request, decision, robots, agent))
-
-    def answered(self, request: Request, final: Request, robots: Robots, decision: Decision, agent: str) -> None:
+    def answered(self, request: Request, final: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
 
         The stamp is that of the URL which answered, as after redirects that Scrapy follows.
         """
-        stamp = self._stamp_by(final, decision, robots, agent)
+        stamp = self._stamp_by(final, decision, robots)
         if not decision.is_forbidden:
             request.meta[META_KEY] = stamp
         if self.audit is not None:
             self.audit.event("response", request, stamp, final=self._targets.url(final))
 
-    def requested_by_browser(self, request: Request, robots: Robots, decision: Decision, agent: str) -> None:
+    def requested_by_browser(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* by *robots* on *request*, which a browser makes for a page."""
-        stamp = self._stamp_by(request, decision, robots, agent)
+        stamp = self._stamp_by(request, decision, robots)
         if decision.is_against_rules:
             self._stats.inc_value("rep/browser/forbidden_count")
         if self.audit is not None:
@@ -109,7 +78,7 @@ class Account:
 
     def not_asked(self, request: Request) -> None:
         """Record that *request* passes without asking robots.txt."""
-        self.answered_from_memory(request)
+        self.report.not_forbidden(request)
         if is_exempt(request):
             self._not_obeyed(request)
             return
@@ -132,18 +101,12 @@ class Account:
         self._stats.inc_value("rep/dont_obey_count")
         self._record(request, decision, stamp)
 
-    def link_filtered(self, link: Request, decision: Decision) -> str:
-        """Count a *link* that was dropped before the scheduler; return the rule that forbids it, and its line."""
-        return self._report.filtered.add(Origin.from_url(self._targets.of(link)), decision)
-
     def excepts_signals(self, request: Request) -> bool:
         """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""
         exception = self._policy.exception(self._targets.of(request), forbidden_for(Reason.AI_SIGNAL))
         if exception is not None and self.stamp(request)["exception"] is None:  # else the gate has counted it
             self._exceptions.count(exception)
         return exception is not None
-
-    # Its stamp.
 
     def stamp(self, request: Request) -> dict[str, Any]:
         """The stamp of *request*; a new one, which says that nothing was asked, if it has none."""
@@ -163,11 +126,14 @@ class Account:
         if stamp["source"] == "stale":
             response.flags.append("robots:stale")
 
-    def _stamp_by(self, request: Request, decision: Decision, robots: Robots, agent: str) -> dict[str, Any]:
+    def _stamp_by(self, request: Request, decision: Decision, robots: Robots) -> dict[str, Any]:
         if decision.exception is not None:
             self._exceptions.count(decision.exception)
+        agent = robots.addressed(self._product_tokens.of(request))
         stamp = stamp_of(decision, robots.stamp, agent)
-        if self._ai is not None and decision.is_asked and _may_be_crawled(decision.verdict):
+        verdict = decision.verdict
+        may_be_crawled = verdict.allowed or verdict.reason in _NO_RULE  # about other URLs a site says nothing
+        if self._ai is not None and decision.is_asked and may_be_crawled:
             stamp["ai"] = self._ai.values(robots, agent, self._targets.of(request))
         return stamp
 
@@ -199,29 +165,18 @@ class Account:
         if stamp is not None:
             request.meta[META_KEY] = stamp
 
-    # What became of a robots.txt, and of the crawl.
-
     def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
         """Record that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
         if self._policy.has_exceptions and self._policy.mode(robots.entry.origin.robots_url) is not Mode.OFF:
             self._exceptions.met(robots.entry.origin)
-        self._report.loaded(robots, result, known)
+        self.report.loaded(robots, result, known)
         if self.audit is not None:
             self.audit.robots(robots)
 
-    def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
-        """Count and log the *sitemaps* that *origin* names."""
-        self._report.sitemaps(origin, sitemaps)
-
     def close(self) -> None:
         """Log the summary at the end of the crawl."""
-        self._report.log_summary()
+        self.report.log_summary()
         self._exceptions.log_summary()
-
-
-def _may_be_crawled(verdict: Verdict) -> bool:
-    """Whether the rules allow the URL of *verdict*: only then its site states preferences about it."""
-    return verdict.allowed or verdict.reason in _NO_RULE
 
 
 def _origin(url: str) -> str | None:

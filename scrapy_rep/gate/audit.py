@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.directives.page import PageDirectives
-    from scrapy_rep.policy.exception_index import ExceptionReport
+    from scrapy_rep.gate.report import ExceptionReport
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.robots.robots import Robots
 
@@ -81,7 +81,6 @@ class Audit:
         return cls(crawler, log, policy, exceptions) if log else None
 
     def robots(self, robots: Robots) -> None:
-        """Record that *robots* came into force."""
         entry = robots.entry
         self._add(
             "robots", origin=str(entry.origin), asked=entry.origin.robots_url,
@@ -127,8 +126,8 @@ class Audit:
                 {"text": abridged(one.text, _LONGEST_RULE), "source": one.source.value, "agent": one.agent}
                 for one in said.statements[:_MAX_STATEMENTS]
             ]
-            about = {"directives": said.words, "said": statements}
-            self._add("page", url=self._url(request), status=response.status, **about)
+            url, status = self._url(request), response.status
+            self._add("page", url=url, status=status, directives=said.words, said=statements)
 
     def ai(self, request: Request, response: Response, values: Mapping[str, Any], *, is_reserved: bool) -> None:
         """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
@@ -165,7 +164,7 @@ class Audit:
         crawler, settings = self._crawler, self._settings
         owners = {
             "modes": dict(settings.modes),
-            "exceptions": [exception.as_dict() for exception in self._policy.exceptions],
+            "exceptions": [exception.as_dict() for exception in self._policy.exceptions.all],
         }
         self.log.add(
             "start", v=1, run=uuid4().hex, time=iso_time(clock.time()),
@@ -181,9 +180,6 @@ class Audit:
         unused = [exception.as_dict() for exception in self._exceptions.unused()]
         self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
-
-    def __repr__(self) -> str:
-        return f"<Audit {self.log!r}>"
 
 
 def _without_password(url: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from time import sleep
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final
 from uuid import uuid4
 
 if sys.platform != "win32":
@@ -27,20 +27,11 @@ logger = logging.getLogger(__name__)
 NO_LINE: Final = "0" * 64
 """``prev`` of the first line of a file."""
 
-TORN: Final = "torn"
-"""The flaw of a line that a process did not finish."""
-NO_EVENT: Final = "not an event"
-TOO_LONG: Final = "too long"
-UNCHAINED: Final = "the line before was changed or removed"
-INSERTED: Final = "the line before was inserted"
-
 _Item = dict[str, Any] | tuple[Path, bytes] | None
 """An event, a body with the path that it is kept under, or the end."""
 
 _GATHER: Final = 0.2  # seconds for which events are gathered before they are written
 _CLOSE_TIMEOUT: Final = 10.0  # seconds that the end of a crawl waits for the disk
-_LONGEST: Final = 16_777_216  # octets of a line that is read as an event
-_MOST_PIECES: Final = 8  # of that length in a line: what is behind a longer one is not read, as it may never end
 _MAX_WAITING: Final = 200_000  # events and bodies that a slow disk may leave in memory
 _MAX_FILES: Final = 100  # logs of one path that one process writes at the same time
 _TAIL: Final = 65_536  # octets that are read first to find the last line of a file
@@ -111,7 +102,6 @@ class AuditLog:
             logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
 
     def _write(self, batch: list[_Item]) -> None:
-        """Write the bodies of *batch*, then its lines."""
         try:
             for item in batch:
                 if isinstance(item, tuple):
@@ -120,7 +110,6 @@ class AuditLog:
             self._write_lines([item for item in batch if isinstance(item, dict)])
 
     def _write_lines(self, events: Sequence[dict[str, Any]]) -> None:
-        """Write the lines of *events* by one call."""
         lines = []
         for event in events:
             lines.append(_line({**event, "prev": self._prev}))
@@ -197,59 +186,3 @@ def _hash_of_last_line(file: BinaryIO) -> str:
         file.write(b"\n")
         tail += b"\n"
     return sha256(tail[:-1].rpartition(b"\n")[2]).hexdigest()
-
-
-class Line(NamedTuple):
-    """One line of an audit log: its event, what is wrong with it, and the SHA-256 that the next line refers to.
-
-    A line that holds no event has None for it, and a flaw.
-    """
-
-    number: int
-    event: Mapping[str, Any] | None
-    flaw: str | None
-    sha256: str
-
-
-def read_events(path: Path) -> Iterator[Line]:
-    """The lines of an audit log, one at a time; whatever they hold, only ``OSError`` is raised."""
-    before = last = NO_LINE
-    with path.open("rb") as file:
-        for number, (text, digest, is_whole) in enumerate(_lines(file), start=1):
-            event = _event(text)
-            flaw = _why_not_next(event, last, before) if event else _why_no_event(text, is_whole=is_whole)
-            yield Line(number, event, flaw, digest)
-            before, last = last, digest
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, str, bool]]:
-    """Each line without its end, its SHA-256, and whether it has an end; None for a line that is too long."""
-    while text := file.readline(_LONGEST):
-        line, digest = text.removesuffix(b"\n"), sha256(text.removesuffix(b"\n"))
-        pieces = 1
-        while not text.endswith(b"\n") and pieces < _MOST_PIECES and (text := file.readline(_LONGEST)):
-            digest.update(text.removesuffix(b"\n"))
-            pieces += 1
-        yield line if pieces == 1 else None, digest.hexdigest(), text.endswith(b"\n")
-        if pieces == _MOST_PIECES:
-            return
-
-
-def _event(text: bytes | None) -> Mapping[str, Any] | None:
-    try:
-        event = json.loads(text or b"")
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
-
-
-def _why_no_event(text: bytes | None, *, is_whole: bool) -> str:
-    if text is None:
-        return TOO_LONG
-    return TORN if not is_whole or not text.endswith(b"}") else NO_EVENT
-
-
-def _why_not_next(event: Mapping[str, Any], last: str, before: str) -> str | None:
-    if event.get("prev") == last:
-        return None
-    return INSERTED if event.get("prev") == before else UNCHAINED

@@ -1,6 +1,8 @@
-"""What a browser requests for a page: scripts, images, frames and the pages that scripts lead to.
+"""What is requested behind Scrapy's back, by browsers and services: it is judged as if Scrapy had asked for it.
 
-scrapy-playwright asks ``PLAYWRIGHT_ABORT_REQUEST`` about each of them, and passes a request of Playwright only.
+A browser loads scripts, images, frames and the pages that scripts lead to: scrapy-playwright asks
+``PLAYWRIGHT_ABORT_REQUEST`` about each of them, and passes a request of Playwright only. A browser, an API or a
+download handler may follow a redirect; one that Scrapy follows becomes a request, which the gate judges.
 """
 
 from __future__ import annotations
@@ -13,16 +15,21 @@ from weakref import WeakSet
 
 from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.datatypes import LocalCache
 
+from scrapy_rep.exceptions import ForbiddenByRobots
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.policy.requests import DONT_OBEY, is_exempt
-from scrapy_rep.protocol import SCHEMES
+from scrapy_rep.policy.meta import DONT_OBEY, is_exempt
+from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.protocol import SCHEMES, Origin
+from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_reactor_thread
 from scrapy_rep.runtime.log import Line, describe
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
@@ -32,6 +39,11 @@ ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
 """The setting of scrapy-playwright."""
 
 _MAX_DEAD_ENDS: Final = 1_000
+
+FLAG: Final = "robots:forbidden-url"
+"""The flag of a response whose final URL robots.txt forbids."""
+
+_INHERITED: Final = ("proxy", "_auth_proxy", "_scheme_proxy", "bindaddress")  # for the request for robots.txt
 
 
 async def abort_forbidden(request: Any) -> bool:
@@ -58,14 +70,12 @@ class BrowserGate:
         self._crawler = crawler
         self._exempt: set[str] = set()
         """URLs of pages under way that the project exempted from robots.txt."""
-        self._dead_ends: dict[str, str] = {}
+        self._dead_ends: LocalCache[str, str] = LocalCache(_MAX_DEAD_ENDS)
         self._log = Crawl.of(crawler).log
-        signal_handlers = {
-            signals.spider_opened: self._spider_opened, signals.spider_closed: self._spider_closed,
-            signals.request_reached_downloader: self._started, signals.request_left_downloader: self._ended,
-        }  # fmt: skip
-        for signal, handler in signal_handlers.items():
-            crawler.signals.connect(handler, signal=signal)
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+        crawler.signals.connect(self._started, signals.request_reached_downloader)
+        crawler.signals.connect(self._ended, signals.request_left_downloader)
 
     @classmethod
     def of(cls, crawler: Crawler) -> BrowserGate | None:
@@ -83,17 +93,12 @@ class BrowserGate:
         left = _page_left(request)
         aborts = await in_reactor_thread(lambda: self._aborts(url))
         if aborts and left:
-            self._add_dead_end(left, url)
+            self._dead_ends[_key(left)] = url
         return aborts
 
     def dead_end(self, page: str) -> str | None:
         """The forbidden URL that a script of *page* led to; Chromium shows an error page then."""
         return self._dead_ends.pop(_key(page), None)
-
-    def _add_dead_end(self, page: str, url: str) -> None:
-        self._dead_ends[_key(page)] = url
-        if len(self._dead_ends) > _MAX_DEAD_ENDS:
-            del self._dead_ends[next(iter(self._dead_ends))]
 
     async def _aborts(self, url: str) -> bool:
         try:
@@ -108,11 +113,9 @@ class BrowserGate:
             raise NotConfigured("the extension scrapy_rep.RepExtension is not enabled")
         if not extension.judges(request):
             return False
-        robots = extension.cached_robots(extension.targets.of(request))
-        if robots is None:
-            robots = await extension.robots(_cause(request))
+        robots = await extension.robots(_cause(request))
         decision = extension.decide(robots, request)
-        extension.account.requested_by_browser(request, robots, decision, extension.agent(robots, request))
+        extension.account.requested_by_browser(request, robots, decision)
         return decision.is_forbidden
 
     def _spider_opened(self) -> None:
@@ -171,3 +174,72 @@ def _page_left(request: Any) -> str | None:
 def _key(url: str) -> str:
     """*url* without what a browser adds or removes."""
     return url.partition("#")[0].rstrip("/")
+
+
+class FinalUrl:
+    """Judges the URLs that responses come from, in one crawl."""
+
+    def __init__(self, crawler: Crawler, extension: RepExtension, browser: BrowserGate | None) -> None:
+        self._stats = crawler.stats
+        self._extension = extension
+        self._browser = browser
+        self._targets = extension.targets
+        self._drops = extension.settings.forbidden_response == "drop"
+        self._log = Crawl.of(crawler).log
+
+    def request_for(self, request: Request, response: Response) -> Request | None:
+        """A request for the final URL of *response*; None if there is nothing to judge.
+
+        That is so if the URL is the one that was judged, and if no rules are asked about it.
+        """
+        if is_exempt(request) or is_robots_txt(request) or response.url == self._targets.of(request):
+            return None
+        try:
+            url = response.url
+            if self._browser is not None and url.startswith("chrome-error:"):
+                url = self._browser.dead_end(request.url) or url
+            final = self._targets.of(Request(url))
+            if _parts(final) == _parts(self._targets.of(request)):
+                return None
+        except ValueError:  # nothing was fetched from such a URL
+            return None
+        # The meta of the request is for its own URL: its download slot, what a service is asked for.
+        meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
+        asked = Request(final, headers=request.headers, meta=meta)
+        return asked if self._extension.judges(asked) else None
+
+    async def judge(self, request: Request, response: Response, final: Request) -> Response:
+        """Judge *final*, the request for the final URL of *response*.
+
+        Raises `ForbiddenByRobots` if it is forbidden and ``REP_FORBIDDEN_RESPONSE`` is ``"drop"``.
+        """
+        extension = self._extension
+        robots = await extension.robots(final)
+        decision = extension.decide(robots, final)
+        is_dropped = self._drops and decision.is_forbidden
+        if decision.is_forbidden and not is_dropped:
+            decision = decision._replace(outcome=Outcome.REPORTED)
+        extension.account.answered(request, final, robots, decision)
+        if decision.is_against_rules:
+            self._stats.inc_value("rep/response/forbidden_count")
+            response.flags.append(FLAG)
+            what = "dropped" if is_dropped else "kept"
+            self._log.add(
+                Line.DROPPED if is_dropped else Line.KEPT,
+                "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
+                self._targets.name(request), self._targets.url(final), robots.entry.origin, decision.why, what,
+            )  # fmt: skip
+        if is_dropped:
+            raise ForbiddenByRobots(robots.entry.origin, decision.verdict)
+        return response
+
+
+def _parts(url: str) -> Any:
+    """What a robots.txt is chosen by and what its rules see: origin, path and query.
+
+    Raises ``ValueError`` for a URL that has no robots.txt.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in SCHEMES:
+        raise ValueError(parts.scheme)
+    return Origin.from_url(url), parts.path or "/", parts.query

@@ -15,9 +15,8 @@ from scrapy import Request, signals
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
-from scrapy_rep.policy.modes import ASKING, Mode
-from scrapy_rep.policy.policy import Decision, Policy, forbidden_for
-from scrapy_rep.policy.requests import is_exempt
+from scrapy_rep.policy.meta import is_exempt
+from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy, forbidden_for
 from scrapy_rep.protocol import Access, Origin, Reason, Verdict
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
@@ -28,8 +27,7 @@ from scrapy_rep.settings import asks_robots
 from scrapy_rep.signals import sitemaps_found
 
 from .account import Account
-from .ai_signals import AiSignals
-from .sitemap_lines import sitemaps_of
+from .site_files import AiSignals, sitemaps_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -60,7 +58,7 @@ class RepExtension:
         self.registry = Registry(crawl, self.policy, self._store)
         self.registry.loaded.append(self._loaded)
         crawl.add(self.registry)
-        self.ai = AiSignals.of(self.settings)
+        self.ai = AiSignals(self.settings) if self.settings.purposes else None
         self.account = Account(crawler, self.policy, self.ai)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -147,7 +145,7 @@ class RepExtension:
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
-        self.account.decided(request, robots, decision, self.agent(robots, request))
+        self.account.decided(request, robots, decision)
 
     def record_unasked(self, request: Request) -> None:
         """Record that *request* passes without asking robots.txt."""
@@ -208,7 +206,7 @@ class RepExtension:
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send(getattr(signals, "robots_parsed", None), robotparser=robots.parser, request=cause)
             sitemaps = sitemaps_of(robots)
-            self.account.sitemaps(origin, sitemaps)
+            self.account.report.sitemaps(origin, sitemaps)
             if sitemaps.urls:
                 await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 

@@ -11,16 +11,14 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.gate.browser import BrowserGate
+from scrapy_rep.gate.browser import BrowserGate, FinalUrl
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.final_url import FinalUrl
-from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
+from scrapy_rep.gate.report import IS_START
+from scrapy_rep.gate.site_files import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Decision
-from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, is_exempt
+from scrapy_rep.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import pause
@@ -40,8 +38,8 @@ logger = logging.getLogger(__name__)
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
 """Meta keys of requests that ask for more than a verdict."""
 
-_IS_START: Final = "is_start_request"  # Scrapy's meta keys
-_IS_ROBOTS_TXT: Final = "is_robotstxt_request"
+
+_IS_ROBOTS_TXT: Final = "is_robotstxt_request"  # Scrapy's meta key
 
 
 class RepMiddleware:
@@ -124,10 +122,10 @@ class RepMiddleware:
         stamp = robots.allowing_stamp(self._product_tokens.of(request), request.url)
         if stamp is None:
             return False
-        is_start = _IS_START in meta
+        is_start = IS_START in meta
         if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
             self._passed.add(is_start)
-            self._extension.account.passed(request)
+            self._extension.account.report.passed(request)
         meta[META_KEY] = stamp.copy()
         return True
 
@@ -186,7 +184,7 @@ class RepMiddleware:
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
-        self._extension.account.answered_from_memory(request)
+        self._extension.account.report.not_forbidden(request)
         request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
@@ -208,7 +206,8 @@ class RepMiddleware:
         choice, origin = self._extension.settings.unreachable, robots.entry.origin
         retry_after = self._extension.retry_after(robots)
         is_final = choice is Unreachable.DISALLOW
-        self._extension.record(request, robots, decision if is_final else decision.retried())
+        outcome = Outcome.FORBIDDEN if is_final else Outcome.UNREACHABLE
+        self._extension.record(request, robots, decision._replace(outcome=outcome))
         if is_final:
             self._log(request, f"unreachable, {describe(robots.error)}")
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")

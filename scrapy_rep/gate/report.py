@@ -1,4 +1,4 @@
-"""What a crawl reports about its robots.txt files: stats, one log line per origin, and a summary at the end."""
+"""What a crawl reports of its robots.txt files and exceptions: stats, lines per origin, a summary at the end."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.modes import SENT_ANYWAY
-from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.policy.policy import SENT_ANYWAY, Outcome
+from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.html import is_html
 from scrapy_rep.runtime.crawl import Crawl
@@ -20,16 +20,22 @@ from scrapy_rep.runtime.log import Line, describe
 from scrapy_rep.settings import NOT_SHARED, Unreachable
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_rep.gate.sitemap_lines import Sitemaps
+    from scrapy_rep.gate.site_files import Sitemaps
+    from scrapy_rep.policy.exceptions import ExceptionIndex, PolicyException
     from scrapy_rep.policy.policy import Decision, Policy
+    from scrapy_rep.protocol import Verdict
     from scrapy_rep.robots.fetch import FetchResult
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
 
-_NAMED: Final = 10  # origins in the summary
+IS_START: Final = "is_start_request"  # Scrapy's meta key
+
+_NAMED: Final = 10  # origins, and exceptions, in the summary
+_SOON: Final = 14  # days before an exception expires, from which on each crawl says so
 _NAMED_RULES: Final = 5
 _LONGEST_RULE: Final = 100  # characters
 _MAX_COUNTED: Final = 10_000  # rules whose requests are counted one by one
@@ -53,18 +59,15 @@ class RuleCounts:
         self.total = 0
         self._counts: Counter[tuple[str, Origin, str]] = Counter()
 
-    def add(self, origin: Origin, decision: Decision) -> str:
-        """Count a request to *origin* that *decision* forbids; return the rule and its line."""
+    def add(self, origin: Origin, decision: Decision) -> None:
         self.total += 1
         verdict = decision.verdict
         self._counts[str(verdict.rule or verdict.reason.value), origin, decision.why] += 1
         if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
             self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
-        return decision.why
 
     @property
     def origins(self) -> int:
-        """The number of origins whose requests are still counted one by one."""
         return len({origin for _, origin, _ in self._counts})
 
     def most(self) -> str:
@@ -80,22 +83,45 @@ class RuleCounts:
 
 
 class Report:
-    """The report of one crawl. ``has_passed`` is whether any request passed the gate."""
+    """The report of one crawl; ``filtered`` counts links that were dropped before the scheduler."""
 
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
         self._stats = crawler.stats
         self._inc_value = crawler.stats.inc_value  # a look-up there costs more than the count
         self._settings = Crawl.of(crawler).settings
         self._policy = policy
-        self._log = Crawl.of(crawler).log
-        self.has_passed = False
-        self.has_other_start = False  # a start request that no rule forbade
-        self.unreachable_pages = 0
-        self.first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
-        self.forbidden, self.forbidden_starts = RuleCounts(), RuleCounts()
-        self.reported, self.filtered = RuleCounts(), RuleCounts()
+        self._targets, self._log = Crawl.of(crawler).targets, Crawl.of(crawler).log
+        self._has_passed = False
+        self._has_other_start = False  # a start request that no rule forbade
+        self._unreachable_pages = 0
+        self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
+        self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
+        self._reported, self.filtered = RuleCounts(), RuleCounts()
         self._html_origins: list[Origin] = []  # the first ones
         self._totals: Counter[str] = Counter()
+
+    def passed(self, request: Request) -> None:
+        self._has_passed = True
+        self.not_forbidden(request)
+
+    def not_forbidden(self, request: Request) -> None:
+        """Note that no rule forbade *request*, whether it passed or not."""
+        self._has_other_start |= bool(request.meta.get(IS_START))
+
+    def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
+        """Count *request* to *origin* by what the *decision* is."""
+        if not decision.is_forbidden:
+            self.passed(request)
+            if decision.outcome is Outcome.REPORTED:
+                self._reported.add(origin, decision)
+        elif decision.verdict.reason is Reason.UNREACHABLE:
+            self._unreachable_pages += 1
+            self.not_forbidden(request)
+        else:
+            self._forbidden.add(origin, decision)
+            self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({decision.why})"
+            if request.meta.get(IS_START):
+                self._forbidden_starts.add(origin, decision)
 
     def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
         """Count and log that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
@@ -174,7 +200,6 @@ class Report:
         )  # fmt: skip
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
-        """Count and log the *sitemaps* that *origin* names."""
         if sitemaps.urls:
             self._stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
         if sitemaps.unusable:
@@ -186,7 +211,6 @@ class Report:
             )  # fmt: skip
 
     def log_summary(self) -> None:
-        """Log the summary at the end of the crawl."""
         for level, text in self._summary() if self._totals["rep/origin_count"] else ():
             logger.log(level, text)
 
@@ -199,30 +223,93 @@ class Report:
             why = "an HTML page instead of a robots.txt; it forbids nothing unless it contains rules"
             yield WARNING, f"{serve} {why}: {', '.join(named)}{more}"
         for counts, one, many, why in (
-            (self.reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
+            (self._reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
             (self.filtered, "link was", "links were", "not followed because robots.txt forbids them"),
         ):
             if counts.total:
                 yield INFO, f"{number_of(counts.total, one, many)} {why}, most by {counts.most()}"
         forbade = "robots.txt forbade every"
-        if self.first_forbidden and not self.has_passed and not self.unreachable_pages:
-            yield WARNING, f"{forbade} request of this crawl, first {self.first_forbidden}"
-        elif self.forbidden_starts.total and not self.has_other_start:
-            yield WARNING, f"{forbade} start request of this crawl: {self.forbidden_starts.most()}"
+        if self._first_forbidden and not self._has_passed and not self._unreachable_pages:
+            yield WARNING, f"{forbade} request of this crawl, first {self._first_forbidden}"
+        elif self._forbidden_starts.total and not self._has_other_start:
+            yield WARNING, f"{forbade} start request of this crawl: {self._forbidden_starts.most()}"
 
     def _first_line(self) -> str:
-        totals, unreachable = self._totals, self.unreachable_pages
-        most, origins = self.forbidden.most(), self.forbidden.origins
+        totals, unreachable = self._totals, self._unreachable_pages
+        most, origins = self._forbidden.most(), self._forbidden.origins
         return (
             f"robots.txt: {number_of(totals['rep/origin_count'], 'origin', 'origins')};"
             f" {totals['rep/fetched_count']} fetched, {totals['rep/store_hit_count']} from the store,"
             f" {totals['rep/revalidated_count']} revalidated, {totals['rep/access/unreachable']} unreachable,"
             f" {number_of(totals['rep/stale_count'], 'stale copy', 'stale copies')} used;"
-            f" {number_of(self.forbidden.total, 'request', 'requests')} forbidden"
+            f" {number_of(self._forbidden.total, 'request', 'requests')} forbidden"
             + (f" on {origins:,} origins" if origins > 1 else "")
             + (f", {unreachable:,} not sent because unreachable" if unreachable else "")
             + (f"{';' if origins > 1 else ','} most by {most}" if most else "")
         )
+
+
+class ExceptionReport:
+    """What one crawl says of its exceptions, in the log and in the stats."""
+
+    def __init__(self, crawler: Crawler, exceptions: ExceptionIndex) -> None:
+        self._stats = crawler.stats
+        self._log = Crawl.of(crawler).log
+        self._exceptions = exceptions
+        self._used: Counter[PolicyException] = Counter()
+        self._at: dict[Origin, list[PolicyException]] = {}
+        self._met: set[PolicyException] = set()  # those of sites that the crawl asks: only they are worth a line
+        self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
+        exceptions.expired = self._expired
+        exceptions.refresh(clock.time())
+        for exception in exceptions.all:
+            self._at.setdefault(exception.origin, []).append(exception)
+
+    def met(self, origin: Origin) -> None:
+        """Say which exceptions for *origin*, which the crawl asks, have expired or will soon."""
+        now = clock.time()
+        for exception in self._at.pop(origin, ()):
+            self._met.add(exception)
+            days = exception.days_left(now)
+            if exception in self._settled:
+                self._expired(exception)
+            elif days <= _SOON:
+                left = "today" if days <= 0 else f"in {number_of(days, 'day', 'days')}"
+                self._say(Line.ENDING, exception, "ends %s", left)
+
+    def _expired(self, exception: PolicyException) -> None:
+        """Say that *exception* has expired, once its site was met."""
+        self._settled.add(exception)
+        if exception in self._met:
+            self._stats.inc_value("rep/exception/expired_count")
+            self._say(Line.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
+
+    def lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
+        """Say that *exception* does not apply: it names another rule than the one that decides in *verdict*."""
+        if exception not in self._settled:
+            self._settled.add(exception)
+            self._stats.inc_value("rep/exception/lapsed_count")
+            text = "does not apply: it is for %s, and line %d, %s decides now"
+            self._say(Line.LAPSED, exception, text, exception.rule, verdict.line, verdict.rule)
+
+    def _say(self, line: Line, exception: PolicyException, text: str, *args: object) -> None:
+        self._log.add(line, f"The exception for %s {text}", shown(str(exception)), *args)
+
+    def count(self, exception: PolicyException) -> None:
+        self._used[exception] += 1
+        self._stats.inc_value("rep/exception/used_count")
+
+    def unused(self) -> list[PolicyException]:
+        """Those that could have been used and were not."""
+        return [one for one in self._exceptions.all if one not in self._used and one not in self._settled]
+
+    def log_summary(self) -> None:
+        for exception, number in self._used.most_common(_NAMED):
+            requests = number_of(number, "request was", "requests were")
+            logger.info("%s sent by the exception for %s", requests, shown(str(exception)))
+        if unused := [shown(str(exception)) for exception in self.unused() if exception in self._met]:
+            more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
+            logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
 
 
 def _is_html(robots: Robots) -> bool:

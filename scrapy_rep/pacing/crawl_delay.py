@@ -24,7 +24,7 @@ from scrapy_rep.pacing.download_slots import SlotDelays, drop_stale_slot, pin_sl
 from scrapy_rep.pacing.forecast import CrawlForecast
 from scrapy_rep.pacing.limiter import LimiterSetup, Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
-from scrapy_rep.policy.requests import has_no_delay
+from scrapy_rep.policy.meta import has_no_delay
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores.redis_connection import RedisConnection

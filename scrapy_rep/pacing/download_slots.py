@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy import Request
 
-from scrapy_rep.policy.stamp import META_KEY, is_stamp
+from scrapy_rep.policy.meta import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:

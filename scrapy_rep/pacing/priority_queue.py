@@ -20,7 +20,7 @@ from scrapy_rep.pacing.download_slots import SLOT, choose_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.pacing.slots import ReadySlots, SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
-from scrapy_rep.policy.stamp import META_KEY, is_stamp
+from scrapy_rep.policy.meta import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import folder_of_download_slot

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.policy.exception_index import ExceptionIndex
-from scrapy_rep.policy.modes import Mode, Modes
-from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
+from scrapy_rep.policy.exceptions import (
+    ExceptionIndex,
+    PolicyException,
+    origin_in_settings,
+    read_exceptions,
+    read_exceptions_file,
+)
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
@@ -21,6 +27,28 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+
+
+class Mode(str, Enum):
+    """What the rules of a robots.txt mean for the requests of a crawl; each is a string."""
+
+    __str__ = str.__str__
+
+    OBEY = "obey"
+    """What the rules forbid is not requested."""
+    REPORT = "report"
+    """The rules are read and nothing is stopped; what they forbid is counted and stamped."""
+    IGNORE = "ignore"
+    """The rules are not asked."""
+    OFF = "off"
+    """``ROBOTSTXT_OBEY`` is False: robots.txt is not requested at all. Not a value of ``REP_MODES``."""
+
+
+ASKING: Final = frozenset({Mode.OBEY, Mode.REPORT})
+"""Modes under which the rules are asked."""
+
+SENT_ANYWAY: Final = frozenset({Mode.REPORT, Mode.IGNORE})
+"""Modes of ``REP_MODES`` under which robots.txt stops no request."""
 
 
 NOT_ASKED: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
@@ -33,7 +61,6 @@ def forbidden_for(reason: Reason) -> Verdict:
 
 
 _DELAYED: Final = (forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME))
-_NO_EXCEPTIONS: Final[Mapping[Reason, PolicyException]] = {}
 
 
 class Outcome(str, Enum):
@@ -73,30 +100,15 @@ class Decision(NamedTuple):
     line: int = 0
 
     @classmethod
-    def by(
-        cls, mode: Mode, outcome: Outcome, verdict: Verdict, exception: PolicyException | None = None
-    ) -> Decision:
-        """The decision that follows from *verdict*."""
-        return cls(mode, outcome, verdict, exception, verdict.line)
-
-    @classmethod
     def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
         """Forbidden for another *reason* than a rule."""
         return cls(mode, Outcome.FORBIDDEN, forbidden_for(reason), None, line)
-
-    def retried(self) -> Decision:
-        """The decision on a request that ends in an error, which Scrapy retries."""
-        return self._replace(outcome=Outcome.UNREACHABLE)
 
     def excepted(self, reason: Reason, exception: PolicyException) -> Decision:
         """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
         if self.exception is not None:
             return self
         return Decision(self.mode, Outcome.EXCEPTED, forbidden_for(reason), exception)
-
-    def tolerated(self) -> Decision:
-        """What is left of it for a response that was received and is kept: a report."""
-        return self._replace(outcome=Outcome.REPORTED) if self.is_forbidden else self
 
     @property
     def why(self) -> str:
@@ -106,7 +118,6 @@ class Decision(NamedTuple):
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the request must not be sent."""
         return self.outcome in _NOT_SENT
 
     @property
@@ -116,8 +127,65 @@ class Decision(NamedTuple):
 
     @property
     def is_asked(self) -> bool:
-        """Whether the rules were asked."""
         return self.verdict is not NOT_ASKED
+
+
+class Modes:
+    """The mode of each site. An origin beats a host, a host beats ``*.domain``, the longest domain wins.
+
+    ``*.domain`` covers the hosts below a domain, not the domain itself; ``*`` covers every host.
+    """
+
+    def __init__(self, sites: Mapping[str, str]) -> None:
+        """Raises ``ValueError`` for a site or a mode that cannot be."""
+        self._modes: dict[Origin | str, Mode] = {}
+        for site, mode in sites.items():
+            if mode not in {Mode.OBEY, Mode.REPORT, Mode.IGNORE}:
+                raise ValueError(f"the mode of {site!r} is {mode!r}: write obey, report or ignore")
+            if self._modes.setdefault(_key(site), Mode(mode)) is not Mode(mode):
+                raise ValueError(f"{site!r} is named twice, with different modes: write it once")
+
+    def of(self, origin: Origin) -> Mode | None:
+        """The mode of *origin*; None if no site covers it."""
+        if origin.host.endswith("."):  # the root of the DNS: the same host
+            origin = replace(origin, host=origin.host.rstrip("."))
+        mode, domain = self._modes.get(origin) or self._modes.get(origin.host), origin.host
+        while domain and mode is None:
+            domain = domain.partition(".")[2]
+            mode = self._modes.get(f"*.{domain}")
+        return mode
+
+    def __len__(self) -> int:
+        return len(self._modes)
+
+
+def _key(site: str) -> Origin | str:
+    """What *site* stands for: an origin, a host, or ``*.`` and a domain, which is empty for ``*``."""
+    if site == "*":
+        return "*."
+    if site.startswith("*."):
+        return f"*.{_host(site[2:], site)}"
+    if "://" not in site:
+        return _host(site, site)
+    origin = origin_in_settings(site)
+    if re.search(r"[/?#]", site.partition("://")[2].rstrip("/")):
+        raise ValueError(f"{site!r} has a path: a mode is that of a whole origin")
+    return replace(origin, host=origin.host.rstrip("."))
+
+
+def _host(name: str, site: str) -> str:
+    """*name* as `Origin` spells hosts. Raises ``ValueError`` for a *site* that is no host."""
+    is_bare_ipv6 = name.count(":") > 1 and "[" not in name
+    try:
+        origin = origin_in_settings(f"https://[{name}]" if is_bare_ipv6 else f"https://{name}")
+    except ValueError:
+        origin = None
+    has_port = ":" in name and not name.endswith("]") and not is_bare_ipv6
+    if origin is None or has_port or any(sign in name for sign in "/?#@"):
+        raise ValueError(
+            f"{site!r} is not a site: write a host, *.DOMAIN, *, or an origin such as https://example.com:8443"
+        )
+    return origin.host.rstrip(".")
 
 
 class Policy:
@@ -127,7 +195,7 @@ class Policy:
         self.modes = modes
         self.exceptions = exceptions
         self.default = default
-        self.has_modes, self.has_exceptions = bool(modes), bool(exceptions)
+        self.has_modes, self.has_exceptions = bool(modes), bool(exceptions.all)
         self.lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None
         """Called with an exception that does not apply because another rule decides now."""
 
@@ -155,12 +223,14 @@ class Policy:
 
     def decide(self, url: str, mode: Mode, verdict: Verdict) -> Decision:
         """What becomes of a request for *url*, whose *mode* asks robots.txt, with this *verdict*."""
+        exception = None if verdict.allowed else self.exception(url, verdict)
         if verdict.allowed:
-            return Decision.by(mode, Outcome.ALLOWED, verdict)
-        exception = self.exception(url, verdict)
-        if exception is not None:
-            return Decision.by(mode, Outcome.EXCEPTED, verdict, exception)
-        return Decision.by(mode, Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN, verdict)
+            outcome = Outcome.ALLOWED
+        elif exception is not None:
+            outcome = Outcome.EXCEPTED
+        else:
+            outcome = Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN
+        return Decision(mode, outcome, verdict, exception, verdict.line)
 
     def decide_unasked(self, mode: Mode) -> Decision:
         """What becomes of a request under a *mode* that asks for no verdict."""
@@ -178,7 +248,7 @@ class Policy:
         rule, now = str(verdict.rule) if verdict.rule else None, clock.time()
         exception = self.exceptions.find(url, verdict.reason, rule, now)
         if exception is None and verdict.reason is Reason.RULE:
-            lapsed = self.exceptions.find_lapsed(url, Reason.RULE, now)
+            lapsed = self.exceptions.find_lapsed(url, now)
             if lapsed is not None:
                 self.lapsed(lapsed, verdict)
         return exception
@@ -186,12 +256,12 @@ class Policy:
     def delay_exceptions(self, url: str) -> Mapping[Reason, PolicyException]:
         """The exceptions that cover *url*, by what they are for: ``crawl-delay`` and ``visit-time``."""
         if not self.has_exceptions:
-            return _NO_EXCEPTIONS
-        found = {verdict.reason: self.exception(url, verdict) for verdict in _DELAYED}
-        return {reason: exception for reason, exception in found.items() if exception is not None}
+            return {}
+        found = ((verdict.reason, self.exception(url, verdict)) for verdict in _DELAYED)
+        return {reason: exception for reason, exception in found if exception is not None}
 
     def __repr__(self) -> str:
-        return f"<Policy default={self.default} {self.modes!r} {self.exceptions!r}>"
+        return f"<Policy default={self.default} sites={len(self.modes)} exceptions={len(self.exceptions.all)}>"
 
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:

@@ -17,8 +17,8 @@ from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.site_file import SiteFile
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.exceptions import FetchError
-from scrapy_rep.policy.modes import ASKING, SENT_ANYWAY, Mode
-from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
+from scrapy_rep.policy.meta import DONT_OBEY, FETCH, is_exempt
+from scrapy_rep.policy.policy import ASKING, SENT_ANYWAY, Mode
 from scrapy_rep.protocol import SCHEMES, Access, Origin
 from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
 from scrapy_rep.settings import asks_for_delays

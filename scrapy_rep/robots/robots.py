@@ -11,9 +11,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.directives import ai_txt, tdm
 from scrapy_rep.directives.tdm import ReservationFile
 from scrapy_rep.exceptions import FetchError
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Decision, Outcome
-from scrapy_rep.policy.stamp import BLANK, stamp_of
+from scrapy_rep.policy.meta import BLANK, stamp_of
+from scrapy_rep.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import iso_time
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
@@ -133,7 +132,7 @@ class Robots:
         if stamp is None:
             if len(known) >= _MAX_STAMPS:
                 known.clear()
-            decision = Decision.by(Mode.OBEY, Outcome.ALLOWED, verdict)
+            decision = Decision(Mode.OBEY, Outcome.ALLOWED, verdict, line=verdict.line)
             stamp = known[agent, verdict] = stamp_of(decision, self.stamp, agent)
         return stamp
 

@@ -21,8 +21,8 @@ from scrapy_rep.directives.answers import Answer, Statement, answers, reserved_f
 from scrapy_rep.directives.content_signal import content_use
 from scrapy_rep.directives.rsl import FREE, MEDIA_TYPE, License, absolute, is_url
 from scrapy_rep.directives.vocabulary import Signal
-from scrapy_rep.gate.ai_signals import as_values, statements_in
-from scrapy_rep.policy.modes import Mode
+from scrapy_rep.gate.site_files import as_values, statements_in
+from scrapy_rep.policy.policy import Mode
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.signals import ai_signals
 from scrapy_rep.spiders.reading import (
@@ -110,9 +110,6 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         self._log_dropped(logger, f"Item dropped, its page is reserved from {reserved}: %(what)s", response.url)
         return None
 
-    def __repr__(self) -> str:
-        return f"<AiSignalsMiddleware {self._settings.ai_signals} {', '.join(self._settings.purposes)}>"
-
 
 def signals_of(
     response: Response, said: PageDirectives, site: Sequence[Statement], sources: Iterable[str] = ()
@@ -122,7 +119,9 @@ def signals_of(
     *sources* are those of ``REP_AI_SOURCES``.
     """
     elements = Elements.of(response)
-    reservation = tdm.read_meta(*elements.tdm).over(_of_header(response))
+    reservation = tdm.read_meta(*elements.tdm).over(
+        tdm.read_header(header_fields(response, "tdm-reservation"), header_fields(response, "tdm-policy"))
+    )
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
         site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
     return (
@@ -145,10 +144,6 @@ def _of_directives(response: Response, said: PageDirectives, sources: Iterable[s
         yield from read(said)
 
 
-def _of_header(response: Response) -> tdm.Reservation:
-    return tdm.read_header(header_fields(response, "tdm-reservation"), header_fields(response, "tdm-policy"))
-
-
 # What the elements of a page say.
 
 
@@ -165,7 +160,7 @@ class Elements:
         """Read the elements of *response*, if it is HTML and may have any."""
         page = html_of(response) if may_name(response, _NAMES, anywhere=True) else None
         if page is None:
-            return _NONE
+            return cls()
         by_name: dict[str, list[str]] = {"tdm-reservation": [], "tdm-policy": []}
         for name, content in meta_elements(page):
             by_name.get(name.strip().lower(), []).append(content)
@@ -174,9 +169,6 @@ class Elements:
             tuple(_links(page)),
             tuple(islice(_licenses_in(page), _MAX)),
         )
-
-
-_NONE: Final = Elements()
 
 
 def _links(page: TextResponse) -> Iterator[str]:

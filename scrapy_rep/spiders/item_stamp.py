@@ -11,7 +11,7 @@ from scrapy import Item
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.meta import META_KEY
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import describe
 

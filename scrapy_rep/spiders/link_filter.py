@@ -7,36 +7,43 @@ queue, while one that is dropped is lost. In doubt a link passes.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.datatypes import LocalCache
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 from scrapy_rep.clock import clock
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.prefetch import MAX_DOWNLOADS
-from scrapy_rep.policy.modes import Mode
-from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.protocol import Reason
+from scrapy_rep.policy.policy import Mode, Outcome
+from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.event_loop import start
+from scrapy_rep.runtime.event_loop import CLOSING_CHECK, start
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import has_errback
 from scrapy_rep.signals import link_filtered
-from scrapy_rep.spiders.held_links import HeldLinks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
     from scrapy_rep.policy.policy import Decision
-    from scrapy_rep.protocol import Origin
 
 logger = logging.getLogger(__name__)
+
+MAX_ORIGINS: Final = 64
+"""Origins that the links of one response await at the same time."""
+
+MAX_LINKS: Final = 1_000
+"""Links of one response that wait at the same time."""
 
 _STORE_TIMEOUT: Final = 1.0
 """Seconds that a link waits for the store."""
@@ -65,7 +72,7 @@ class LinkFilter:
         self._crawler = crawler
         self._extension = extension
         self._fetches = choice == "all"
-        self._missing: dict[Origin, float] = {}  # when the store did not have it, monotonic
+        self._missing: LocalCache[Origin, float] = LocalCache(_MAX_MISSING)  # when, monotonic
         self._has_failed = False
 
     @classmethod
@@ -78,8 +85,7 @@ class LinkFilter:
         Only a link to an origin whose robots.txt is unknown waits. All such links of *response* wait at the same
         time, and whatever needs no wait overtakes them.
         """
-        held = HeldLinks(self._crawler, self._look_up, self._extension.cancel_prefetches)
-        error = None
+        held, error = _HeldLinks(self._crawler, self._look_up, self._extension.cancel_prefetches), None
         try:
             async for output in result:
                 for link in self._passing(held.released(), response):
@@ -129,11 +135,12 @@ class LinkFilter:
         return not decision.is_forbidden
 
     def _drop(self, link: Request, decision: Decision, response: Response) -> None:
-        rule = self._extension.account.link_filtered(link, decision)
+        origin = Origin.from_url(self._extension.targets.of(link))
+        self._extension.account.report.filtered.add(origin, decision)
         self._crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(
             "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",
-            {"request": self._extension.targets.name(link), "why": rule},
+            {"request": self._extension.targets.name(link), "why": decision.why},
             extra={"spider": self._crawler.spider},
         )
         self._crawler.signals.send_catch_log(
@@ -146,40 +153,34 @@ class LinkFilter:
         """The origin whose robots.txt *link* has to wait for, or None if it does not wait."""
         extension = self._extension
         is_known = extension.cached_robots(extension.targets.of(link)) is not None
-        if is_known or extension.mode(link) is not Mode.OBEY:
-            return None
         origin = extension.origin_to_ask(link)
+        if is_known or origin is None or extension.mode(link) is not Mode.OBEY:
+            return None
         if self._fetches:
             return origin if extension.downloads < MAX_DOWNLOADS else None
-        return None if origin is None or self._is_missing(origin) else origin
+        return origin if clock.monotonic() >= self._missing.get(origin, -inf) + _NOT_ASKED_AGAIN else None
 
     def _look_up(
         self, origin: Origin, link: Request, ended: Callable[[], None], waiting: Callable[[], int]
-    ) -> float | None:
-        """Have the robots.txt of *origin* loaded; return after how many seconds *link* stops waiting, if ever."""
+    ) -> None:
+        """Have the robots.txt of *origin* loaded for *link*, and call *ended* when that is over."""
         if self._fetches:
             self._extension.prefetch(link, ended, waiting)
-            return None
-        start(self._load_stored(origin, link, ended))
-        return _STORE_TIMEOUT
+        else:
+            start(self._load_stored(origin, link, ended))
 
     async def _load_stored(self, origin: Origin, link: Request, ended: Callable[[], None]) -> None:
-        self._note_missing(origin)  # until it is found: a store that does not answer is not asked again and again
+        # Until it is found: a store that does not answer is not asked again and again.
+        self._missing[origin] = clock.monotonic()
+        timer = call_later(_STORE_TIMEOUT, ended)
         try:
             if await self._extension.stored_robots(link) is not None:
                 self._missing.pop(origin, None)
         except Exception as error:  # noqa: BLE001  # as in `_passes`
             self._log_failure(link, error)
         finally:
+            timer.cancel()
             ended()
-
-    def _note_missing(self, origin: Origin) -> None:
-        if len(self._missing) >= _MAX_MISSING:
-            self._missing.clear()
-        self._missing[origin] = clock.monotonic()
-
-    def _is_missing(self, origin: Origin) -> bool:
-        return clock.monotonic() < self._missing.get(origin, float("-inf")) + _NOT_ASKED_AGAIN
 
     def _log_failure(self, link: Request, error: Exception) -> None:
         if not self._has_failed:
@@ -190,5 +191,68 @@ class LinkFilter:
                 exc_info=error, extra={"spider": self._crawler.spider},
             )  # fmt: skip
 
-    def __repr__(self) -> str:
-        return f"<LinkFilter {'all' if self._fetches else 'known'}>"
+
+class _HeldLinks:
+    """The links of one response that wait until the robots.txt of their origin is known.
+
+    There is one look-up for each origin. A crawl that closes releases all links.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        look_up: Callable[[Origin, Request, Callable[[], None], Callable[[], int]], None],
+        cancel: Callable[[], None],
+    ) -> None:
+        """*look_up* gets what to call at its end, which may be at once, and what counts the links that wait.
+
+        *cancel* is called when the crawl closes before all look-ups have ended.
+        """
+        self._engine = Crawl.of(crawler).engine
+        self._look_up = look_up
+        self._cancel = cancel
+        self._waiting: dict[Origin, list[Request]] = {}
+        self._released: list[Request] = []
+        self._wake: Deferred[None] | None = None
+
+    def add(self, origin: Origin, link: Request) -> None:
+        """Hold *link* until the robots.txt of *origin* has been looked up."""
+        if origin in self._waiting:
+            self._waiting[origin].append(link)
+        else:
+            links = self._waiting[origin] = [link]
+            self._look_up(origin, link, partial(self._release, origin), links.__len__)
+
+    def released(self) -> list[Request]:
+        """The links that wait no longer, each once, in the order in which their look-ups ended."""
+        released, self._released = self._released, []
+        return released
+
+    async def wait_for_capacity(self) -> None:
+        """Wait while as many links as allowed are held, until one is released."""
+        if len(self._waiting) >= MAX_ORIGINS or len(self) >= MAX_LINKS:
+            await self.wait()
+
+    async def wait(self) -> None:
+        """Wait until a link is released, if any is held."""
+        while self._waiting and not self._released:
+            self._wake = Deferred()
+            timer = call_later(CLOSING_CHECK, self._resume)
+            await maybe_deferred_to_future(self._wake)
+            timer.cancel()
+            if self._engine.is_closing:
+                for origin in list(self._waiting):
+                    self._release(origin)
+                self._cancel()
+
+    def _release(self, origin: Origin) -> None:
+        self._released += self._waiting.pop(origin, ())
+        self._resume()
+
+    def _resume(self) -> None:
+        if self._wake is not None:
+            wake, self._wake = self._wake, None
+            wake.callback(None)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values())) + len(self._released)

@@ -44,33 +44,6 @@ _WITH_REL: Final = "//a[@href] | //area[@href] | //form[@action]"
 _WORD: Final = re.compile(r"[^\s,]+")
 
 
-class _Page:
-    """What a response that has an effect says; its links are read when a request needs them.
-
-    It must not hold the response, which is its weak key.
-    """
-
-    def __init__(self, said: PageDirectives, rel_words: Collection[str]) -> None:
-        self.said = said
-        self._rel_words = rel_words
-        self._links: frozenset[str] | None = None
-        self._marked: frozenset[str] | None = None
-
-    def links_to(self, url: str, response: Response) -> bool:
-        """Whether *response*, which this tells of, links to *url*."""
-        if self._links is None:
-            html = html_of(response)
-            self._links = links_of(html) if html is not None else frozenset()
-        return same(url) in self._links
-
-    def marks(self, url: str, response: Response) -> bool:
-        """Whether ``rel`` marks every link to *url* in *response*, which this tells of."""
-        if self._marked is None:
-            html = html_of(response)
-            self._marked = marked_links(html, self._rel_words) if html is not None else frozenset()
-        return same(url) in self._marked
-
-
 class PageDirectivesMiddleware(PageMiddleware):
     """Spider middleware for ``X-Robots-Tag``, ``Robots-Tag`` and meta robots; the add-on enables it.
 
@@ -117,9 +90,6 @@ class PageDirectivesMiddleware(PageMiddleware):
     def _count(self, stat: str) -> None:
         self.crawler.stats.inc_value(stat)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._settings.page_directives}>"
-
 
 class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
     """What follows where pages are obeyed, or ``rel`` of their links counts.
@@ -131,23 +101,26 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._obeys = self._settings.page_directives == "obey"
-        self._pages: WeakKeyDictionary[Response, _Page] = WeakKeyDictionary()
+        # Of responses that have an effect; their links are read when a request needs them.
+        self._pages: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
+        self._links: WeakKeyDictionary[Response, frozenset[str]] = WeakKeyDictionary()
+        self._marked: WeakKeyDictionary[Response, frozenset[str]] = WeakKeyDictionary()
 
     def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = super().read_page(response, request)
         has_effect = self._reads_links or (self._obeys and (said.nofollow or said.noindex))
         if has_effect and is_successful(response):
-            self._pages[response] = _Page(said, self._settings.rel_words)
+            self._pages[response] = said
         return said
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None if it is for a link that is not to be followed."""
-        page = self._pages.get(response) if response is not None else None
-        if response is None or page is None or request.method != "GET" or request.meta.get(FOLLOW):
+        said = self._pages.get(response) if response is not None else None
+        if response is None or said is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
-        if self._is_cut_off(request, response, page):
+        if self._obeys and said.nofollow and self._is_cut_off(request.url, response):
             message = "Link not followed, its page says nofollow: %(what)s"
-        elif not (self._reads_links and page.marks(request.url, response)):
+        elif not (self._reads_links and self._is_marked(request.url, response)):
             return request
         elif self._settings.rel_nofollow == "report":
             self._count("rep/page/rel_nofollow_count")
@@ -158,16 +131,24 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
         self._log_dropped(logger, message, self._extension.targets.name(request))
         return None
 
-    def _is_cut_off(self, request: Request, response: Response, page: _Page) -> bool:
-        """Whether *page* says nofollow, that is obeyed, and *request* is for one of its links."""
-        if not (self._obeys and page.said.nofollow):
-            return False
-        return self._settings.nofollow == "all" or page.links_to(request.url, response)
+    def _is_cut_off(self, url: str, response: Response) -> bool:
+        """Whether *url* is not requested because *response*, which says nofollow, led to it."""
+        if self._settings.nofollow == "all":
+            return True
+        if response not in self._links:
+            self._links[response] = links_of(response)
+        return same(url) in self._links[response]
+
+    def _is_marked(self, url: str, response: Response) -> bool:
+        """Whether ``rel`` marks every link to *url* in *response*."""
+        if response not in self._marked:
+            self._marked[response] = marked_links(response, self._settings.rel_words)
+        return same(url) in self._marked[response]
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, or None if its page says noindex and such items are dropped."""
-        page = self._pages.get(response) if response is not None else None
-        if response is None or page is None or not (self._obeys and page.said.noindex):
+        said = self._pages.get(response) if response is not None else None
+        if response is None or said is None or not (self._obeys and said.noindex):
             return item
         if self._settings.noindex == "mark":
             self._count("rep/page/item_marked_count")
@@ -185,24 +166,30 @@ def same(url: str) -> str:
     return str(canonicalize_url(url))
 
 
-def links_of(response: TextResponse) -> frozenset[str]:
-    """The URLs that an HTML *response* links to."""
-    absolute = _absolute_by(response)
-    hrefs = response.xpath(_OF_PAGE).getall()
+def links_of(response: Response) -> frozenset[str]:
+    """The URLs that *response* links to; none unless it is HTML."""
+    page = html_of(response)
+    if page is None:
+        return frozenset()
+    absolute = _absolute_by(page)
+    hrefs = page.xpath(_OF_PAGE).getall()
     hrefs += [
         link.root.get("href")
-        for link in response.xpath(_NEIGHBOURS)
+        for link in page.xpath(_NEIGHBOURS)
         if not _TO_PAGES.isdisjoint(_words(link.root.get("rel")))
     ]
     return frozenset(filter(None, map(absolute, hrefs)))
 
 
-def marked_links(response: TextResponse, words: Collection[str]) -> frozenset[str]:
-    """The URLs of which every link in an HTML *response* has one of *words* in its ``rel``."""
-    absolute = _absolute_by(response)
+def marked_links(response: Response, words: Collection[str]) -> frozenset[str]:
+    """The URLs of which every link in *response* has one of *words* in its ``rel``; none unless it is HTML."""
+    page = html_of(response)
+    if page is None:
+        return frozenset()
+    absolute = _absolute_by(page)
     marked: set[str] = set()
     plain: set[str] = set()
-    for link in response.xpath(_WITH_REL):
+    for link in page.xpath(_WITH_REL):
         element = link.root  # a selector fails on attributes one of whose names holds a control character
         url = absolute(element.get("href") or element.get("action", ""))
         rel = _words(element.get("rel", ""))

@@ -22,7 +22,7 @@ from scrapy_rep.directives.page import PageDirectives, combine
 from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.statement import Directive
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.sitemap_lines import sitemap_callback
+from scrapy_rep.gate.site_files import sitemap_callback
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings
 
@@ -54,7 +54,7 @@ _NAMES: Final = _AS_NAMES | {"robot"}
 # What is inside these is no element of the page. libxml2 knows some of them, and makes elements of the rest.
 _NOT_INSIDE: Final = frozenset({"template", "textarea", "script", "style", "iframe"})
 
-_XHTML: Final = "application/xhtml+xml"
+_HTML: Final = {b"text/html", b"application/xhtml+xml"}
 _BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
 
 _FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells the keys of headers
@@ -114,12 +114,8 @@ def is_html(response: Response) -> TypeGuard[TextResponse]:
     """Whether *response* has elements that can say something; those of scrapy-splash have a class of their own."""
     if isinstance(response, HtmlResponse):
         return True
-    return isinstance(response, TextResponse) and _media_type(response) in {"text/html", _XHTML}
-
-
-def _media_type(response: Response) -> str:
-    value = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-    return value.partition(";")[0].strip().lower()
+    media_type = (response.headers.get(b"Content-Type") or b"").partition(b";")[0].strip().lower()
+    return isinstance(response, TextResponse) and media_type in _HTML
 
 
 def is_successful(response: Response) -> bool:

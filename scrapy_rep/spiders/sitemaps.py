@@ -16,7 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback
+from scrapy_rep.gate.site_files import is_for_robots_txt, sitemap_callback
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.runtime.crawl import Crawl
@@ -65,13 +65,9 @@ class SitemapFeed(BaseSpiderMiddleware):
         self, response: Response, result: Iterable[Any]
     ) -> Iterable[Any]:
         """As `BaseSpiderMiddleware`; notes the end of a sitemap."""
-        output: Iterable[Any] = super().process_spider_output(response, result)
-        return self._until_end(output) if self._is_sitemap(response) else output
-
-    def _until_end(self, output: Iterable[Any]) -> Iterator[Any]:
         page = None
-        for each in output:
-            page = each if isinstance(each, Request) and each.callback != self._sitemap_callback else page
+        for each in super().process_spider_output(response, result):
+            page = each if self._is_named_by(response, each) else page
             yield each
         self._sitemap_read(page)
 
@@ -79,15 +75,17 @@ class SitemapFeed(BaseSpiderMiddleware):
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """As `BaseSpiderMiddleware`; notes the end of a sitemap."""
-        page, is_sitemap = None, self._is_sitemap(response)
+        page = None
         async for each in super().process_spider_output_async(response, result):
-            if is_sitemap and isinstance(each, Request) and each.callback != self._sitemap_callback:
-                page = each
+            page = each if self._is_named_by(response, each) else page
             yield each
         self._sitemap_read(page)
 
-    def _is_sitemap(self, response: Response) -> bool:
-        return response.request is not None and response.request.callback == self._sitemap_callback
+    def _is_named_by(self, response: Response, output: Any) -> bool:
+        """Whether *output* is a request for a page, and *response* a sitemap."""
+        if response.request is None or response.request.callback != self._sitemap_callback:
+            return False
+        return isinstance(output, Request) and output.callback != self._sitemap_callback
 
     def _sitemap_read(self, page: Request | None) -> None:
         """Say that a sitemap has been read; *page* is the last one in it."""

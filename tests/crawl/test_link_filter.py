@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scrapy.core.spidermw import SpiderMiddlewareManager
 
-from scrapy_rep.spiders import held_links
+from scrapy_rep.spiders import link_filter
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.exceptions import exception
 from tests.support.site import Answer, Site, hang, robots
@@ -187,7 +187,7 @@ def test_ours_links_to_hanging_origins_wait_together_and_hold_up_nothing_else(lo
 
 
 def test_ours_only_so_many_origins_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_links, "MAX_ORIGINS", 2)
+    monkeypatch.setattr(link_filter, "MAX_ORIGINS", 2)
     with Site([f"127.0.5.{number}" for number in range(1, 8)]) as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /cart\n", delay=0.3))
         result = follow(site, *(f"{origin}/cart" for origin in site.origins[1:]), choice="all")

@@ -15,7 +15,7 @@ import pytest
 
 from scrapy_rep import RepRobotParser
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
 from scrapy_rep.protocol import (
     DIALECTS,

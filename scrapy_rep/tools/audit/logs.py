@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
-from scrapy_rep.gate.audit_log import INSERTED, NO_EVENT, NO_LINE, TOO_LONG, TORN, Line, read_events
+from scrapy_rep.gate.audit_log import NO_LINE
 from scrapy_rep.tools.files import open_file
 
 from .bodies import Bodies
 from .fields import Fields
 from .runs import Run, Start
 
+TORN: Final = "torn"
+"""The flaw of a line that a process did not finish."""
+NO_EVENT: Final = "not an event"
+TOO_LONG: Final = "too long"
+UNCHAINED: Final = "the line before was changed or removed"
+INSERTED: Final = "the line before was inserted"
+
+_LONGEST: Final = 16_777_216  # octets of a line that is read as an event
+_MOST_PIECES: Final = 8  # of that length in a line: what is behind a longer one is not read, as it may never end
 _MOST_REMARKS: Final = 20
 _MOST_RUNS: Final = 400
 _VERSION: Final = 1
@@ -148,3 +160,62 @@ def _broken(line: Line) -> str:
     return (
         f"this line does not follow {before}: {before} was changed, or lines were removed, added or swapped here"
     )
+
+
+# Its lines.
+
+
+class Line(NamedTuple):
+    """One line of an audit log: its event, what is wrong with it, and the SHA-256 that the next line refers to.
+
+    A line that holds no event has None for it, and a flaw.
+    """
+
+    number: int
+    event: Mapping[str, Any] | None
+    flaw: str | None
+    sha256: str
+
+
+def read_events(path: Path) -> Iterator[Line]:
+    """The lines of an audit log, one at a time; whatever they hold, only ``OSError`` is raised."""
+    before = last = NO_LINE
+    with path.open("rb") as file:
+        for number, (text, digest, is_whole) in enumerate(_lines(file), start=1):
+            event = _event(text)
+            flaw = _why_not_next(event, last, before) if event else _why_no_event(text, is_whole=is_whole)
+            yield Line(number, event, flaw, digest)
+            before, last = last, digest
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes | None, str, bool]]:
+    """Each line without its end, its SHA-256, and whether it has an end; None for a line that is too long."""
+    while text := file.readline(_LONGEST):
+        line, digest = text.removesuffix(b"\n"), sha256(text.removesuffix(b"\n"))
+        pieces = 1
+        while not text.endswith(b"\n") and pieces < _MOST_PIECES and (text := file.readline(_LONGEST)):
+            digest.update(text.removesuffix(b"\n"))
+            pieces += 1
+        yield line if pieces == 1 else None, digest.hexdigest(), text.endswith(b"\n")
+        if pieces == _MOST_PIECES:
+            return
+
+
+def _event(text: bytes | None) -> Mapping[str, Any] | None:
+    try:
+        event = json.loads(text or b"")
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+
+
+def _why_no_event(text: bytes | None, *, is_whole: bool) -> str:
+    if text is None:
+        return TOO_LONG
+    return TORN if not is_whole or not text.endswith(b"}") else NO_EVENT
+
+
+def _why_not_next(event: Mapping[str, Any], last: str, before: str) -> str | None:
+    if event.get("prev") == last:
+        return None
+    return INSERTED if event.get("prev") == before else UNCHAINED

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scrapy_rep.directives.answers import Answer, first_refusal, reserved_from
-from scrapy_rep.policy.modes import ASKING, Mode
-from scrapy_rep.policy.policy import Policy, forbidden_for
+from scrapy_rep.policy.policy import ASKING, Mode, Policy, forbidden_for
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.directives.answers import Statement
     from scrapy_rep.directives.vocabulary import Category
-    from scrapy_rep.policy.policy_exception import PolicyException
+    from scrapy_rep.policy.exceptions import PolicyException
 
     from .said import Said
 

@@ -27,7 +27,7 @@ from .terminal import paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.policy.policy_exception import PolicyException
+    from scrapy_rep.policy.exceptions import PolicyException
 
 
 def add_arguments(parser: ArgumentParser) -> None:

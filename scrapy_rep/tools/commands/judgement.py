@@ -9,8 +9,8 @@ from scrapy import Request
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.policy.meta import META_KEY
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.runtime.log import describe
 
 if TYPE_CHECKING:

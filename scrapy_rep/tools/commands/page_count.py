@@ -12,9 +12,9 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.gate.sitemap_lines import sitemaps_of
+from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import Delay, RequestedDelays, requested_delays
-from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Mode
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.spiders.sitemaps import MAX_NESTING

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy_rep.directives import tdm
-from scrapy_rep.gate.ai_signals import said_by_files
+from scrapy_rep.gate.site_files import said_by_files
 from scrapy_rep.robots.registry import needed_files
 
 from .said import NOTHING, Page, Said

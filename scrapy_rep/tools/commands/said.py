@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from scrapy_rep.directives.answers import Answer, Statement, answers
 from scrapy_rep.directives.page import PageDirectives
 from scrapy_rep.directives.vocabulary import Category, Signal
-from scrapy_rep.gate.ai_signals import as_values
+from scrapy_rep.gate.site_files import as_values
 from scrapy_rep.protocol.display import shown
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from time import monotonic, sleep
 import pytest
 
 from scrapy_rep.gate import audit_log
-from scrapy_rep.gate.audit_log import AuditLog, read_events
+from scrapy_rep.gate.audit_log import AuditLog
+from scrapy_rep.tools.audit.logs import read_events
 
 
 def write(path: Path, *events: str) -> Path:

@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 
 from scrapy_rep import RepExtension, RepMiddleware
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.meta import META_KEY
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.parser import RepRobotParser

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.policy.exception_index import ExceptionIndex
+from scrapy_rep.policy.exceptions import ExceptionIndex, PolicyException, read_exceptions, read_exceptions_file
 from scrapy_rep.policy.policy import exceptions_of
-from scrapy_rep.policy.policy_exception import PolicyException, read_exceptions, read_exceptions_file
 from scrapy_rep.protocol import Reason
 from scrapy_rep.settings import RepSettings
 

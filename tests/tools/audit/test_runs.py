@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.gate import audit_log
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.tools.audit import tallies
+from scrapy_rep.tools.audit import logs, tallies
 from scrapy_rep.tools.audit.fields import Fields
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.report import report
@@ -148,7 +147,7 @@ def test_ours_a_hostile_line_is_read(tmp_path: Path, line: bytes) -> None:
 def test_ours_a_line_that_is_too_long_is_hashed_and_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_log, "_LONGEST", 1_000)
+    monkeypatch.setattr(logs, "_LONGEST", 1_000)
     long = json.dumps({"event": "decision", "url": "x" * 5_000}).encode()
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, long, EXCEPTED))
     assert [(remark.line, remark.text) for remark in log.problems.first] == [

@@ -1,15 +1,21 @@
-"""Exceptions from robots.txt: narrow, with a reason and an end (``REP_EXCEPTIONS``, ``REP_EXCEPTIONS_FILE``)."""
+"""Exceptions from robots.txt: narrow, with a reason and an end (``REP_EXCEPTIONS``, ``REP_EXCEPTIONS_FILE``).
+
+Which of them applies to a request is found by the rule engine itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
+from math import inf
 from pathlib import Path
 from typing import Any, Final
+from unicodedata import normalize
+from urllib.parse import unquote_to_bytes
 
-from scrapy_rep.policy.modes import origin_in_settings
-from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.protocol import Origin, Reason, parse
 
 KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME, Reason.AI_SIGNAL)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
@@ -18,6 +24,9 @@ _MAX_URL: Final = 4_000
 """Characters of a URL: a robots.txt cuts a longer line off, and a pattern cut off covers more."""
 
 _DAY: Final = 86_400.0
+
+_HOST: Final = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?", re.ASCII)
+_IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?")
 
 _KEYS: Final = {"url", "reason", "until", "for", "rule", "whole_site"}
 
@@ -73,7 +82,13 @@ def read_exceptions(entries: Iterable[Mapping[str, Any]], *, max_days: int, now:
 
     Raises ``ValueError`` with the number of the entry and what to write instead.
     """
-    return [_numbered(number, entry, max_days, now) for number, entry in enumerate(entries, start=1)]
+    found: list[PolicyException] = []
+    try:
+        for entry in entries:
+            found += [_read(entry, max_days, now)]
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"exception {len(found) + 1}: {error}") from None
+    return found
 
 
 def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
@@ -98,13 +113,6 @@ def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
     return entries
 
 
-def _numbered(number: int, entry: Mapping[str, Any], max_days: int, now: float) -> PolicyException:
-    try:
-        return _read(entry, max_days, now)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"exception {number}: {error}") from None
-
-
 def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyException:
     if not isinstance(entry, Mapping):
         raise TypeError(f"{entry!r} is not a dict with url, reason and until")
@@ -115,13 +123,8 @@ def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyExceptio
     kinds, rule = _kinds(entry.get("for", ["rule"])), _rule(entry.get("rule"))
     if rule and Reason.RULE not in kinds:
         raise ValueError(f'{url}: no rule decides there: leave out rule = {rule!r}, or add "rule" to for')
-    return PolicyException(
-        url=url,
-        reason=_reason(entry.get("reason"), url),
-        until=_until(entry.get("until"), max_days, now),
-        kinds=kinds,
-        rule=rule,
-    )
+    reason, until = _reason(entry.get("reason"), url), _until(entry.get("until"), max_days, now)
+    return PolicyException(url, reason, until, kinds, rule)
 
 
 def _url(value: Any, *, whole_site: bool) -> str:
@@ -142,9 +145,8 @@ def _url(value: Any, *, whole_site: bool) -> str:
 
 def _pattern(url: str) -> str:
     """What follows the host; a query belongs to it, as in a rule."""
-    rest = url.partition("://")[2]
-    ends = [place for place in map(rest.find, "/?#") if place >= 0]
-    return rest[min(ends) :] if ends else ""
+    found = re.search("[/?#].*", url.partition("://")[2], re.DOTALL)
+    return found[0] if found else ""
 
 
 def _reason(value: Any, url: str) -> str:
@@ -190,3 +192,118 @@ def _rule(value: Any) -> str | None:
     if not colon or key.strip().lower() != "disallow" or not path.strip():
         raise ValueError(f"rule = {value!r}: write the rule that it overrides, such as 'Disallow: /api/'")
     return f"Disallow: {path.strip()}"
+
+
+def origin_in_settings(url: str) -> Origin:
+    """The origin of a *url* in the settings. Raises ``ValueError`` for one that no request can have.
+
+    It takes no password: the audit log and messages show what is in the settings.
+    """
+    origin = Origin.from_url(url)
+    if "@" in re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]:
+        raise ValueError(f"{origin}: leave out the user name and the password")
+    if not (_HOST.fullmatch(origin.host) or _IPV6.fullmatch(origin.host)):
+        raise ValueError(f"{url!r}: {origin.host!r} is not a host; write one host, without *")
+    return origin
+
+
+# Which exception applies to a request.
+
+
+class _Covered:
+    """What some *exceptions* of one origin cover: a robots.txt disallows it, by one line for each of them."""
+
+    def __init__(self, exceptions: list[PolicyException]) -> None:
+        lines = ["User-agent: *", *(f"Disallow: {exception.pattern}" for exception in exceptions)]
+        self._rules, self._exceptions = parse("\n".join(lines).encode(), limit=None), exceptions
+
+    def find(self, url: str) -> PolicyException | None:
+        verdict = self._rules.verdict("*", url)
+        return self._exceptions[verdict.line - 2] if not verdict.allowed else None
+
+
+_Key = tuple[Origin, Reason, str | None]
+"""An origin, what an exception is for, and the rule that it overrides: None for any, ``""`` for any one."""
+
+
+class ExceptionIndex:
+    """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules."""
+
+    def __init__(self, exceptions: Iterable[PolicyException]) -> None:
+        self.expired: Callable[[PolicyException], None] = lambda _: None
+        """Called once for each exception that has expired, when that is first noticed."""
+        self._current = self.all = tuple(exceptions)
+        self._covered: dict[_Key, _Covered] = {}
+        self._next_end = 0.0
+
+    def find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
+        """The exception for *url*, which robots.txt forbids for *kind* (by *rule*, if that is a rule), or None.
+
+        One that names *rule* comes before those that name none. *now* is in POSIX seconds. Raises ``ValueError``
+        for a URL that has no robots.txt.
+        """
+        named = self._find(url, kind, rule, now) if rule else None
+        return named or self._find(url, kind, None, now)
+
+    def find_lapsed(self, url: str, now: float) -> PolicyException | None:
+        """The exception that would cover *url* if the rule that it names still decided, or None."""
+        return self._find(url, Reason.RULE, "", now)
+
+    def refresh(self, now: float) -> None:
+        """Leave out those that have expired at *now*; a clock that is put back revives none."""
+        if now >= self._next_end:
+            self._build(now)
+
+    def _find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
+        self.refresh(now)
+        covered = self._covered.get((Origin.from_url(url), kind, rule)) if self._covered else None
+        return covered.find(url) if covered and not _leads_elsewhere(url) else None
+
+    def _build(self, now: float) -> None:
+        """Sort those that have not expired, until the next one does."""
+        expired = [exception for exception in self._current if exception.ends_at <= now]
+        self._current = tuple(exception for exception in self._current if exception.ends_at > now)
+        self._next_end = min((exception.ends_at for exception in self._current), default=inf)
+        by_key: dict[_Key, list[PolicyException]] = {}
+        for exception in self._current:
+            for kind in exception.kinds:
+                for rule in (exception.rule, "") if exception.rule and kind is Reason.RULE else (None,):
+                    by_key.setdefault((exception.origin, kind, rule), []).append(exception)
+        self._covered = {key: _Covered(exceptions) for key, exceptions in by_key.items()}
+        for exception in expired:
+            self.expired(exception)
+
+
+# Paths that a server may read as other paths.
+
+_MOST_DECODINGS: Final = 8  # of one path; what is encoded more often is no path that anybody meant
+_ESCAPED_BY_IIS: Final = re.compile(r"%u([0-9a-f]{4})", re.IGNORECASE)
+_OVERLONG: Final = re.compile(rb"(?:\xc0|\xc1|\xe0[\x80\x81]|\xf0\x80[\x80\x81])[^/\\]", re.DOTALL)
+_SEPARATOR: Final = re.compile(r"[/\\\u2044\u2215\u2216]")
+_STEP_UP: Final = re.compile(r"(?!\.{3,}$)[^\w.~-]*\.(?:[^\w.~-]*\.)+(?:[^\w.~-]|$)")
+"""A segment of dots, and of what a server may ignore or end a name at: ``..;x``, ``.. ``, ``..`` and a NUL."""
+
+
+def _leads_elsewhere(url: str) -> bool:
+    """Whether a server could read ``..`` in *url*, and so serve another path than the one that a pattern covers.
+
+    Servers decode a path once or more often, some also octets that are no UTF-8.
+    """
+    path = re.split("[?#]", url, maxsplit=1)[0]
+    for _ in range(_MOST_DECODINGS):
+        encoded, path = path, _decoded(path)
+        if path == encoded:
+            return any(map(_STEP_UP.match, _SEPARATOR.split(path)))
+    return True
+
+
+def _decoded(path: str) -> str:
+    text = _ESCAPED_BY_IIS.sub(lambda found: chr(int(found[1], 16)), path)
+    octets = _OVERLONG.sub(_shortened, unquote_to_bytes(text.encode("utf-8", "replace")))
+    return normalize("NFKC", octets.decode("utf-8", "replace"))
+
+
+def _shortened(overlong: re.Match[bytes]) -> bytes:
+    """The ASCII character that is spelt with more octets than UTF-8 takes for it."""
+    *_, lead, last = overlong[0]
+    return bytes([(lead & 1) << 6 | last & 0x3F])

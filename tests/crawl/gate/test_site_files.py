@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_rep import RepRobotParser
-from scrapy_rep.gate.sitemap_lines import Sitemaps, sitemaps_of
+from scrapy_rep.gate.site_files import Sitemaps, sitemaps_of
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.robots import Robots

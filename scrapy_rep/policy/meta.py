@@ -1,7 +1,7 @@
-"""The stamp: what robots.txt said about a response, in ``response.meta["rep"]``.
+"""What is in the meta of a request: whether robots.txt applies to it, and the stamp of what robots.txt said.
 
-A plain dict of JSON values, so that it survives disk queues, Redis and exports. It is written anew whenever a
-request passes the gate: one that was copied from another response never stays.
+The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, Redis and
+exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
 """
 
 from __future__ import annotations
@@ -10,16 +10,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+from scrapy_rep.protocol import Reason
+from scrapy_rep.runtime.targets import SPLASH_MARK
+
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_rep.policy.policy import Decision
+    from scrapy_rep.policy.policy import Decision, Policy
+    from scrapy_rep.runtime.targets import Targets
+
+DONT_OBEY: Final = "dont_obey_robotstxt"
+"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
+
+FETCH: Final = "rep_fetch"
+"""Meta key: the robots.txt is fetched even if no rule is asked."""
 
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
-
-VERSION: Final = 1
-"""The value of ``v``; it grows when a field changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +67,8 @@ class Stamp:
 
 _FIELDS: Final = tuple(field.name for field in fields(Stamp))
 
-BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": VERSION, "line": 0}
-"""A stamp that says nothing."""
+BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": 1, "line": 0}
+"""A stamp that says nothing; ``v`` grows when a field changes its meaning."""
 
 
 def stamp(response: Response) -> Stamp | None:
@@ -92,3 +100,26 @@ def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = N
     if decision.exception is not None:
         values["exception"] = decision.exception.as_short_dict()
     return values
+
+
+# Whether robots.txt applies.
+
+
+def is_exempt(request: Request) -> bool:
+    """Whether the project gave *request* ``dont_obey_robotstxt``.
+
+    scrapy-splash gives that key to each request that it makes. The stamp of the one before, which it copies, says
+    whether robots.txt was asked.
+    """
+    meta = request.meta
+    if not meta.get(DONT_OBEY):
+        return False
+    if SPLASH_MARK not in meta:
+        return True
+    stamp = meta.get(META_KEY)
+    return isinstance(stamp, dict) and stamp.get("reason") == DONT_OBEY
+
+
+def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
+    """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
+    return is_exempt(request) or Reason.CRAWL_DELAY in policy.delay_exceptions(targets.of(request))

@@ -1,0 +1,175 @@
+"""What the files of an origin say besides rules: its sitemaps, and what AI may use its pages for.
+
+The former are Sitemap lines, https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your
+robots.txt file". The latter is said in robots.txt, tdmrep.json and ai.txt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urldefrag, urljoin, urlsplit
+from weakref import WeakKeyDictionary
+
+from scrapy.http import TextResponse
+from scrapy.spiders import SitemapSpider
+from scrapy.utils.httpobj import urlparse_cached
+from w3lib.url import safe_url_string
+
+from scrapy_rep.directives import ai_txt, tdm
+from scrapy_rep.directives.answers import Statement, answers, first_refusal
+from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
+from scrapy_rep.directives.vocabulary import Category, Signal
+from scrapy_rep.protocol import SCHEMES, Access
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+
+    from scrapy_rep.protocol import Origin, RobotsTxt
+    from scrapy_rep.robots.robots import Robots
+    from scrapy_rep.settings import RepSettings
+
+_MAX_STATEMENTS: Final = 50
+"""Statements that a stamp holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemaps:
+    """The ``urls`` of Sitemap lines, each once and in order; ``unusable`` are the values of the other lines."""
+
+    urls: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
+
+
+_NONE: Final = Sitemaps()
+# An absolute URL in which there is nothing to resolve or to escape, as in nearly every line.
+_PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
+# RFC 3986 sections 3.2.2 and 3.2.3, without the user information of section 3.2.1.
+_HOST_AND_PORT: Final = re.compile(r"[\w.~%!$&'()*+,;=:\[\]-]*", re.ASCII)
+
+
+def sitemaps_of(robots: Robots) -> Sitemaps:
+    """The sitemaps of an origin, with any parser back-end; none unless its access is *successful*.
+
+    A relative line is resolved against the origin, not against the URL that redirects led to.
+    """
+    values = robots.robotstxt.sitemaps if robots.access is Access.SUCCESSFUL else ()
+    if not values:
+        return _NONE
+    origin = robots.entry.origin
+    urls = {value: _absolute(value, origin) for value in values}
+    return Sitemaps(
+        tuple(dict.fromkeys(url for url in urls.values() if url)),
+        tuple(value for value, url in urls.items() if not url),
+    )
+
+
+def sitemap_callback(spider: Spider | None) -> Any:
+    """The callback with which *spider* reads sitemaps; None unless it is a `SitemapSpider`.
+
+    Scrapy has no public name for it. No other callback receives a robots.txt or a sitemap.
+    """
+    return spider._parse_sitemap if isinstance(spider, SitemapSpider) else None
+
+
+def is_for_robots_txt(request: Request) -> bool:
+    """Whether *request* is for the robots.txt of an origin, as those of a sitemap spider are."""
+    url = urlparse_cached(request)
+    return url.path == "/robots.txt" and url.scheme in SCHEMES and not url.query and request.method == "GET"
+
+
+def sitemap_lines(request: Request, robots: Robots) -> Response:
+    """The answer to a sitemap spider's *request* for a robots.txt: its Sitemap lines, absolute, each once.
+
+    An unavailable robots.txt becomes a 404 whatever its status was: Scrapy would retry or follow other statuses.
+    """
+    lines = "".join(f"Sitemap: {url}\n" for url in sitemaps_of(robots).urls)
+    status = 200 if robots.access is Access.SUCCESSFUL else 404
+    return TextResponse(request.url, status=status, body=lines.encode(), encoding="utf-8", flags=["scrapy_rep"])
+
+
+def _absolute(value: str, origin: Origin) -> str | None:
+    """The absolute URL of a Sitemap line of *origin*, without its fragment; None if it is unusable."""
+    base = origin.robots_url
+    url = value if _PLAIN.fullmatch(value) else _resolved(value, base)
+    return url if url is not None and url != base and origin.may_lead_to(url) else None
+
+
+def _resolved(value: str, base: str) -> str | None:
+    """The URL of *value* at *base*, escaped; None if it is none.
+
+    Nor is it one with a password: a public sitemap needs none, and Scrapy's download handlers fail on it. Escaping
+    leaves the host as it is, so a host with a space or a control character is none either.
+    """
+    try:
+        spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
+        url = urldefrag(urljoin(base, spelt)).url
+        return url if _HOST_AND_PORT.fullmatch(urlsplit(url).netloc) else None
+    except ValueError:
+        return None
+
+
+def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:
+    """What the files of the origin besides robots.txt say to *token* about *url*."""
+    said = robots.reservations.about(url).statements() if tdm.PATH in robots.files else []
+    return said + ai_txt.read_file(robots.ai_txt, token, url) if ai_txt.PATH in robots.files else said
+
+
+class AiSignals:
+    """What sites say about the declared purposes of one crawl (``REP_PURPOSES``)."""
+
+    def __init__(self, settings: RepSettings) -> None:
+        self.purposes = settings.purposes
+        self.obeys = settings.ai_signals == "obey"
+        self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
+
+    def refusal(self, robots: Robots, token: str, url: str) -> Statement | None:
+        """The statement by which *robots* reserves *url*, which it allows, from a purpose; None if not obeyed."""
+        if not self.obeys:
+            return None
+        return first_refusal(self._of(robots, token).statements(url), self.purposes)
+
+    def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
+        """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
+        signals = self._of(robots, token)
+        return as_values([*signals.statements(url), *said_by_files(robots, token, url)], signals.licenses)
+
+    def _of(self, robots: Robots, token: str) -> RobotsSignals:
+        if robots.access is not Access.SUCCESSFUL:
+            return NO_SIGNALS
+        by_token = self._signals.setdefault(robots.robotstxt, {})
+        if token not in by_token:
+            by_token[token] = RobotsSignals.of(robots.robotstxt, token)
+        return by_token[token]
+
+
+# How statements are kept in a stamp.
+
+
+def as_values(statements: Iterable[Statement], licenses: Iterable[str]) -> dict[str, Any]:
+    """The part of a stamp that tells of *statements*, those that say no first, and *licenses*, in JSON values."""
+    said = sorted(statements, key=lambda one: one.allows is not False)
+    return {
+        "answers": {category.value: answer.value for category, answer in answers(said).items()},
+        "statements": [_as_dict(one) for one in said[:_MAX_STATEMENTS]],
+        "licenses": [*licenses],
+    }
+
+
+def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
+    """The statements of that part of a stamp."""
+    return [
+        Statement(**{
+            **one, "signal": Signal(one["signal"]), "category": one["category"] and Category(one["category"])
+        })
+        for one in (values or {}).get("statements", ())
+    ]  # fmt: skip
+
+
+def _as_dict(statement: Statement) -> dict[str, Any]:
+    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
+    category = statement.category.value if statement.category else None
+    return {**values, "signal": statement.signal.value, "category": category}
