@@ -16,10 +16,9 @@ from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.final_url import FinalUrl
 from scrapy_rep.gate.sitemap_lines import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
 from scrapy_rep.policy.modes import Mode
 from scrapy_rep.policy.policy import Decision
-from scrapy_rep.policy.requests import DONT_OBEY, FETCH, is_exempt
+from scrapy_rep.policy.requests import DONT_OBEY, FETCH, SLOT, choose_slot, is_exempt, unpin_slot
 from scrapy_rep.policy.stamp import META_KEY
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl

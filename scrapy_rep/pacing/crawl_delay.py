@@ -19,12 +19,11 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing import open_rate_limiter
-from scrapy_rep.pacing.delay_report import DelayReport
-from scrapy_rep.pacing.download_slots import SlotDelays, drop_stale_slot, pin_slot
-from scrapy_rep.pacing.forecast import CrawlForecast
+from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
+from scrapy_rep.pacing.download_slots import SlotDelays
 from scrapy_rep.pacing.limiter import LimiterSetup, Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
-from scrapy_rep.policy.requests import has_no_delay
+from scrapy_rep.policy.requests import drop_stale_slot, has_no_delay, pin_slot
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
@@ -78,20 +77,19 @@ class CrawlDelay:
         self.has_delays = self.is_busy = False
         self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
-        self.report = DelayReport(crawler, settings)
+        self.report = DelayReport(crawl)
         self._downloader = crawl.downloader
         self._targets = crawl.targets
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
         self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
-        self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
+        self.forecast = CrawlForecast(crawl, self._delays)
         self._switch_listeners: list[Callable[[], None]] = []
         self._permit_listeners: list[Callable[[str], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
         self._requested = WeakKeyDictionary()
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self.report.close, signal=signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.pacing.download_slots import SLOT, choose_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.pacing.slots import ReadySlots, SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
+from scrapy_rep.policy.requests import SLOT, choose_slot
 from scrapy_rep.policy.stamp import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.crawl import Crawl

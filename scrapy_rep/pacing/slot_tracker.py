@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 
 from scrapy_rep.clock import clock
+from scrapy_rep.policy.requests import SLOT, choose_slot
 from scrapy_rep.robots.origins import OriginState
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.runtime.event_loop import Timer
 
 from .crawl_delay import CrawlDelay
-from .download_slots import SLOT, choose_slot
 from .prefetch import Prefetcher
 from .slots import OriginRequests, ReadySlots, SlotRequests, SlotState
 from .stored_queue import StoredQueue, UnreadableError
