@@ -6,7 +6,7 @@ The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -20,8 +20,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing import open_rate_limiter
 from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
-from scrapy_rep.pacing.download_slots import SlotDelays
-from scrapy_rep.pacing.limiter import LimiterSetup, Permits
+from scrapy_rep.pacing.download_slots import SlotState, SlotStates
+from scrapy_rep.pacing.limiter import Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
 from scrapy_rep.policy.requests import drop_stale_slot, has_no_delay, pin_slot
 from scrapy_rep.protocol import Origin, Reason
@@ -62,8 +62,9 @@ class Refusal:
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
 
-    ``has_delays`` is whether any download slot has such a delay, ``visit_times`` are the origins that request a
-    Visit-time. ``is_busy`` is whether there is one or the other: else no request or origin needs a question.
+    ``has_delays`` is whether any of the download ``slots`` has such a delay, ``visit_times`` are the origins that
+    request a Visit-time. ``is_busy`` is whether there is one or the other: else no request or origin needs a
+    question. ``switched`` are called when the first delay comes into force, and when the last one is gone.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -82,10 +83,9 @@ class CrawlDelay:
         self._targets = crawl.targets
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
-        self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
-        self.forecast = CrawlForecast(crawl, self._delays)
-        self._switch_listeners: list[Callable[[], None]] = []
-        self._permit_listeners: list[Callable[[str], None]] = []
+        self.slots = SlotStates(self._downloader, settings.memory_entries)
+        self.forecast = CrawlForecast(crawl, self.slots)
+        self.switched: list[Callable[[], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
         self._requested = WeakKeyDictionary()
@@ -141,44 +141,34 @@ class CrawlDelay:
         if requested is NO_DELAYS and not self.is_busy:
             return
         key, delay = self._downloader.slot_key(request), requested.delay(clock.time())
-        if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
+        if requested is NO_DELAYS and self.slots.delayed_at(key) is None and not self.visit_times:
             return
         origin = Origin.from_url(self._targets.of(request))
         self._set_visit_times(origin, requested)
-        self.is_busy = bool(self._delays or self.visit_times)
+        self.is_busy = bool(self.slots.delayed or self.visit_times)
         if not self._is_skipped(key, delay):
             self._require(key, request, origin, delay)
 
     def pin_slot(self, request: Request) -> None:
         """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
-        key = self._downloader.slot_key(request)
-        if key in self._delays:
-            pin_slot(request, key)
+        if self._has_delay(request):
+            pin_slot(request, self._downloader.slot_key(request))
 
-    def seconds_to_start(self, key: str, handed_out: Collection[Request] = ()) -> float | None:
-        """Seconds until download slot *key* could start one more request; 0 for now, None until something changes.
+    def seconds_to_start(self, slot: SlotState) -> float | None:
+        """Seconds until *slot* could start one more request; 0 for now, None until something changes.
 
-        *handed_out* as for `Downloader.seconds_to_start`. A shared delay needs a permit as well.
+        A shared delay needs a permit as well.
         """
-        if self.has_delays:
-            self._delays.apply(key)
-        seconds = self._downloader.seconds_to_start(key, handed_out)
-        if seconds is None or self.permits is None or not self._delays.is_shared(key):
+        self.slots.apply(slot.key)
+        seconds = self._downloader.seconds_to_start(slot.key, slot.handed_out)
+        if seconds is None or self.permits is None or not slot.is_shared:
             return seconds
-        return self.permits.seconds_to_start(self._delays.name(key), seconds)
+        return self.permits.seconds_to_start(slot, seconds)
 
-    def name(self, key: str) -> str:
-        """The one key that stands for download slot *key* and those that fetch from the same origin."""
-        return self._delays.name(key)
-
-    def floor(self, key: str) -> float:
-        """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
-        return self._delays.floor(key)
-
-    def shared_slot(self, request: Request) -> str | None:
-        """The key of the download slot of *request*, if that shares its delay with other processes."""
-        key = self._downloader.slot_key(request)
-        return self._delays.name(key) if self._delays.is_shared(key) else None
+    def shared_slot(self, request: Request) -> SlotState | None:
+        """The download slot of *request*, if it shares its delay with other processes."""
+        slot = self.slots.get(self._downloader.slot_key(request))
+        return slot if slot is not None and slot.is_shared else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
@@ -191,40 +181,19 @@ class CrawlDelay:
     async def _start_delay(self, request: Request, parser: RobotParser) -> None:
         self.prepare(request, parser)
         key = self._downloader.slot_key(request)
-        if key in self._delays:
+        slot = self.slots.delayed_at(key)
+        if slot is not None:
             self._downloader.restart_delay(key)
-        if self.permits is not None and self._delays.is_shared(key):
-            await self.permits.slot(self._delays.name(key)).restart_delay()
+            if self.permits is not None and slot.is_shared:
+                await self.permits.of(slot).restart_delay()
 
     @cached_property
     def permits(self) -> Permits | None:
         """The permits of download slots that share their delay; None without a rate limiter."""
-        crawl, settings = self._crawl, self._settings
+        crawl = self._crawl
         store = self._registry.store if self._registry is not None else None
         limiter = open_rate_limiter(store, crawl.find(RedisConnection)) if store else None
-        if limiter is None:
-            return None
-        setup = LimiterSetup(
-            limiter, crawl.engine, self._downloader, crawl.stats, self.floor,
-            self._permit_changed, settings.workers, settings.crawl_delay_max,
-        )  # fmt: skip
-        return Permits(setup, settings.memory_entries)
-
-    def on_switch(self, listener: Callable[[], None]) -> None:
-        """Call *listener* when the first delay comes into force, and when the last one is gone."""
-        self._switch_listeners.append(listener)
-
-    def on_permit_change(self, listener: Callable[[str], None]) -> None:
-        """Call *listener* with the key of a download slot whose permit came or went, or which has a new `name`."""
-        self._permit_listeners.append(listener)
-
-    def _permit_changed(self, key: str) -> None:
-        for listener in self._permit_listeners:
-            listener(key)
-
-    def _joined(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            self._permit_changed(key)
+        return Permits(crawl, limiter, self.slots.changed) if limiter is not None else None
 
     def seconds_to_visit_time(self, origin: Origin) -> float:
         """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
@@ -270,7 +239,7 @@ class CrawlDelay:
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
         source = (origin, self._crawl.product_tokens.of(request))
-        if self._delays.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
+        if self.slots.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
@@ -283,19 +252,22 @@ class CrawlDelay:
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        self.is_busy = bool(self._delays or self.visit_times)
-        if self.has_delays == bool(self._delays):
+        self.is_busy = bool(self.slots.delayed or self.visit_times)
+        if self.has_delays == bool(self.slots.delayed):
             return
-        self.has_delays = bool(self._delays)
+        self.has_delays = bool(self.slots.delayed)
         switch = self._crawl.crawler.signals.connect if self.has_delays else self._crawl.crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
-        for listener in self._switch_listeners:
+        for listener in self.switched:
             listener()
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False
-            self._downloader.end_repeats(lambda request: self._downloader.slot_key(request) in self._delays)
+            self._downloader.end_repeats(self._has_delay)
+
+    def _has_delay(self, request: Request) -> bool:
+        return self.slots.delayed_at(self._downloader.slot_key(request)) is not None
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
@@ -305,11 +277,11 @@ class CrawlDelay:
             self.prepare(request, parser)
         elif key != url.hostname:
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
-        self._delays.apply(key)
+        self.slots.apply(key)
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
-        self._delays.apply(self._downloader.slot_key(request))
+        self.slots.apply(self._downloader.slot_key(request))
 
     def _spider_opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
@@ -335,7 +307,7 @@ class CrawlDelay:
         return self._crawl.find(Registry)
 
     def __repr__(self) -> str:
-        return f"<CrawlDelay {self._delays!r}>"
+        return f"<CrawlDelay {self.slots!r}>"
 
 
 def _user_delays(crawler: Crawler) -> dict[str, float]:

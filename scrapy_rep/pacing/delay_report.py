@@ -7,7 +7,6 @@ request, and looks at delayed download slots only.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
@@ -21,7 +20,7 @@ from scrapy_rep.runtime.log import Line
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.pacing.download_slots import SlotDelays
+    from scrapy_rep.pacing.download_slots import SlotStates
     from scrapy_rep.pacing.requested_delays import Delay
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
@@ -121,52 +120,47 @@ class CrawlForecast:
     Says nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
     """
 
-    def __init__(self, crawl: Crawl, delays: SlotDelays) -> None:
+    def __init__(self, crawl: Crawl, slots: SlotStates) -> None:
         self._crawler = crawler = crawl.crawler
         self._stats = crawl.stats
-        self._delays = delays
+        self._slots = slots
         self._downloader = crawl.downloader
         self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._timeout = crawler.settings.getfloat("CLOSESPIDER_TIMEOUT")
         self._timer: Timer | None = None
-        self._waiting: Callable[[str], int] = lambda _: 0
         self._began = 0.0
         self._is_running = False
         self._announced: set[str] = set()
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def watch(self, timer: Timer, waiting: Callable[[str], int]) -> None:
-        """Use the *timer* of the queue; *waiting* returns the number of requests that wait for a download slot."""
-        self._timer, self._waiting, self._began = timer, waiting, clock.monotonic()
+    def watch(self, timer: Timer) -> None:
+        """Use the *timer* of the queue, which counts the requests that wait for each download slot."""
+        self._timer, self._began = timer, clock.monotonic()
         self.start()
 
     def start(self) -> None:
         """Start, if there are delays; it ends by itself when there are none any more."""
-        if self._timer is not None and self._delays and self._interval > 0 and not self._is_running:
+        if self._timer is not None and self._slots.delayed and self._interval > 0 and not self._is_running:
             self._is_running = True
             self._timer.call_after(self._interval, self._interval_over)
 
     def _interval_over(self) -> None:
         self._is_running = False
-        if self._delays:
+        if self._slots.delayed:
             self._forecast()
             self.start()
 
     def sitemap_read(self, page: Request) -> None:
         """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
         key = self._downloader.slot_key(page)
-        if self._timer is None or key not in self._delays or key in self._announced:
+        if self._timer is None or self._slots.delayed_at(key) is None or key in self._announced:
             return
         if self._interval > 0 and len(self._announced) < _SLOWEST:
             self._announced.add(key)
             self._timer.call_after(0.0, self._forecast)  # by then the last pages are in the queue
 
     def _forecast(self) -> None:
-        slots = [
-            _Waiting(key, requests, delay)
-            for key, delay in self._delays.in_force()
-            if (requests := self._waiting(key))
-        ]
+        slots = [_Waiting(slot.key, slot.size, delay) for slot, delay in self._slots.in_force() if slot.size]
         requests = sum(slot.requests for slot in slots)
         seconds = max((slot.seconds for slot in slots), default=0.0)
         self._set_stats(seconds, requests)

@@ -115,7 +115,7 @@ class RepPriorityQueue:
         `SlotTracker.update` wakes it because a download slot has become ready.
         """
         tracker = self._tracker
-        if tracker.last is not None or tracker.has_delays:
+        if tracker.last is not None or tracker.slots.delayed:
             tracker.check_last()
         if not self._size:
             return None
@@ -183,7 +183,7 @@ class RepPriorityQueue:
         if slot is None:
             if len(self._slots) >= self._most_slots:
                 self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self._tracker.state(key), self._storage)
+            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self._storage)
         return slot
 
     def _remove_empty_slots(self) -> None:

@@ -37,7 +37,7 @@ class RateLimiterMiddleware:
         self._permits = crawl_delay.permits
         self._crawl = uuid4().hex
         self._downloader = Crawl.of(crawler).downloader
-        crawl_delay.on_switch(self._switch)
+        crawl_delay.switched.append(self._switch)
         crawler.signals.connect(self._switch, signal=signals.spider_opened)
 
     @classmethod
@@ -50,11 +50,11 @@ class RateLimiterMiddleware:
 
     async def process_request(self, request: Request) -> Request | None:
         """Use the held permit, or wait for one; return *request* to the scheduler when the crawl closes."""
-        key = self._crawl_delay.shared_slot(request)
-        if key is None or self._permits.slot(key).use():
+        slot = self._crawl_delay.shared_slot(request)
+        if slot is None or self._permits.of(slot).use():
             return None
         is_first, began = is_robots_txt(request), clock.monotonic()
-        has_permit = await self._permits.slot(key).wait(first=is_first)
+        has_permit = await self._permits.of(slot).wait(first=is_first)
         self._crawl_delay.report.waited_seconds += clock.monotonic() - began
         return None if has_permit else self._reschedule(request, is_first=is_first)
 

@@ -24,8 +24,9 @@ from scrapy_rep.robots.registry import Registry
 from scrapy_rep.runtime.event_loop import Timer
 
 from .crawl_delay import CrawlDelay
+from .download_slots import SlotState, SlotStates
 from .prefetch import Prefetcher
-from .slots import OriginRequests, ReadySlots, SlotRequests, SlotState
+from .slots import OriginRequests, ReadySlots, SlotRequests
 from .stored_queue import StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
 
-    from .limiter import Permits
 
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
@@ -71,20 +71,18 @@ class SlotTracker:
             if self.registry is not None
             else None
         )
-        self.has_delays = False
-        """Whether robots.txt requires a delay of any download slot. Other processes may have to keep it too."""
         self.waiting = 0
         """The number of requests in all queues."""
         self._ready: list[ReadySlots[SlotRequests]] = []  # of each queue: in memory, on disk
-        self._slots: dict[str, SlotState] = {}
-        self._handed_out: dict[Request, SlotState] = {}
+        self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
-        if self.crawl_delay is not None:
-            self.crawl_delay.on_switch(self._delays_switched)
-            self._delays_switched()
-            self.crawl_delay.on_permit_change(self._permit_changed)
-            self.crawl_delay.forecast.watch(self.timer, self._waiting)
+        if self.crawl_delay is None:
+            self.slots = SlotStates(self.downloader, crawl.settings.memory_entries)
+        else:
+            self.slots = self.crawl_delay.slots
+            self.crawl_delay.forecast.watch(self.timer)
+        self.slots.listeners.append(self.update)
         self.downloader.on_request_end(self._request_ended)
         self.downloader.add_backout(self._is_start_paused)
         self._signals = crawl.crawler.signals
@@ -115,8 +113,7 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        slots = self.crawl_delay or self.downloader
-        seconds = slots.seconds_to_start(self.downloader.slot_key(request), ())
+        seconds = self._seconds_to_start(self.slots.of(self.downloader.slot_key(request)))
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
@@ -225,14 +222,6 @@ class SlotTracker:
 
     # Download slots: which could start a request.
 
-    def state(self, key: str) -> SlotState:
-        """The state of download slot *key*, created if necessary."""
-        key = self._name(key)
-        state = self._slots.get(key)
-        if state is None:
-            state = self._slots[key] = SlotState(key)
-        return state
-
     def update(self, state: SlotState) -> None:
         """Find out what a download slot waits for now.
 
@@ -256,55 +245,33 @@ class SlotTracker:
             self._update_after(state, seconds)
 
     def _rest(self, state: SlotState) -> None:
-        """No request waits in a download slot: others may use its permit. Forget it if no queue knows it."""
+        """No request waits in a download slot: others may use its permit."""
         if state.waiting_since is not None:
             self._count_wait(state, is_waiting=False)
         for slot in state.queued:
             slot.ready.discard(slot)
-        if state.handed_out:
-            return
-        if self.has_delays:
-            self._release_permit(state.key)
-        if not state.queued and self._slots.get(state.key) is state:
-            del self._slots[state.key]
+        if not state.handed_out:
+            state.release()
 
     def remove(self, slot: SlotRequests) -> None:
         """Forget a download slot in one queue, which has no requests for it."""
         slot.state.queued.remove(slot)
         self.update(slot.state)
 
-    def _delays_switched(self) -> None:
-        self.has_delays = self.crawl_delay is not None and self.crawl_delay.has_delays
-
     def _seconds_to_start(self, state: SlotState) -> float | None:
-        if self.crawl_delay is None or not self.has_delays:
+        if self.crawl_delay is None or not self.slots.delayed:
             return self.downloader.seconds_to_start(state.key, state.handed_out)
-        return self.crawl_delay.seconds_to_start(state.key, state.handed_out)
+        return self.crawl_delay.seconds_to_start(state)
 
     def _turn(self, state: SlotState) -> int:
         """When a ready download slot is used: one that holds a permit first, because that soon expires."""
-        permits = self._permits if self.has_delays else None
-        return -1 if permits is not None and permits.holds(state.key) else len(state.handed_out)
-
-    @property
-    def _permits(self) -> Permits | None:
-        """The permits of download slots that share their delay; None without a rate limiter."""
-        return self.crawl_delay.permits if self.crawl_delay is not None else None
-
-    def _waiting(self, key: str) -> int:
-        """The number of requests that wait for download slot *key*."""
-        state = self._slots.get(key)
-        return state.size if state is not None else 0
-
-    def _has_delay(self, key: str) -> bool:
-        """Whether robots.txt requires a delay of download slot *key*."""
-        return self.has_delays and self.crawl_delay is not None and self.crawl_delay.floor(key) > 0
+        return -1 if state.permits is not None and state.permits.held is not None else len(state.handed_out)
 
     def _count_wait(self, state: SlotState, *, is_waiting: bool) -> None:
         if is_waiting:
             state.waiting_since = clock.monotonic()
         elif state.waiting_since is not None:
-            if self.crawl_delay is not None and self._has_delay(state.key):
+            if self.crawl_delay is not None and state.floor:
                 self.crawl_delay.report.waited_seconds += clock.monotonic() - state.waiting_since
             state.waiting_since = None
 
@@ -320,38 +287,6 @@ class SlotTracker:
             state.update_at = None
             self.update(state)
 
-    def _name(self, key: str) -> str:
-        return self.crawl_delay.name(key) if self.has_delays and self.crawl_delay is not None else key
-
-    def _permit_changed(self, key: str) -> None:
-        state = self._slots.get(key)
-        if state is not None and self._name(key) != key:
-            self._join(state, self.state(key))
-        elif state is not None:
-            self.update(state)
-        else:
-            self._release_permit(key)
-
-    def _join(self, state: SlotState, other: SlotState) -> None:
-        """Make *state* one with *other*: their download slots have become one."""
-        del self._slots[state.key]
-        for slot in state.queued:
-            slot.state = other
-        other.queued += state.queued
-        other.size += state.size
-        other.handed_out |= state.handed_out
-        self._handed_out.update(dict.fromkeys(state.handed_out, other))
-        self._count_wait(state, is_waiting=False)
-        state.update_at = None
-        self._release_permit(state.key)
-        self.update(other)
-
-    def _release_permit(self, key: str) -> None:
-        """Let other processes have a permit that no request here is left to use."""
-        permits = self._permits
-        if permits is not None:
-            permits.release(key)
-
     def check_last(self) -> None:
         """Treat the request that was handed out last as ended if it never reached the downloader.
 
@@ -361,7 +296,7 @@ class SlotTracker:
         last, self.last = self.last, None
         if last is not None and last in self._handed_out and not self.downloader.is_active(last):
             self._request_ended(last)
-        elif self.has_delays:
+        elif self.slots.delayed:
             self._update_slot_waiting_for_downloader()
 
     def hand_out(self, request: Request, state: SlotState) -> None:
@@ -369,10 +304,10 @@ class SlotTracker:
 
         One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
         """
-        if self.registry is not None and self._has_delay(state.key) and self.registry.forbids(request):
+        if self.registry is not None and state.floor and self.registry.forbids(request):
             return
         self.last = request
-        self._handed_out[request] = state
+        self._handed_out[request] = state.key
         state.handed_out.add(request)
         self.downloader.create_slot(state.key, request)
         self.update(state)
@@ -384,7 +319,7 @@ class SlotTracker:
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""
-        state = self._handed_out.get(request)
+        state = self.slots.get(self._handed_out.get(request, ""))
         if state is not None:
             state.handed_out.discard(request)
             if state.size:
@@ -392,22 +327,21 @@ class SlotTracker:
 
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
-        state = self._handed_out.pop(request, None)
+        key = self._handed_out.pop(request, None)
+        state = self.slots.get(self.downloader.slot_key(request) if key is None else key)
         if state is not None:
             state.handed_out.discard(request)
-        else:
-            state = self._slots.get(self._name(self.downloader.slot_key(request)))
-        if state is not None and (state.size or self.has_delays or not state.queued):
-            self.update(state)
-        if self.has_delays:
+            if state.size or self.slots.delayed:
+                self.update(state)
+        if self.slots.delayed:
             self._update_slot_waiting_for_downloader()
 
     def _update_slot_waiting_for_downloader(self) -> None:
         """Update one download slot that acquired no permit because the whole downloader was full."""
-        permits = self._permits
+        permits = self.crawl_delay.permits if self.crawl_delay is not None else None
         while permits is not None and permits.slots_waiting:
-            state = self._slots.get(permits.slots_waiting.popitem(last=False)[0])
-            if state is not None and state.size and any(slot.first() is not None for slot in state.queued):
+            state, _ = permits.slots_waiting.popitem(last=False)
+            if state.size and any(slot.first() is not None for slot in state.queued):
                 self.update(state)
                 return
 
@@ -419,4 +353,4 @@ class SlotTracker:
         return self.waiting >= self._max_waiting and not any(self._ready)
 
     def __repr__(self) -> str:
-        return f"<SlotTracker slots={len(self._slots)} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
+        return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.robots.origins import OriginState
 
+    from .download_slots import SlotState
+
 T = TypeVar("T")
 
 _numbers = count()
@@ -225,23 +227,3 @@ class SlotRequests:
 
     def __repr__(self) -> str:
         return f"<SlotRequests {self.key} origins={len(self.origins)} entries={len(self.heap)}>"
-
-
-class SlotState:
-    """One download slot: its requests in each queue, and those that were handed out and have not left it."""
-
-    __slots__ = ("handed_out", "key", "queued", "size", "update_at", "waiting_since")
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.queued: list[SlotRequests] = []
-        self.size = 0
-        """The number of requests in all queues."""
-        self.handed_out: set[Request] = set()
-        self.update_at: float | None = None
-        """When the timer updates it."""
-        self.waiting_since: float | None = None
-        """Since when it has requests that only wait for the delay."""
-
-    def __repr__(self) -> str:
-        return f"<SlotState {self.key} handed_out={len(self.handed_out)} update_at={self.update_at}>"
