@@ -17,7 +17,7 @@ from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.pacing.slot_tracker import SlotTracker
-from scrapy_rep.pacing.slots import ReadySlots, SlotRequests, Storage
+from scrapy_rep.pacing.slots import SlotRequests, Turns
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 from scrapy_rep.policy.requests import SLOT, choose_slot
 from scrapy_rep.policy.stamp import META_KEY, is_stamp
@@ -74,9 +74,9 @@ class RepPriorityQueue:
         self._disk_error: OSError | None = None
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
-        self._storage = Storage(self._rank, self._stored_queue, self._report_lost, ReadySlots())
+        self.ready: Turns[SlotRequests] = Turns()
         self._tracker = SlotTracker.of(Crawl.of(crawler))
-        self._tracker.add_queue(self._storage.ready)
+        self._tracker.add_queue(self.ready)
         self._resume(startprios)
 
     def push(self, request: Request) -> None:
@@ -119,7 +119,7 @@ class RepPriorityQueue:
             tracker.check_last()
         if not self._size:
             return None
-        request, ready = None, self._storage.ready
+        request, ready = None, self.ready
         while request is None and (slot := ready.first()) is not None:
             request = tracker.pop(slot)
             if request is None:
@@ -135,8 +135,8 @@ class RepPriorityQueue:
 
     def peek(self) -> Request | None:
         """The request that `pop` would return now, or None."""
-        slot = self._storage.ready.first()
-        requests = slot.first() if slot is not None else None
+        slot = self.ready.first()
+        requests = slot.turns.first() if slot is not None else None
         return requests.peek() if requests is not None else None
 
     def close(self) -> list[tuple[str, str | None, list[int]]]:
@@ -155,16 +155,16 @@ class RepPriorityQueue:
             )  # fmt: skip
         return left
 
-    def _rank(self, request: Request) -> Rank:
+    def rank(self, request: Request) -> Rank:
         """The rank of *request*; start requests go last if Scrapy has a queue class of their own for them."""
         is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
         return Rank(-request.priority, bool(is_start))
 
-    def _stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
+    def stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
         """The queue that stores the requests of *origin* in download slot *key*."""
         return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
 
-    def _report_lost(self, error: UnreadableError) -> None:
+    def report_lost(self, error: UnreadableError) -> None:
         """Count and log requests that could not be read back."""
         self._size -= error.lost
         self._tracker.waiting -= error.lost
@@ -183,7 +183,7 @@ class RepPriorityQueue:
         if slot is None:
             if len(self._slots) >= self._most_slots:
                 self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self._storage)
+            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self)
         return slot
 
     def _remove_empty_slots(self) -> None:
@@ -217,7 +217,7 @@ class RepPriorityQueue:
         stored = (
             self._stored_queue_at(f"{self._path}/{folder_of_download_slot(key)}")
             if origin_text is None
-            else self._stored_queue(key, origin)
+            else self.stored_queue(key, origin)
         )
         starts = (HEAD, False, True) if self._start_queue_class is not None else (HEAD, False)
         stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
@@ -235,7 +235,7 @@ class RepPriorityQueue:
         return self._size
 
     def __repr__(self) -> str:
-        counts = f"slots={len(self._slots)} ready={len(self._storage.ready)}"
+        counts = f"slots={len(self._slots)} ready={len(self.ready)}"
         return f"<RepPriorityQueue {self._path or 'in memory'} {counts}>"
 
 

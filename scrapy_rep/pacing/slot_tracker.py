@@ -26,7 +26,7 @@ from scrapy_rep.runtime.event_loop import Timer
 from .crawl_delay import CrawlDelay
 from .download_slots import SlotState, SlotStates
 from .prefetch import Prefetcher
-from .slots import OriginRequests, ReadySlots, SlotRequests
+from .slots import OriginRequests, SlotRequests, Turns
 from .stored_queue import StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
@@ -59,21 +59,12 @@ class SlotTracker:
         self._engine = crawl.engine
         self._max_waiting = crawl.settings.max_waiting
         self._enough_ready = max(_MIN_READY, 2 * crawl.crawler.settings.getint("CONCURRENT_REQUESTS"))
-        self.prefetcher = (
-            Prefetcher(
-                self.registry,
-                self._engine,
-                self.timer,
-                crawl.stats,
-                has_enough=self._has_enough_ready,
-                admit=self.admit,
-            )
-            if self.registry is not None
-            else None
-        )
+        self.prefetcher = None
+        if self.registry is not None:
+            self.prefetcher = Prefetcher(crawl, self.registry, self.timer, self._has_enough_ready, self.admit)
         self.waiting = 0
         """The number of requests in all queues."""
-        self._ready: list[ReadySlots[SlotRequests]] = []  # of each queue: in memory, on disk
+        self._ready: list[Turns[SlotRequests]] = []  # of each queue: in memory, on disk
         self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
@@ -98,7 +89,7 @@ class SlotTracker:
             crawl.add(tracker)
         return tracker
 
-    def add_queue(self, ready: ReadySlots[SlotRequests]) -> None:
+    def add_queue(self, ready: Turns[SlotRequests]) -> None:
         """Add a queue of the crawl, in memory or on disk, which has these *ready* download slots."""
         self._ready.append(ready)
 
@@ -126,11 +117,11 @@ class SlotTracker:
         state = self.registry.state_to_ask(request) if self.registry is not None else None
         requests = origins.get(state)
         if requests is None:
-            stored = slot.storage.queue(slot.key, state.origin if state is not None else None)
+            stored = slot.queue.stored_queue(slot.key, state.origin if state is not None else None)
             requests = origins[state] = OriginRequests(slot, state, stored)
         is_first = not requests
         try:
-            requests.push(slot.storage.rank(request), request)
+            requests.push(slot.queue.rank(request), request)
         except BaseException:
             if not requests:
                 self._remove_origin(requests)
@@ -144,7 +135,7 @@ class SlotTracker:
         None although there was one: its robots.txt has expired since or its Visit-time is over, so that it waits
         again, or it cannot be read.
         """
-        requests, request = slot.first(), None
+        requests, request = slot.turns.first(), None
         if requests is None:
             return None
         if self._seconds_to_wait(requests) == 0:
@@ -197,7 +188,7 @@ class SlotTracker:
             if requests.slot not in requests.slot.ready:
                 self.update(requests.slot.state)
             return
-        requests.entry = None
+        requests.slot.turns.discard(requests)
         if seconds is not None:
             self.timer.call_after(seconds, partial(self.admit, requests))
         elif self.prefetcher is not None:
@@ -230,7 +221,7 @@ class SlotTracker:
         if not state.size:
             self._rest(state)
             return
-        startable = [slot for slot in state.queued if slot.first() is not None]
+        startable = [slot for slot in state.queued if slot.turns.first() is not None]
         seconds = self._seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
@@ -341,7 +332,7 @@ class SlotTracker:
         permits = self.crawl_delay.permits if self.crawl_delay is not None else None
         while permits is not None and permits.slots_waiting:
             state, _ = permits.slots_waiting.popitem(last=False)
-            if state.size and any(slot.first() is not None for slot in state.queued):
+            if state.size and any(slot.turns.first() is not None for slot in state.queued):
                 self.update(state)
                 return
 
