@@ -1,4 +1,4 @@
-"""What a crawl knows of each download slot: the delay that robots.txt files require, its requests, its permits.
+"""The download slots of a crawl, and the delay that robots.txt files require of each.
 
 Several origins can share a download slot: the largest delay wins. Download slots that fetch from one origin are
 one, with several keys: they could not keep its delay apart. All this is kept here: Scrapy's ``Slot`` takes no
@@ -7,96 +7,19 @@ attributes, and Scrapy drops a download slot that is idle for a minute.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.protocol import Origin
+from .slots import SlotState
 
 if TYPE_CHECKING:
-    from scrapy import Request
-
+    from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.scrapy_internals import Downloader
 
-    from .limiter import SlotPermits
-    from .slots import SlotRequests
-
-DelaySource = tuple[Origin, tuple[str, ...]]
-"""The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
+    from .slots import DelaySource
 
 _LEAST: Final = 64  # download slots that are remembered in any case
-
-
-class SlotState:
-    """One download slot: its delays, its requests in each queue, and those handed out that have not left it."""
-
-    __slots__ = (
-        "_required", "applied", "floor", "handed_out", "is_shared", "key", "keys", "own_delay", "own_jitter",
-        "permits", "queued", "size", "update_at", "waiting_since",
-    )  # fmt: skip
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        """The first of its ``keys``, under which processes share it."""
-        self.keys = [key]
-        self.floor = 0.0
-        """Seconds that robots.txt requires between two requests; 0 for none."""
-        self.is_shared = False
-        """Whether other processes may request pages of the same site."""
-        self.applied: float | None = None
-        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
-        self.own_delay = self.own_jitter = 0.0
-        self._required: dict[DelaySource, float] = {}
-        self.permits: SlotPermits | None = None
-        self.queued: list[SlotRequests] = []
-        self.size = 0
-        """The number of requests in all queues."""
-        self.handed_out: set[Request] = set()
-        self.update_at: float | None = None
-        """When the timer updates it."""
-        self.waiting_since: float | None = None
-        """Since when it has requests that only wait for the delay."""
-
-    def require(self, source: DelaySource, seconds: float) -> None:
-        """Require *seconds* for *source*, 0 for none."""
-        before = self._required.pop(source, 0.0)
-        if seconds:
-            self._required[source] = seconds
-        if seconds >= self.floor:
-            self.floor = seconds
-        elif before == self.floor:
-            self.floor = max(self._required.values(), default=0.0)
-
-    def join(self, other: SlotState) -> Iterator[Origin]:
-        """Become one with *other*; return the origins that this one brings along."""
-        self.keys = sorted({*self.keys, *other.keys})
-        self.is_shared = self.is_shared or other.is_shared
-        for queue in other.queued:
-            queue.state = self
-        self.queued, other.queued = [*self.queued, *other.queued], []
-        self.size, other.size = self.size + other.size, 0
-        self.handed_out |= other.handed_out
-        self.waiting_since = self.waiting_since or other.waiting_since
-        other.update_at = None
-        other.release()
-        if self.key != self.keys[0]:
-            self.release()
-            self.key, self.permits = self.keys[0], None
-        for source, seconds in other._required.items():
-            self.require(source, seconds)
-            yield source[0]
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether it has neither requests nor a permit."""
-        return not (self.queued or self.handed_out) and (self.permits is None or self.permits.is_idle)
-
-    def release(self) -> None:
-        """Let other processes have the permit: no request here is left to use it."""
-        if self.permits is not None:
-            self.permits.release()
-
-    def __repr__(self) -> str:
-        return f"<SlotState {self.key} floor={self.floor:g} handed_out={len(self.handed_out)}>"
 
 
 class SlotStates:
@@ -107,6 +30,8 @@ class SlotStates:
         self.delayed: dict[SlotState, None] = {}
         self.listeners: list[Callable[[SlotState], None]] = []
         """Called with a download slot whose permit came or went, or which has become one with another."""
+        self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
+        """Those that acquired no permit because the whole downloader was full."""
         self._downloader = downloader
         self._most_delayed = most_delayed
         self._most = _LEAST

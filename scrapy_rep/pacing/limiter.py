@@ -14,12 +14,12 @@ away, the crawl goes by its own clock and multiplies the delay by the number of 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -31,8 +31,6 @@ from scrapy_rep.runtime.event_loop import pause, sleep, start
 
 if TYPE_CHECKING:
     from scrapy_rep.runtime.crawl import Crawl
-
-    from .download_slots import SlotState
 
 # Microseconds:
 LEAD: Final = 20_000  # before its start at which a permit is granted, at most
@@ -166,10 +164,24 @@ class _ClosingError(Exception):
     """The crawl is closing."""
 
 
+class SharedSlot:
+    """A download slot as the limiter knows it: the ``key`` that processes share, and its ``permits``, if any.
+
+    ``floor`` is the seconds that robots.txt requires between two requests, 0 for none.
+    """
+
+    __slots__ = ("floor", "key", "permits")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.floor = 0.0
+        self.permits: SlotPermits | None = None
+
+
 class SlotPermits:
     """The permits of download slot *slot*: at most one is held, at most one question is under way."""
 
-    def __init__(self, slot: SlotState, permits: Permits) -> None:
+    def __init__(self, slot: SharedSlot, permits: Permits) -> None:
         self._slot = slot
         self._key = slot.key
         self._permits = permits
@@ -362,39 +374,23 @@ class SlotPermits:
 
 
 class Permits:
-    """The permits of one crawl, which *limiter* grants.
+    """What the permits of one crawl, which *limiter* grants, have in common.
 
     *changed* is called with a download slot that has got its permit, or has to ask for one again. While the
     limiter is away, starts are ``workers`` delays apart. ``longest`` is the longest delay in seconds.
-    ``slots_waiting`` are those that acquired no permit because the whole downloader was full.
     """
 
-    def __init__(self, crawl: Crawl, limiter: RateLimiter, changed: Callable[[SlotState], None]) -> None:
+    def __init__(self, crawl: Crawl, limiter: RateLimiter, changed: Callable[[Any], None]) -> None:
         self.limiter = limiter
         self.changed = changed
         self.engine, self.downloader, self.stats = crawl.engine, crawl.downloader, crawl.stats
         self.workers, self.longest = crawl.settings.workers, crawl.settings.crawl_delay_max
-        self.slots_waiting: OrderedDict[SlotState, None] = OrderedDict()
 
-    def of(self, slot: SlotState) -> SlotPermits:
+    def of(self, slot: SharedSlot) -> SlotPermits:
         """The permits of download slot *slot*."""
         if slot.permits is None:
             slot.permits = SlotPermits(slot, self)
         return slot.permits
-
-    def seconds_to_start(self, slot: SlotState, seconds: float) -> float | None:
-        """Seconds until *slot*, which could start a request in *seconds*, also has a permit.
-
-        None until something changes: *changed* is called, or a request ends.
-        """
-        lead = LEAD / 1e6
-        if seconds > lead:
-            return seconds - lead
-        if self.downloader.is_full:
-            self.slots_waiting[slot] = None
-            return None
-        to_permit = self.of(slot).seconds_to_start()
-        return None if to_permit is None else max(seconds, to_permit)
 
     def __repr__(self) -> str:
         return f"<Permits {self.limiter!r}>"

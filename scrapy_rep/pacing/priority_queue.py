@@ -17,7 +17,7 @@ from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.pacing.slot_tracker import SlotTracker
-from scrapy_rep.pacing.slots import SlotRequests, Turns
+from scrapy_rep.pacing.slots import SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 from scrapy_rep.policy.requests import SLOT, choose_slot
 from scrapy_rep.policy.stamp import META_KEY, is_stamp
@@ -70,13 +70,13 @@ class RepPriorityQueue:
         self._queue_class, self._start_queue_class = downstream_queue_cls, start_queue_cls
         self._path = key
         self._open_queues = OpenQueues() if key else None
-        self._size = self._refused = self._lost_on_disk = 0
+        self._refused = self._lost_on_disk = 0
         self._disk_error: OSError | None = None
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
-        self.ready: Turns[SlotRequests] = Turns()
+        self._storage = Storage(self._rank, self._stored_queue, self._report_lost)
         self._tracker = SlotTracker.of(Crawl.of(crawler))
-        self._tracker.add_queue(self.ready)
+        self._tracker.queues.append(self._storage)
         self._resume(startprios)
 
     def push(self, request: Request) -> None:
@@ -88,8 +88,7 @@ class RepPriorityQueue:
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(tracker.downloader.slot_key(request))
         state = slot.state
-        self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
-        tracker.waiting += 1
+        self._storage.size += 1  # before it is stored: storing it may wake the engine, which asks for the length
         state.size += 1
         try:
             tracker.push(slot, request)
@@ -103,9 +102,8 @@ class RepPriorityQueue:
             raise ValueError(str(error)) from error  # then the scheduler keeps it in memory
 
     def _count(self, slot: SlotRequests, number: int) -> None:
-        """Count *number* requests more, or less, in *slot* and in all."""
-        self._size += number
-        self._tracker.waiting += number
+        """Count *number* requests more, or less, in *slot*."""
+        self._storage.size += number
         slot.state.size += number
 
     def pop(self) -> Request | None:
@@ -117,16 +115,15 @@ class RepPriorityQueue:
         tracker = self._tracker
         if tracker.last is not None or tracker.slots.delayed:
             tracker.check_last()
-        if not self._size:
+        if not self._storage.size:
             return None
-        request, ready = None, self.ready
+        request, ready = None, self._storage.ready
         while request is None and (slot := ready.first()) is not None:
             request = tracker.pop(slot)
             if request is None:
                 tracker.update(slot.state)
             else:
-                self._size -= 1
-                tracker.waiting -= 1
+                self._storage.size -= 1
                 slot.state.size -= 1
                 tracker.hand_out(request, slot.state)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
@@ -135,7 +132,7 @@ class RepPriorityQueue:
 
     def peek(self) -> Request | None:
         """The request that `pop` would return now, or None."""
-        slot = self.ready.first()
+        slot = self._storage.ready.first()
         requests = slot.turns.first() if slot is not None else None
         return requests.peek() if requests is not None else None
 
@@ -155,19 +152,17 @@ class RepPriorityQueue:
             )  # fmt: skip
         return left
 
-    def rank(self, request: Request) -> Rank:
+    def _rank(self, request: Request) -> Rank:
         """The rank of *request*; start requests go last if Scrapy has a queue class of their own for them."""
         is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
         return Rank(-request.priority, bool(is_start))
 
-    def stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
+    def _stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
         """The queue that stores the requests of *origin* in download slot *key*."""
         return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
 
-    def report_lost(self, error: UnreadableError) -> None:
+    def _report_lost(self, error: UnreadableError) -> None:
         """Count and log requests that could not be read back."""
-        self._size -= error.lost
-        self._tracker.waiting -= error.lost
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         if isinstance(error.__cause__, OSError):
             self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__
@@ -183,7 +178,7 @@ class RepPriorityQueue:
         if slot is None:
             if len(self._slots) >= self._most_slots:
                 self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self)
+            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self._storage)
         return slot
 
     def _remove_empty_slots(self) -> None:
@@ -217,7 +212,7 @@ class RepPriorityQueue:
         stored = (
             self._stored_queue_at(f"{self._path}/{folder_of_download_slot(key)}")
             if origin_text is None
-            else self.stored_queue(key, origin)
+            else self._stored_queue(key, origin)
         )
         starts = (HEAD, False, True) if self._start_queue_class is not None else (HEAD, False)
         stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
@@ -232,10 +227,10 @@ class RepPriorityQueue:
             self._tracker.resume(slot, origin, stored)
 
     def __len__(self) -> int:
-        return self._size
+        return self._storage.size
 
     def __repr__(self) -> str:
-        counts = f"slots={len(self._slots)} ready={len(self.ready)}"
+        counts = f"slots={len(self._slots)} ready={len(self._storage.ready)}"
         return f"<RepPriorityQueue {self._path or 'in memory'} {counts}>"
 
 

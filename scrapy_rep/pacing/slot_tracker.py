@@ -24,9 +24,9 @@ from scrapy_rep.robots.registry import Registry
 from scrapy_rep.runtime.event_loop import Timer
 
 from .crawl_delay import CrawlDelay
-from .download_slots import SlotState, SlotStates
+from .download_slots import SlotStates
 from .prefetch import Prefetcher
-from .slots import OriginRequests, SlotRequests, Turns
+from .slots import OriginRequests, SlotRequests, SlotState, Storage
 from .stored_queue import StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class SlotTracker:
         self.prefetcher = None
         if self.registry is not None:
             self.prefetcher = Prefetcher(crawl, self.registry, self.timer, self._has_enough_ready, self.admit)
-        self.waiting = 0
-        """The number of requests in all queues."""
-        self._ready: list[Turns[SlotRequests]] = []  # of each queue: in memory, on disk
+        self.queues: list[Storage] = []  # in memory, on disk
         self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
@@ -89,9 +87,10 @@ class SlotTracker:
             crawl.add(tracker)
         return tracker
 
-    def add_queue(self, ready: Turns[SlotRequests]) -> None:
-        """Add a queue of the crawl, in memory or on disk, which has these *ready* download slots."""
-        self._ready.append(ready)
+    @property
+    def waiting(self) -> int:
+        """The number of requests in all queues."""
+        return sum(queue.size for queue in self.queues)
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
@@ -117,11 +116,11 @@ class SlotTracker:
         state = self.registry.state_to_ask(request) if self.registry is not None else None
         requests = origins.get(state)
         if requests is None:
-            stored = slot.queue.stored_queue(slot.key, state.origin if state is not None else None)
+            stored = slot.storage.queue(slot.key, state.origin if state is not None else None)
             requests = origins[state] = OriginRequests(slot, state, stored)
         is_first = not requests
         try:
-            requests.push(slot.queue.rank(request), request)
+            requests.push(slot.storage.rank(request), request)
         except BaseException:
             if not requests:
                 self._remove_origin(requests)
@@ -230,15 +229,16 @@ class SlotTracker:
                 slot.ready.discard(slot)
             elif slot.ready.add(slot, self._turn(state)):
                 self._engine.wake()
-        if bool(seconds) != (state.waiting_since is not None):
-            self._count_wait(state, is_waiting=bool(seconds))
-        if seconds:
-            self._update_after(state, seconds)
+        if not seconds:
+            self._end_wait(state)
+            return
+        if state.waiting_since is None:
+            state.waiting_since = clock.monotonic()
+        self._update_after(state, seconds)
 
     def _rest(self, state: SlotState) -> None:
         """No request waits in a download slot: others may use its permit."""
-        if state.waiting_since is not None:
-            self._count_wait(state, is_waiting=False)
+        self._end_wait(state)
         for slot in state.queued:
             slot.ready.discard(slot)
         if not state.handed_out:
@@ -258,10 +258,8 @@ class SlotTracker:
         """When a ready download slot is used: one that holds a permit first, because that soon expires."""
         return -1 if state.permits is not None and state.permits.held is not None else len(state.handed_out)
 
-    def _count_wait(self, state: SlotState, *, is_waiting: bool) -> None:
-        if is_waiting:
-            state.waiting_since = clock.monotonic()
-        elif state.waiting_since is not None:
+    def _end_wait(self, state: SlotState) -> None:
+        if state.waiting_since is not None:
             if self.crawl_delay is not None and state.floor:
                 self.crawl_delay.report.waited_seconds += clock.monotonic() - state.waiting_since
             state.waiting_since = None
@@ -329,19 +327,19 @@ class SlotTracker:
 
     def _update_slot_waiting_for_downloader(self) -> None:
         """Update one download slot that acquired no permit because the whole downloader was full."""
-        permits = self.crawl_delay.permits if self.crawl_delay is not None else None
-        while permits is not None and permits.slots_waiting:
-            state, _ = permits.slots_waiting.popitem(last=False)
+        without_permit = self.slots.without_permit
+        while without_permit:
+            state, _ = without_permit.popitem(last=False)
             if state.size and any(slot.turns.first() is not None for slot in state.queued):
                 self.update(state)
                 return
 
     def _has_enough_ready(self) -> bool:
-        return sum(map(len, self._ready)) >= self._enough_ready
+        return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready
 
     def _is_start_paused(self) -> bool:
         """Whether a lazy ``start()`` must wait: ``REP_MAX_WAITING`` requests are queued, and none could start."""
-        return self.waiting >= self._max_waiting and not any(self._ready)
+        return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
 
     def __repr__(self) -> str:
         return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"

@@ -6,21 +6,26 @@ not hold up the requests of the other. What they wait for, and until when, is up
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from .limiter import SharedSlot
 from .stored_queue import HEAD, Rank, StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from scrapy_rep.protocol import Origin
     from scrapy_rep.robots.origins import OriginState
 
-    from .download_slots import SlotState
-    from .priority_queue import RepPriorityQueue
 
 T = TypeVar("T")
+
+DelaySource = tuple["Origin", tuple[str, ...]]
+"""The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
 
 _numbers = count()
 
@@ -72,6 +77,21 @@ class Turns(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<Turns {len(self)}>"
+
+
+@dataclass(eq=False, slots=True)
+class Storage:
+    """One queue of the scheduler: how it stores its requests, how many, and which download slots are ``ready``.
+
+    ``rank`` gives the rank of a request, ``queue`` the stored queue of an origin, which may be None, in a download
+    slot; ``lost`` is called for requests that cannot be read.
+    """
+
+    rank: Callable[[Request], Rank]
+    queue: Callable[[str, Origin | None], StoredQueue]
+    lost: Callable[[UnreadableError], None]
+    ready: Turns[SlotRequests] = field(default_factory=Turns)
+    size: int = 0
 
 
 class OriginRequests:
@@ -161,18 +181,18 @@ class OriginRequests:
 
 
 class SlotRequests:
-    """The requests of download slot *key* in one *queue* of the scheduler.
+    """The requests of download slot *key* in one queue of the scheduler, which stores them by *storage*.
 
     ``state`` is that of the download slot, which may have more keys.
     """
 
-    __slots__ = ("key", "origins", "queue", "ready", "state", "turns", "unsorted")
+    __slots__ = ("key", "origins", "ready", "state", "storage", "turns", "unsorted")
 
-    def __init__(self, key: str, state: SlotState, queue: RepPriorityQueue) -> None:
+    def __init__(self, key: str, state: SlotState, storage: Storage) -> None:
         self.key = key
         self.state = state
-        self.queue = queue
-        self.ready = queue.ready
+        self.storage = storage
+        self.ready = storage.ready
         self.origins: dict[OriginState | None, OriginRequests] = {}
         self.turns: Turns[OriginRequests] = Turns()  # of those that may go
         self.unsorted: StoredQueue | None = None
@@ -182,7 +202,8 @@ class SlotRequests:
     def lose(self, error: UnreadableError) -> None:
         """Count out requests that cannot be read, and report them."""
         self.state.size -= error.lost
-        self.queue.report_lost(error)
+        self.storage.size -= error.lost
+        self.storage.lost(error)
 
     def close(self) -> list[tuple[str | None, list[int]]]:
         """Close all files; return the priorities by origin: "" is for no origin, None for unsorted requests."""
@@ -200,3 +221,72 @@ class SlotRequests:
 
     def __repr__(self) -> str:
         return f"<SlotRequests {self.key} origins={len(self.origins)} turns={len(self.turns)}>"
+
+
+class SlotState(SharedSlot):
+    """One download slot: its delays, its requests in each queue, and those handed out that have not left it."""
+
+    __slots__ = (
+        "_required", "applied", "handed_out", "is_shared", "keys", "own_delay", "own_jitter",
+        "queued", "size", "update_at", "waiting_since",
+    )  # fmt: skip
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.keys = [key]  # the first one is its ``key``
+        self.is_shared = False
+        """Whether other processes may request pages of the same site."""
+        self.applied: float | None = None
+        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
+        self.own_delay = self.own_jitter = 0.0
+        self._required: dict[DelaySource, float] = {}
+        self.queued: list[SlotRequests] = []
+        self.size = 0
+        """The number of requests in all queues."""
+        self.handed_out: set[Request] = set()
+        self.update_at: float | None = None
+        """When the timer updates it."""
+        self.waiting_since: float | None = None
+        """Since when it has requests that only wait for the delay."""
+
+    def require(self, source: DelaySource, seconds: float) -> None:
+        """Require *seconds* for *source*, 0 for none."""
+        before = self._required.pop(source, 0.0)
+        if seconds:
+            self._required[source] = seconds
+        if seconds >= self.floor:
+            self.floor = seconds
+        elif before == self.floor:
+            self.floor = max(self._required.values(), default=0.0)
+
+    def join(self, other: SlotState) -> Iterator[Origin]:
+        """Become one with *other*; return the origins that this one brings along."""
+        self.keys = sorted({*self.keys, *other.keys})
+        self.is_shared = self.is_shared or other.is_shared
+        for queue in other.queued:
+            queue.state = self
+        self.queued, other.queued = [*self.queued, *other.queued], []
+        self.size, other.size = self.size + other.size, 0
+        self.handed_out |= other.handed_out
+        self.waiting_since = self.waiting_since or other.waiting_since
+        other.update_at = None
+        other.release()
+        if self.key != self.keys[0]:
+            self.release()
+            self.key, self.permits = self.keys[0], None
+        for source, seconds in other._required.items():
+            self.require(source, seconds)
+            yield source[0]
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it has neither requests nor a permit."""
+        return not (self.queued or self.handed_out) and (self.permits is None or self.permits.is_idle)
+
+    def release(self) -> None:
+        """Let other processes have the permit: no request here is left to use it."""
+        if self.permits is not None:
+            self.permits.release()
+
+    def __repr__(self) -> str:
+        return f"<SlotState {self.key} floor={self.floor:g} handed_out={len(self.handed_out)}>"

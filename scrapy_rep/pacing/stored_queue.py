@@ -116,6 +116,8 @@ class _RankQueue:
 
     def close(self) -> None:
         """Close its files; an empty queue removes them."""
+        if self._open_queues is not None:
+            self._open_queues.forget(self)
         if self._queue is not None:
             self._queue.close()
             self._queue = None
@@ -178,7 +180,7 @@ class StoredQueue:
         """Close all files; return the priorities that `resume` can find again, *report* what the disk refuses."""
         for queue in self._queues.values():
             try:
-                self._close(queue)
+                queue.close()
             except OSError as error:  # noqa: PERF203  # each of them must close
                 report(UnreadableError(queue.size, error))
         priorities = sorted({rank.priority for rank in self._order})
@@ -204,15 +206,10 @@ class StoredQueue:
         if self._open_queues is None and len(self._queues) <= _MAX_EMPTY:
             return
         with suppress(OSError):  # of a full disk, on which even an empty queue cannot end
-            self._close(self._queues.pop(rank))
+            self._queues.pop(rank).close()
         if not self._queues and self._path:
             with suppress(OSError):  # the folder stays if it contains files that are not ours
                 Path(self._path).rmdir()
-
-    def _close(self, queue: _RankQueue) -> None:
-        if self._open_queues is not None:
-            self._open_queues.forget(queue)
-        queue.close()
 
     def __bool__(self) -> bool:
         return bool(self._order)

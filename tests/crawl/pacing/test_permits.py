@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from scrapy.statscollectors import StatsCollector
 
-from scrapy_rep.pacing.download_slots import SlotState
-from scrapy_rep.pacing.limiter import Permit, Permits, RateLimiterAwayError, SlotPermits
+from scrapy_rep.pacing.limiter import Permit, Permits, RateLimiterAwayError, SharedSlot, SlotPermits
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
 
@@ -80,11 +79,11 @@ class Bench:
             engine=self.engine, downloader=downloader, stats=self.stats, settings=settings
         )
         limiter: Any = self.limiter
-        slot = SlotState(KEY)
+        slot = SharedSlot(KEY)
         slot.floor = delay
         self.permits = SlotPermits(slot, Permits(crawl, limiter, self._ready))
 
-    def _ready(self, slot: SlotState) -> None:
+    def _ready(self, slot: SharedSlot) -> None:
         assert slot.key == KEY
         self.has_permit.set()
 

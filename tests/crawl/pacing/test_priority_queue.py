@@ -435,9 +435,9 @@ def shared(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, L
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
     extension: Any = bench.crawler.get_extension(RepExtension)
     limiter = Limiter()
-    monkeypatch.setattr("scrapy_rep.pacing.crawl_delay.open_rate_limiter", lambda *_: limiter)
     monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
     crawl_delay: Any = bench.crawler.get_extension(CrawlDelay)
+    monkeypatch.setattr(crawl_delay, "_open_rate_limiter", lambda: limiter)
     del crawl_delay.permits  # known since the middlewares were built
     for host in ("a", "b", "c"):
         crawl_delay.slots.require(f"{host}.example", host, 10.0, is_shared=True)
