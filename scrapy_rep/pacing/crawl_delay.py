@@ -23,7 +23,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.pacing.download_slots import SlotStates
-from scrapy_rep.pacing.limiter import LEAD, Permits, RateLimiter
+from scrapy_rep.pacing.limiter import Permits, RateLimiter
 from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
 from scrapy_rep.pacing.slots import SlotState
@@ -166,23 +166,6 @@ class CrawlDelay:
         if self._has_delay(request):
             pin_slot(request, self._downloader.slot_key(request))
 
-    def seconds_to_start(self, slot: SlotState) -> float | None:
-        """Seconds until *slot* could start one more request; 0 for now, None until something changes.
-
-        A shared delay needs a permit as well, which is acquired shortly before.
-        """
-        self.slots.apply(slot.key)
-        seconds = self._downloader.seconds_to_start(slot.key, slot.handed_out)
-        if seconds is None or self.permits is None or not slot.is_shared:
-            return seconds
-        if seconds > LEAD / 1e6:
-            return seconds - LEAD / 1e6
-        if self._downloader.is_full:
-            self.slots.without_permit[slot] = None
-            return None
-        to_permit = self.permits.of(slot).seconds_to_start()
-        return None if to_permit is None else max(seconds, to_permit)
-
     def shared_slot(self, request: Request) -> SlotState | None:
         """The download slot of *request*, if it shares its delay with other processes."""
         slot = self.slots.get(self._downloader.slot_key(request))
@@ -282,6 +265,7 @@ class CrawlDelay:
         switch = self._crawl.crawler.signals.connect if self.has_delays else self._crawl.crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
+        self.slots.permits = self.permits
         for listener in self.switched:
             listener()
         self.forecast.start()

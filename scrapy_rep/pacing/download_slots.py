@@ -11,12 +11,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from .limiter import LEAD
 from .slots import SlotState
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.scrapy_internals import Downloader
 
+    from .limiter import Permits
     from .slots import DelaySource
 
 _LEAST: Final = 64  # download slots that are remembered in any case
@@ -30,6 +32,8 @@ class SlotStates:
         self.delayed: dict[SlotState, None] = {}
         self.listeners: list[Callable[[SlotState], None]] = []
         """Called with a download slot whose permit came or went, or which has become one with another."""
+        self.permits: Permits | None = None
+        """Of this crawl, if processes share delays."""
         self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
         """Those that acquired no permit because the whole downloader was full."""
         self._downloader = downloader
@@ -119,6 +123,24 @@ class SlotStates:
         is_above = not state.is_shared and state.own_delay * (1 - state.own_jitter) >= state.floor
         state.applied = state.own_delay if is_above else max(state.own_delay, state.floor)
         self._downloader.set_slot_delay(key, state.applied, state.own_jitter if is_above else 0.0)
+
+    def seconds_to_start(self, state: SlotState) -> float | None:
+        """Seconds until it could start one more request; 0 for now, None until something changes.
+
+        A delay that processes share needs a permit as well, which is acquired shortly before.
+        """
+        if self.delayed:
+            self.apply(state.key)
+        seconds = self._downloader.seconds_to_start(state.key, state.handed_out)
+        if seconds is None or self.permits is None or not state.is_shared:
+            return seconds
+        if seconds > LEAD / 1e6:
+            return seconds - LEAD / 1e6
+        if self._downloader.is_full:
+            self.without_permit[state] = None
+            return None
+        to_permit = self.permits.of(state).seconds_to_start()
+        return None if to_permit is None else max(seconds, to_permit)
 
     def _forget(self) -> None:
         """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""

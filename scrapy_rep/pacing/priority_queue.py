@@ -89,6 +89,7 @@ class RepPriorityQueue:
         slot = self._slot(tracker.downloader.slot_key(request))
         state = slot.state
         self._storage.size += 1  # before it is stored: storing it may wake the engine, which asks for the length
+        tracker.waiting += 1
         state.size += 1
         try:
             tracker.push(slot, request)
@@ -104,6 +105,7 @@ class RepPriorityQueue:
     def _count(self, slot: SlotRequests, number: int) -> None:
         """Count *number* requests more, or less, in *slot*."""
         self._storage.size += number
+        self._tracker.waiting += number
         slot.state.size += number
 
     def pop(self) -> Request | None:
@@ -124,6 +126,7 @@ class RepPriorityQueue:
                 tracker.update(slot.state)
             else:
                 self._storage.size -= 1
+                tracker.waiting -= 1
                 slot.state.size -= 1
                 tracker.hand_out(request, slot.state)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
@@ -163,6 +166,7 @@ class RepPriorityQueue:
 
     def _report_lost(self, error: UnreadableError) -> None:
         """Count and log requests that could not be read back."""
+        self._tracker.waiting -= error.lost
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         if isinstance(error.__cause__, OSError):
             self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__

@@ -63,6 +63,8 @@ class SlotTracker:
         if self.registry is not None:
             self.prefetcher = Prefetcher(crawl, self.registry, self.timer, self._has_enough_ready, self.admit)
         self.queues: list[Storage] = []  # in memory, on disk
+        self.waiting = 0
+        """The number of requests in all queues."""
         self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
@@ -87,11 +89,6 @@ class SlotTracker:
             crawl.add(tracker)
         return tracker
 
-    @property
-    def waiting(self) -> int:
-        """The number of requests in all queues."""
-        return sum(queue.size for queue in self.queues)
-
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
         if SLOT in request.meta or not self.targets.is_plain:
@@ -103,7 +100,7 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        seconds = self._seconds_to_start(self.slots.of(self.downloader.slot_key(request)))
+        seconds = self.slots.seconds_to_start(self.slots.of(self.downloader.slot_key(request)))
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
@@ -221,7 +218,7 @@ class SlotTracker:
             self._rest(state)
             return
         startable = [slot for slot in state.queued if slot.turns.first() is not None]
-        seconds = self._seconds_to_start(state) if startable else None
+        seconds = self.slots.seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
         for slot in state.queued:
@@ -248,11 +245,6 @@ class SlotTracker:
         """Forget a download slot in one queue, which has no requests for it."""
         slot.state.queued.remove(slot)
         self.update(slot.state)
-
-    def _seconds_to_start(self, state: SlotState) -> float | None:
-        if self.crawl_delay is None or not self.slots.delayed:
-            return self.downloader.seconds_to_start(state.key, state.handed_out)
-        return self.crawl_delay.seconds_to_start(state)
 
     def _turn(self, state: SlotState) -> int:
         """When a ready download slot is used: one that holds a permit first, because that soon expires."""

@@ -468,3 +468,26 @@ async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_reque
     bench.end("busy/0")
     await settle()
     assert len(limiter.asked) == 1
+
+
+def test_download_slots_that_fetch_from_one_origin_become_one_with_all_their_requests(
+    clock: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
+    extension: Any = bench.crawler.get_extension(RepExtension)
+    monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
+    bench.push("a/1", "a/2", meta={"download_slot": "z"})
+    bench.push("a/3", meta={"download_slot": "b"})
+    bench.start(bench.pop() or "")
+    slots = bench.queue._tracker.slots
+    for key in ("z", "b"):
+        slots.require(key, ("http://a.example", ()), 10.0)
+    one = slots.get("z")
+    assert one is slots.get("b")
+    assert (one.key, one.keys, one.size, len(one.handed_out)) == ("b", ["b", "z"], 2, 1)
+    assert bench.pop() is None
+    bench.end("a/2")
+    assert not one.handed_out
+    clock.advance(10.5)
+    assert bench.pop() in {"a/1", "a/3"}
+    assert bench.pop() is None
