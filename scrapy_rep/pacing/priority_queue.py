@@ -74,7 +74,7 @@ class RepPriorityQueue:
         self._disk_error: OSError | None = None
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
-        self._storage = Storage(self._rank, self._stored_queue, self._report_lost)
+        self._storage = Storage(self._rank, self._stored_queue, self._lose)
         self._tracker = SlotTracker.of(Crawl.of(crawler))
         self._tracker.queues.append(self._storage)
         self._resume(startprios)
@@ -87,10 +87,7 @@ class RepPriorityQueue:
         if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(tracker.downloader.slot_key(request))
-        state = slot.state
-        self._storage.size += 1  # before it is stored: storing it may wake the engine, which asks for the length
-        tracker.waiting += 1
-        state.size += 1
+        self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             tracker.push(slot, request)
         except Exception as error:
@@ -103,7 +100,7 @@ class RepPriorityQueue:
             raise ValueError(str(error)) from error  # then the scheduler keeps it in memory
 
     def _count(self, slot: SlotRequests, number: int) -> None:
-        """Count *number* requests more, or less, in *slot*."""
+        """Count *number* requests more, or less, in *slot* and in all."""
         self._storage.size += number
         self._tracker.waiting += number
         slot.state.size += number
@@ -125,9 +122,7 @@ class RepPriorityQueue:
             if request is None:
                 tracker.update(slot.state)
             else:
-                self._storage.size -= 1
-                tracker.waiting -= 1
-                slot.state.size -= 1
+                self._count(slot, -1)
                 tracker.hand_out(request, slot.state)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
             tracker.prefetcher.start()
@@ -164,9 +159,9 @@ class RepPriorityQueue:
         """The queue that stores the requests of *origin* in download slot *key*."""
         return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
 
-    def _report_lost(self, error: UnreadableError) -> None:
-        """Count and log requests that could not be read back."""
-        self._tracker.waiting -= error.lost
+    def _lose(self, slot: SlotRequests, error: UnreadableError) -> None:
+        """Count out and log requests that could not be read back."""
+        self._count(slot, -error.lost)
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         if isinstance(error.__cause__, OSError):
             self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__

@@ -84,12 +84,12 @@ class Storage:
     """One queue of the scheduler: how it stores its requests, how many, and which download slots are ``ready``.
 
     ``rank`` gives the rank of a request, ``queue`` the stored queue of an origin, which may be None, in a download
-    slot; ``lost`` is called for requests that cannot be read.
+    slot; ``lose`` is called for requests that cannot be read.
     """
 
     rank: Callable[[Request], Rank]
     queue: Callable[[str, Origin | None], StoredQueue]
-    lost: Callable[[UnreadableError], None]
+    lose: Callable[[SlotRequests, UnreadableError], None]
     ready: Turns[SlotRequests] = field(default_factory=Turns)
     size: int = 0
 
@@ -141,7 +141,7 @@ class OriginRequests:
         try:
             return self._take()
         finally:
-            if self:
+            if self._head is not None or self._stored:
                 self.enqueue()
 
     def _take(self) -> Request | None:
@@ -201,9 +201,7 @@ class SlotRequests:
 
     def lose(self, error: UnreadableError) -> None:
         """Count out requests that cannot be read, and report them."""
-        self.state.size -= error.lost
-        self.storage.size -= error.lost
-        self.storage.lost(error)
+        self.storage.lose(self, error)
 
     def close(self) -> list[tuple[str | None, list[int]]]:
         """Close all files; return the priorities by origin: "" is for no origin, None for unsorted requests."""
