@@ -1,8 +1,7 @@
 """The download slots of a crawl, and the delay that robots.txt files require of each.
 
 Several origins can share a download slot: the largest delay wins. Download slots that fetch from one origin are
-one, with several keys: they could not keep its delay apart. All this is kept here: Scrapy's ``Slot`` takes no
-attributes, and Scrapy drops a download slot that is idle for a minute.
+one, with several keys: they could not keep its delay apart.
 """
 
 from __future__ import annotations

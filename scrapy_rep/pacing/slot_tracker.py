@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
 
-
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
-
 
 _GRACE: Final = 1.0
 """Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.

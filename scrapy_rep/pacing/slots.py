@@ -1,7 +1,9 @@
-"""The requests that wait in the scheduler, by download slot and origin.
+"""One record of each download slot, and the requests that wait for it in the scheduler, by origin.
 
 When two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of them does
 not hold up the requests of the other. What they wait for, and until when, is up to `slot_tracker`.
+
+Scrapy's ``Slot`` takes no attributes and is dropped after an idle minute: what a crawl knows of it is kept here.
 """
 
 from __future__ import annotations
