@@ -224,16 +224,16 @@ class SlotTracker:
                 slot.ready.discard(slot)
             elif slot.ready.add(slot, self._turn(state)):
                 self._engine.wake()
-        if not seconds:
-            self._end_wait(state)
-            return
-        if state.waiting_since is None:
-            state.waiting_since = clock.monotonic()
-        self._update_after(state, seconds)
+        if seconds:
+            state.waiting_since = state.waiting_since or clock.monotonic()
+            self._update_after(state, seconds)
+        elif state.waiting_since is not None:
+            self._end_wait(state, state.waiting_since)
 
     def _rest(self, state: SlotState) -> None:
         """No request waits in a download slot: others may use its permit."""
-        self._end_wait(state)
+        if state.waiting_since is not None:
+            self._end_wait(state, state.waiting_since)
         for slot in state.queued:
             slot.ready.discard(slot)
         if not state.handed_out:
@@ -248,11 +248,10 @@ class SlotTracker:
         """When a ready download slot is used: one that holds a permit first, because that soon expires."""
         return -1 if state.permits is not None and state.permits.held is not None else len(state.handed_out)
 
-    def _end_wait(self, state: SlotState) -> None:
-        if state.waiting_since is not None:
-            if self.crawl_delay is not None and state.floor:
-                self.crawl_delay.report.waited_seconds += clock.monotonic() - state.waiting_since
-            state.waiting_since = None
+    def _end_wait(self, state: SlotState, since: float) -> None:
+        state.waiting_since = None
+        if self.crawl_delay is not None and state.floor:
+            self.crawl_delay.report.waited_seconds += clock.monotonic() - since
 
     def _update_after(self, state: SlotState, seconds: float) -> None:
         now = clock.monotonic()
