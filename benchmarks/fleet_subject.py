@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy import Request
 
-from scrapy_rep.pacing.rate_limiter_middleware import RateLimiterMiddleware
+from scrapy_rep.pacing.crawl_delay import RateLimiterMiddleware
 from tests.crawl.spiders import OneAfterAnother
 
 

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from .gate.browser import abort_forbidden
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
-    from .pacing.crawl_delay import CrawlDelay
+    from .pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
     from .pacing.priority_queue import RepPriorityQueue
-    from .pacing.rate_limiter_middleware import RateLimiterMiddleware
     from .policy.meta import Stamp, stamp
     from .protocol.freshness import Entry
     from .robots.parser import RepRobotParser
@@ -88,7 +87,7 @@ _HOMES = {
     "InvalidSettingError": "exceptions",
     "ItemStamp": "spiders.item_stamp",
     "LinkFilter": "spiders.link_filter",
-    "RateLimiterMiddleware": "pacing.rate_limiter_middleware",
+    "RateLimiterMiddleware": "pacing.crawl_delay",
     "RedisRequiredError": "exceptions",
     "RepExtension": "gate.extension",
     "RepMiddleware": "gate.middleware",

@@ -13,9 +13,8 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
 from scrapy_rep.pacing.priority_queue import RepPriorityQueue
-from scrapy_rep.pacing.rate_limiter_middleware import RateLimiterMiddleware
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.settings import asks_robots
 from scrapy_rep.spiders.ai_signals import AiSignalsMiddleware

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.download_slots import SLOT, drop_stale_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
-from scrapy_rep.policy.meta import is_exempt
+from scrapy_rep.policy.meta import SLOT, drop_stale_slot, is_exempt
 from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy, forbidden_for
 from scrapy_rep.protocol import Access, Origin, Reason, Verdict
 from scrapy_rep.robots.registry import Registry

@@ -16,8 +16,7 @@ from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.report import IS_START
 from scrapy_rep.gate.site_files import is_for_robots_txt, sitemap_callback, sitemap_lines
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
-from scrapy_rep.pacing.download_slots import SLOT, choose_slot, unpin_slot
-from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, is_exempt
+from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, SLOT, choose_slot, is_exempt, unpin_slot
 from scrapy_rep.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl

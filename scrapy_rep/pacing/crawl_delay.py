@@ -1,33 +1,39 @@
 """Keeps every download slot to the delays that robots.txt files request.
 
 The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass the robots.txt in.
+Where several processes share a delay, a request also needs the permit of a rate limiter.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing import open_rate_limiter
-from scrapy_rep.pacing.delay_report import DelayReport
-from scrapy_rep.pacing.download_slots import SlotDelays, drop_stale_slot, pin_slot
-from scrapy_rep.pacing.forecast import CrawlForecast
-from scrapy_rep.pacing.limiter import LimiterSetup, Permits
+from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
+from scrapy_rep.pacing.download_slots import SlotStates
+from scrapy_rep.pacing.limiter import Permits, RateLimiter
+from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
-from scrapy_rep.policy.meta import has_no_delay
+from scrapy_rep.pacing.slots import SlotState
+from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
+from scrapy_rep.policy.meta import drop_stale_slot, has_no_delay, pin_slot
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.robots.registry import Registry
+from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
+from scrapy_rep.robots.stores.sqlite import SqliteStore
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.product_tokens import from_setting
 from scrapy_rep.settings import asks_robots
@@ -46,6 +52,8 @@ _NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks f
 
 _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
 
+_SENT_BACK: Final = "rep_sent_back"  # meta key: the crawl that was closing when it rescheduled the request
+
 # A server counts arrivals, which jitter by the noise of event loops and networks.
 _MARGIN: Final = 0.01  # seconds
 _MARGIN_SHARE: Final = 0.02  # of the delay, at most
@@ -63,8 +71,8 @@ class Refusal:
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
 
-    ``has_delays`` is whether any download slot has such a delay, ``visit_times`` are the origins that request a
-    Visit-time. ``is_busy`` is whether there is one or the other: else no request or origin needs a question.
+    ``has_delays`` is whether any of the download ``slots`` has such a delay, ``visit_times`` are the origins that
+    request a Visit-time. ``switched`` are called when the first delay comes into force, and when the last is gone.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -75,27 +83,30 @@ class CrawlDelay:
             raise NotConfigured
         from_setting(crawler.settings)
         crawl.keeps_delays = True
-        self.has_delays = self.is_busy = False
+        self.has_delays = False
         self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
-        self.report = DelayReport(crawler, settings)
+        self.report = DelayReport(crawl)
         self._downloader = crawl.downloader
         self._targets = crawl.targets
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
-        self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
-        self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
-        self._switch_listeners: list[Callable[[], None]] = []
-        self._permit_listeners: list[Callable[[str], None]] = []
+        self.slots = SlotStates(self._downloader, settings.memory_entries)
+        self.forecast = CrawlForecast(crawl, self.slots)
+        self.switched: list[Callable[[], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
         self._requested = WeakKeyDictionary()
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self.report.close, signal=signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is a delay or a Visit-time: else no request or origin needs a question."""
+        return bool(self.slots.delayed or self.visit_times)
 
     def prepare_known(self, request: Request) -> None:
         """Apply the delay of the robots.txt in memory to the download slot of *request*. Never raises."""
@@ -143,90 +154,54 @@ class CrawlDelay:
         if requested is NO_DELAYS and not self.is_busy:
             return
         key, delay = self._downloader.slot_key(request), requested.delay(clock.time())
-        if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
+        if requested is NO_DELAYS and self.slots.delayed_at(key) is None and not self.visit_times:
             return
         origin = Origin.from_url(self._targets.of(request))
         self._set_visit_times(origin, requested)
-        self.is_busy = bool(self._delays or self.visit_times)
         if not self._is_skipped(key, delay):
             self._require(key, request, origin, delay)
 
     def pin_slot(self, request: Request) -> None:
         """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
-        key = self._downloader.slot_key(request)
-        if key in self._delays:
-            pin_slot(request, key)
+        if self._has_delay(request):
+            pin_slot(request, self._downloader.slot_key(request))
 
-    def seconds_to_start(self, key: str, handed_out: Collection[Request] = ()) -> float | None:
-        """Seconds until download slot *key* could start one more request; 0 for now, None until something changes.
-
-        *handed_out* as for `Downloader.seconds_to_start`. A shared delay needs a permit as well.
-        """
-        if self.has_delays:
-            self._delays.apply(key)
-        seconds = self._downloader.seconds_to_start(key, handed_out)
-        if seconds is None or self.permits is None or not self._delays.is_shared(key):
-            return seconds
-        return self.permits.seconds_to_start(self._delays.name(key), seconds)
-
-    def name(self, key: str) -> str:
-        """The one key that stands for download slot *key* and those that fetch from the same origin."""
-        return self._delays.name(key)
-
-    def floor(self, key: str) -> float:
-        """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
-        return self._delays.floor(key)
-
-    def shared_slot(self, request: Request) -> str | None:
-        """The key of the download slot of *request*, if that shares its delay with other processes."""
-        key = self._downloader.slot_key(request)
-        return self._delays.name(key) if self._delays.is_shared(key) else None
+    def shared_slot(self, request: Request) -> SlotState | None:
+        """The download slot of *request*, if it shares its delay with other processes."""
+        slot = self.slots.get(self._downloader.slot_key(request))
+        return slot if slot is not None and slot.is_shared else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
             if (robots.may_request_delays or self.is_busy) and not self._is_excepted(cause):
-                await self._start_delay(cause, robots.parser)
+                self.prepare(cause, robots.parser)
+                await self._restart_delay(self._downloader.slot_key(cause))
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, self._targets.name(cause))
 
-    async def _start_delay(self, request: Request, parser: RobotParser) -> None:
-        self.prepare(request, parser)
-        key = self._downloader.slot_key(request)
-        if key in self._delays:
+    async def _restart_delay(self, key: str) -> None:
+        slot = self.slots.delayed_at(key)
+        if slot is not None:
             self._downloader.restart_delay(key)
-        if self.permits is not None and self._delays.is_shared(key):
-            await self.permits.slot(self._delays.name(key)).restart_delay()
+            if self.permits is not None and slot.is_shared:
+                await self.permits.of(slot).restart_delay()
 
     @cached_property
     def permits(self) -> Permits | None:
         """The permits of download slots that share their delay; None without a rate limiter."""
-        crawl, settings = self._crawl, self._settings
+        limiter = self._open_rate_limiter()
+        return Permits(self._crawl, limiter, self.slots.changed) if limiter is not None else None
+
+    def _open_rate_limiter(self) -> RateLimiter | None:
+        """The rate limiter in Redis, else the one in the SQLite file of the store, else None."""
         store = self._registry.store if self._registry is not None else None
-        limiter = open_rate_limiter(store, crawl.find(RedisConnection)) if store else None
-        if limiter is None:
-            return None
-        setup = LimiterSetup(
-            limiter, crawl.engine, self._downloader, crawl.stats, self.floor,
-            self._permit_changed, settings.workers, settings.crawl_delay_max,
-        )  # fmt: skip
-        return Permits(setup, settings.memory_entries)
-
-    def on_switch(self, listener: Callable[[], None]) -> None:
-        """Call *listener* when the first delay comes into force, and when the last one is gone."""
-        self._switch_listeners.append(listener)
-
-    def on_permit_change(self, listener: Callable[[str], None]) -> None:
-        """Call *listener* with the key of a download slot whose permit came or went, or which has a new `name`."""
-        self._permit_listeners.append(listener)
-
-    def _permit_changed(self, key: str) -> None:
-        for listener in self._permit_listeners:
-            listener(key)
-
-    def _joined(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            self._permit_changed(key)
+        redis = self._crawl.find(RedisConnection)
+        worker = f"{os.getpid()}-{uuid4().hex}"
+        if store is not None and redis is not None:
+            return RedisRateLimiter(redis, worker)
+        connection = store.connection if isinstance(store, SqliteStore) else None
+        return SqliteRateLimiter(connection, worker) if connection is not None else None
 
     def seconds_to_visit_time(self, origin: Origin) -> float:
         """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
@@ -244,11 +219,10 @@ class CrawlDelay:
 
     def _is_skipped(self, key: str, delay: Delay | None) -> bool:
         """Whether *delay* is so long that the pages are forbidden; only our gate can drop a request."""
-        settings = self._settings
-        is_over = delay is not None and delay.seconds > settings.crawl_delay_max
         return (
-            is_over
-            and settings.crawl_delay_over_max == "skip"
+            delay is not None
+            and delay.seconds > self._settings.crawl_delay_max
+            and self._settings.crawl_delay_over_max == "skip"
             and self._crawl.has_gate
             and key not in self._user_delays
         )
@@ -272,7 +246,7 @@ class CrawlDelay:
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
         source = (origin, self._crawl.product_tokens.of(request))
-        if self._delays.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
+        if self.slots.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
@@ -285,19 +259,22 @@ class CrawlDelay:
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        self.is_busy = bool(self._delays or self.visit_times)
-        if self.has_delays == bool(self._delays):
+        if self.has_delays == bool(self.slots.delayed):
             return
-        self.has_delays = bool(self._delays)
+        self.has_delays = bool(self.slots.delayed)
         switch = self._crawl.crawler.signals.connect if self.has_delays else self._crawl.crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
-        for listener in self._switch_listeners:
+        self.slots.permits = self.permits
+        for listener in self.switched:
             listener()
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False
-            self._downloader.end_repeats(lambda request: self._downloader.slot_key(request) in self._delays)
+            self._downloader.end_repeats(self._has_delay)
+
+    def _has_delay(self, request: Request) -> bool:
+        return self.slots.delayed_at(self._downloader.slot_key(request)) is not None
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
@@ -307,11 +284,11 @@ class CrawlDelay:
             self.prepare(request, parser)
         elif key != url.hostname:
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
-        self._delays.apply(key)
+        self.slots.apply(key)
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
-        self._delays.apply(self._downloader.slot_key(request))
+        self.slots.apply(self._downloader.slot_key(request))
 
     def _spider_opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
@@ -337,7 +314,58 @@ class CrawlDelay:
         return self._crawl.find(Registry)
 
     def __repr__(self) -> str:
-        return f"<CrawlDelay {self._delays!r}>"
+        return f"<CrawlDelay {self.slots!r}>"
+
+
+class RateLimiterMiddleware:
+    """The last downloader middleware: a request waits here until it has a permit, if its delay is a shared one.
+
+    After it, nothing delays a request or answers it in the server's place, so a permit is used exactly when the
+    request starts. For a request of the queue of hosts a permit is held already; one from elsewhere waits here.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` when no delay is shared."""
+        crawl_delay = crawler.get_extension(CrawlDelay)
+        if crawl_delay is None or crawl_delay.permits is None:
+            raise NotConfigured
+        self._crawl_delay = crawl_delay
+        self._permits = crawl_delay.permits
+        self._crawl = uuid4().hex
+        self._downloader = Crawl.of(crawler).downloader
+        crawl_delay.switched.append(self._switch)
+        crawler.signals.connect(self._switch, signal=signals.spider_opened)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _switch(self) -> None:
+        """See requests only while there is a delay: a middleware costs each of them."""
+        self._downloader.set_method(self.process_request, is_on=self._crawl_delay.has_delays)
+
+    async def process_request(self, request: Request) -> Request | None:
+        """Use the held permit, or wait for one; return *request* to the scheduler when the crawl closes."""
+        slot = self._crawl_delay.shared_slot(request)
+        if slot is None or self._permits.of(slot).use():
+            return None
+        is_first, began = is_robots_txt(request), clock.monotonic()
+        has_permit = await self._permits.of(slot).wait(first=is_first)
+        self._crawl_delay.report.waited_seconds += clock.monotonic() - began
+        return None if has_permit else self._reschedule(request, is_first=is_first)
+
+    def _reschedule(self, request: Request, *, is_first: bool) -> Request:
+        """Return *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
+
+        Once per request: code that calls ``engine.download_async`` gets it as the result, and may call again. A
+        robots.txt is no longer needed.
+        """
+        if is_first or request.meta.get(_SENT_BACK) == self._crawl:
+            raise IgnoreRequest("the crawl is closing")
+        return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
+
+    def __repr__(self) -> str:
+        return f"<RateLimiterMiddleware {self._permits!r}>"
 
 
 def _user_delays(crawler: Crawler) -> dict[str, float]:

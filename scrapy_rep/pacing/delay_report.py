@@ -1,36 +1,48 @@
-"""Reports the delays that robots.txt files request: stats, log lines, and a summary at the end of the crawl."""
+"""What a crawl says of the delays that robots.txt files request: stats, log lines, a forecast and a summary.
+
+The forecast multiplies the requests in the queue of hosts by the delay of their download slot. It reads no
+request, and looks at delayed download slots only.
+"""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.runtime.crawl import Crawl
+from scrapy import signals
+
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.runtime.log import Line
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from scrapy import Request
 
+    from scrapy_rep.pacing.download_slots import SlotStates
     from scrapy_rep.pacing.requested_delays import Delay
     from scrapy_rep.protocol import Origin
-    from scrapy_rep.settings import RepSettings
+    from scrapy_rep.runtime.crawl import Crawl
+    from scrapy_rep.runtime.event_loop import Timer
 
 logger = logging.getLogger(__name__)
 
-_SLOWEST: Final = 5  # origins named in the summary
+_SLOWEST: Final = 5
+"""Origins in the summary, hosts in a forecast, and hosts whose first sitemap causes a forecast of its own."""
 
 
 class DelayReport:
     """Logs each origin once; ``waited_seconds`` is the time for which hosts with requests waited."""
 
-    def __init__(self, crawler: Crawler, settings: RepSettings) -> None:
+    def __init__(self, crawl: Crawl) -> None:
         self.waited_seconds = 0.0
-        self._stats = crawler.stats
-        self._settings = settings
-        self._log = Crawl.of(crawler).log
+        self._stats = crawl.stats
+        self._settings = crawl.settings
+        self._log = crawl.log
         self._asked: dict[Origin | str, float] = {}
         """The delays that were reported; 0 for one that the user overrides."""
+        crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: Delay) -> None:
         """Report that *delay* of *origin* is kept, in full or capped."""
@@ -83,6 +95,116 @@ class DelayReport:
             logger.info("Longest delays that robots.txt asked for: %s%s.", slowest, more)
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The ``requests`` that wait for download slot ``key``, which starts one every ``delay`` seconds."""
+
+    key: str
+    requests: int
+    delay: float
+
+    @property
+    def seconds(self) -> float:
+        return self.requests * self.delay
+
+    def fitting(self, within: float) -> float:
+        return min(float(self.requests), within / self.delay)
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.requests:,} x {_short(self.delay)} s = {duration(self.seconds)}"
+
+
+class CrawlForecast:
+    """Forecasts the end of a crawl every ``LOGSTATS_INTERVAL``, while download slots have delays.
+
+    Says nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
+    """
+
+    def __init__(self, crawl: Crawl, slots: SlotStates) -> None:
+        self._crawler = crawler = crawl.crawler
+        self._stats = crawl.stats
+        self._slots = slots
+        self._downloader = crawl.downloader
+        self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        self._timeout = crawler.settings.getfloat("CLOSESPIDER_TIMEOUT")
+        self._timer: Timer | None = None
+        self._began = 0.0
+        self._is_running = False
+        self._announced: set[str] = set()
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def watch(self, timer: Timer) -> None:
+        """Use the *timer* of the queue, which counts the requests that wait for each download slot."""
+        self._timer, self._began = timer, clock.monotonic()
+        self.start()
+
+    def start(self) -> None:
+        """Start, if there are delays; it ends by itself when there are none any more."""
+        if self._timer is not None and self._slots.delayed and self._interval > 0 and not self._is_running:
+            self._is_running = True
+            self._timer.call_after(self._interval, self._interval_over)
+
+    def _interval_over(self) -> None:
+        self._is_running = False
+        if self._slots.delayed:
+            self._forecast()
+            self.start()
+
+    def sitemap_read(self, page: Request) -> None:
+        """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
+        key = self._downloader.slot_key(page)
+        if self._timer is None or self._slots.delayed_at(key) is None or key in self._announced:
+            return
+        if self._interval > 0 and len(self._announced) < _SLOWEST:
+            self._announced.add(key)
+            self._timer.call_after(0.0, self._forecast)  # by then the last pages are in the queue
+
+    def _forecast(self) -> None:
+        slots = [_Waiting(slot.key, slot.size, delay) for slot, delay in self._slots.in_force() if slot.size]
+        requests = sum(slot.requests for slot in slots)
+        seconds = max((slot.seconds for slot in slots), default=0.0)
+        self._set_stats(seconds, requests)
+        if slots:
+            logger.info(
+                "So far, %s for the delays that robots.txt files ask for, %s in all: %s.%s",
+                number_of(requests, "request waits", "requests wait"), duration(seconds), _named(slots),
+                self._cut_short(slots, requests, seconds),
+                extra={"spider": self._crawler.spider},
+            )  # fmt: skip
+
+    def _cut_short(self, slots: list[_Waiting], requests: int, seconds: float) -> str:
+        """How much fits in the time that ``CLOSESPIDER_TIMEOUT`` leaves, if that is not everything."""
+        left = max(self._began + self._timeout - clock.monotonic(), 0.0)
+        if not self._timeout or left >= seconds:
+            return ""
+        percent = 100 * sum(slot.fitting(left) for slot in slots) / requests
+        share = f"about {percent:.0f}%" if percent >= 1 else "less than 1%"
+        return f" CLOSESPIDER_TIMEOUT ends the crawl in {duration(left)}: {share} of these requests fit."
+
+    def _set_stats(self, seconds: float, requests: int) -> None:
+        self._stats.set_value("rep/forecast/seconds", round(seconds, 3))
+        self._stats.set_value("rep/forecast/request_count", requests)
+
+    def _spider_closed(self, reason: str) -> None:
+        if reason == "finished" and self._stats.get_value("rep/forecast/request_count"):
+            self._set_stats(0.0, 0)
+
+    def __repr__(self) -> str:
+        return f"<CrawlForecast interval={self._interval:g} is_running={self._is_running}>"
+
+
 def _describe(delay: Delay) -> str:
     line = f" (line {delay.line})" if delay.line else ""
     return f"{delay.seconds:g} s between two requests{line}"
+
+
+def _named(slots: list[_Waiting]) -> str:
+    """The slowest of *slots*, and how many others there are."""
+    slowest = ", ".join(map(str, nlargest(_SLOWEST, slots, key=lambda slot: slot.seconds)))
+    others = len(slots) - _SLOWEST
+    return f"{slowest}, and {number_of(others, 'faster host', 'faster hosts')}" if others > 0 else slowest
+
+
+def _short(delay: float) -> str:
+    """*delay* without the margin that is kept on top of what robots.txt asks for."""
+    return f"{round(delay, 1):g}" if delay >= 0.5 else f"{delay:.2g}"

@@ -1,181 +1,103 @@
-"""Which download slot a request uses, and the delay that robots.txt requires of each download slot.
+"""The download slots of a crawl, and the delay that robots.txt files require of each.
 
-Several origins can share a download slot: the largest delay wins. Our figures are kept here: Scrapy's ``Slot``
-takes no attributes, and Scrapy drops a download slot that is idle for a minute.
+Several origins can share a download slot: the largest delay wins. Download slots that fetch from one origin are
+one, with several keys: they could not keep its delay apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from scrapy import Request
-
-from scrapy_rep.policy.meta import META_KEY, is_stamp
-from scrapy_rep.protocol import Origin
+from .limiter import LEAD
+from .slots import SlotState
 
 if TYPE_CHECKING:
+    from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.scrapy_internals import Downloader
-    from scrapy_rep.runtime.targets import Targets
 
-SLOT: Final = "download_slot"
-"""Scrapy's meta key; Scrapy writes it into every request that it downloads."""
+    from .limiter import Permits
+    from .slots import DelaySource
 
-_PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
-
-
-def pin_slot(request: Request, key: str) -> None:
-    """Make the requests that a middleware derives from *request* use the download slot *key* too.
-
-    A rendering service or a scraping API fetches from the same site; ``Request.replace`` copies the meta.
-    """
-    request.meta[SLOT] = key
-    request.meta[_PINNED] = len(request.meta.get("redirect_urls", ()))
+_LEAST: Final = 64  # download slots that are remembered in any case
 
 
-def unpin_slot(request: Request) -> None:
-    """Undo `pin_slot`: a request that a spider makes with the meta of the response is one of its own."""
-    request.meta.pop(_PINNED, None)
+class SlotStates:
+    """The download slots of a crawl, by key; ``delayed`` are those with a delay that robots.txt requires."""
 
-
-def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
-    """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
-
-    A request for a service goes to another host than its target; every other request is left alone.
-    """
-    drop_stale_slot(request, downloader, targets)
-    try:
-        if SLOT not in request.meta and targets.of(request) is not request.url:
-            request.meta[SLOT] = downloader.slot_key(Request(targets.of(request)))
-    except ValueError:
-        return  # the gate ends the request
-
-
-def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
-    """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
-
-    One that the project chose stays, and so does one that was pinned after the last redirect.
-    """
-    meta = request.meta
-    urls = meta.get("redirect_urls", ())
-    if SLOT not in meta or meta.get(_PINNED) == len(urls):
-        return
-    origin = stamp["origin"] if is_stamp(stamp := meta.get(META_KEY)) else None
-    before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
-    if meta[SLOT] in {"", *(downloader.slot_key(Request(url)) for url in before)}:  # "" is that of a data: URL
-        del meta[SLOT]
-        unpin_slot(request)
-
-
-def _target(url: str, targets: Targets) -> str:
-    try:
-        return targets.of(Request(url))
-    except ValueError:
-        return url
-
-
-DelaySource = tuple[Origin, tuple[str, ...]]
-"""The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
-
-
-class _SlotDelay:
-    """The delays required of one download slot; ``floor`` is the largest, in seconds.
-
-    Download slots that fetch from one origin are one, with several ``keys``: they could not keep its delay apart.
-    """
-
-    __slots__ = ("_required", "applied", "floor", "is_shared", "keys", "own_delay", "own_jitter")
-
-    def __init__(self, key: str) -> None:
-        self.keys = [key]
-        self.floor = 0.0
-        self.applied: float | None = None
-        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
-        self.is_shared = False
-        """Whether other processes may request pages of the same site."""
-        self.own_delay = 0.0
-        self.own_jitter = 0.0
-        self._required: dict[DelaySource, float] = {}
-
-    def require(self, source: DelaySource, seconds: float) -> None:
-        before = self._required.pop(source, 0.0)
-        if seconds:
-            self._required[source] = seconds
-        if seconds >= self.floor:
-            self.floor = seconds
-        elif before == self.floor:
-            self.floor = max(self._required.values(), default=0.0)
-
-    def join(self, other: _SlotDelay) -> Iterator[Origin]:
-        """Become one with *other*; return the origins that this one brings along."""
-        self.keys = sorted({*self.keys, *other.keys})
-        self.is_shared = self.is_shared or other.is_shared
-        for source, seconds in other._required.items():
-            self.require(source, seconds)
-            yield source[0]
-
-
-class SlotDelays:
-    """The delay floors of download slots, by slot key."""
-
-    def __init__(self, downloader: Downloader, most: int, joined: Callable[[Sequence[str]], None]) -> None:
-        """Beyond *most* download slots, those that Scrapy has dropped are forgotten.
-
-        *joined* is called with the keys of download slots that have become one.
-        """
+    def __init__(self, downloader: Downloader, most_delayed: int) -> None:
+        """Beyond *most_delayed*, those that Scrapy has dropped are forgotten: their delay is required again."""
+        self.delayed: dict[SlotState, None] = {}
+        self.listeners: list[Callable[[SlotState], None]] = []
+        """Called with a download slot whose permit came or went, or which has become one with another."""
+        self.permits: Permits | None = None
+        """Of this crawl, if processes share delays."""
+        self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
+        """Those that acquired no permit because the whole downloader was full."""
         self._downloader = downloader
-        self._most = most
-        self._joined = joined
-        self._slots: dict[str, _SlotDelay] = {}
-        self._of_origin: dict[Origin, _SlotDelay] = {}
+        self._most_delayed = most_delayed
+        self._most = _LEAST
+        self._by_key: dict[str, SlotState] = {}
+        self._of_origin: dict[Origin, SlotState] = {}
+
+    def of(self, key: str) -> SlotState:
+        """The state of download slot *key*, created if necessary."""
+        state = self._by_key.get(key)
+        if state is None:
+            if len(self._by_key) >= self._most:
+                self._forget()
+            state = self._by_key[key] = SlotState(key)
+        return state
+
+    def get(self, key: str) -> SlotState | None:
+        """The state of download slot *key*, if there is one."""
+        return self._by_key.get(key)
+
+    def delayed_at(self, key: str) -> SlotState | None:
+        """The state of download slot *key* if robots.txt requires a delay of it."""
+        state = self._by_key.get(key)
+        return state if state in self.delayed else None
+
+    def changed(self, state: SlotState) -> None:
+        """Tell the listeners of *state*."""
+        for listener in self.listeners:
+            listener(state)
 
     def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
-        """Require *seconds* of download slot *key* for *source*, 0 for none; return whether the slot is new here.
+        """Require *seconds* of download slot *key* for *source*, 0 for none; return whether it had none before.
 
         It *is_shared* when other processes may request pages of the same site.
         """
-        slot = self._slots.get(key)
-        is_new = slot is None and seconds > 0
-        if is_new:
-            self._forget_dropped()
-            slot = self._slots[key] = _SlotDelay(key)
-        if slot is not None:
-            if seconds and self._of_origin.setdefault(source[0], slot) is not slot:
-                slot = self._join(key, slot, self._of_origin[source[0]])
-            slot.require(source, seconds)
-            slot.is_shared = slot.is_shared or is_shared
-            self.apply(key)
+        state = self.of(key) if seconds else self.delayed_at(key)
+        if state is None:
+            return False
+        is_new = state not in self.delayed
+        if seconds and self._of_origin.setdefault(source[0], state) is not state:
+            state = self._join(key, state, self._of_origin[source[0]])
+        state.require(source, seconds)
+        state.is_shared = state.is_shared or is_shared
+        self.delayed[state] = None
+        self.apply(key)
+        if not state.floor:
+            del self.delayed[state]
+            state.applied, state.is_shared = None, False
         return is_new
 
-    def _join(self, key: str, slot: _SlotDelay, other: _SlotDelay) -> _SlotDelay:
-        """Make the *slot* of *key* one with *other*, which fetches from the same origin."""
-        self._of_origin.update(dict.fromkeys(other.join(slot), other))
-        self._slots.update(dict.fromkeys(other.keys, other))
+    def _join(self, key: str, state: SlotState, other: SlotState) -> SlotState:
+        """Make the *state* of *key* one with *other*, which fetches from the same origin."""
+        self.delayed.pop(state, None)
+        self._of_origin.update(dict.fromkeys(other.join(state), other))
+        self._by_key.update(dict.fromkeys(other.keys, other))
         self._downloader.join_slots([key, *other.keys])
-        self._joined(other.keys)
+        self.changed(other)
         return other
 
-    def name(self, key: str) -> str:
-        """The one key that stands for download slot *key* and those that are one with it."""
-        slot = self._slots.get(key)
-        return slot.keys[0] if slot is not None else key
-
-    def floor(self, key: str) -> float:
-        """Seconds that robots.txt requires between two requests of download slot *key*; 0 for none."""
-        slot = self._slots.get(key)
-        return slot.floor if slot is not None else 0.0
-
-    def in_force(self) -> Iterator[tuple[str, float]]:
-        """Each of these download slots, and the seconds that it leaves between two requests now."""
-        for key, slot in self._slots.items():
-            own = self._downloader.slot_delay(key)[0] if self._downloader.has_slot(key) else 0.0
-            if slot.floor and key == slot.keys[0]:
-                yield key, max(slot.floor, own)
-
-    def is_shared(self, key: str) -> bool:
-        """Whether download slot *key* has a delay that other processes may have to keep too."""
-        slot = self._slots.get(key)
-        return slot is not None and slot.is_shared
+    def in_force(self) -> Iterator[tuple[SlotState, float]]:
+        """Each download slot with a delay, and the seconds that it leaves between two requests now."""
+        for state in self.delayed:
+            own = self._downloader.slot_delay(state.key)[0] if self._downloader.has_slot(state.key) else 0.0
+            yield state, max(state.floor, own)
 
     def apply(self, key: str) -> None:
         """Set the delay again: Scrapy may have rebuilt the download slot, AutoThrottle may have lowered the delay.
@@ -183,41 +105,56 @@ class SlotDelays:
         Jitter is removed where it would shorten the floor. It is removed from a shared delay in any case: other
         processes count from the start that the rate limiter expects.
         """
-        slot = self._slots.get(key)
-        if slot is None:
+        state = self.delayed_at(key)
+        if state is None:
             return
         is_new = not self._downloader.has_slot(key)
         self._downloader.create_slot(key)
-        if len(slot.keys) > 1:
-            self._downloader.join_slots([key, *slot.keys])
+        if len(state.keys) > 1:
+            self._downloader.join_slots([key, *state.keys])
         if not self._downloader.has_slot(key):
             return
         delay, jitter = self._downloader.slot_delay(key)
-        if slot.applied is None or is_new:
-            slot.own_delay, slot.own_jitter = delay, jitter
-        elif delay != slot.applied:
-            slot.own_delay = delay
-        is_above = not slot.is_shared and slot.own_delay * (1 - slot.own_jitter) >= slot.floor
-        slot.applied = slot.own_delay if is_above else max(slot.own_delay, slot.floor)
-        self._downloader.set_slot_delay(key, slot.applied, slot.own_jitter if is_above else 0.0)
-        if not slot.floor:
-            for one in slot.keys:
-                self._slots.pop(one, None)
+        if state.applied is None or is_new:
+            state.own_delay, state.own_jitter = delay, jitter
+        elif delay != state.applied:
+            state.own_delay = delay
+        is_above = not state.is_shared and state.own_delay * (1 - state.own_jitter) >= state.floor
+        state.applied = state.own_delay if is_above else max(state.own_delay, state.floor)
+        self._downloader.set_slot_delay(key, state.applied, state.own_jitter if is_above else 0.0)
 
-    def _forget_dropped(self) -> None:
-        """Forget download slots that Scrapy has dropped: their delay is required again when they return."""
-        if len(self._slots) >= self._most:
-            self._slots = {key: slot for key, slot in self._slots.items() if self._downloader.has_slot(key)}
-            kept = set(self._slots.values())
-            self._of_origin = {origin: slot for origin, slot in self._of_origin.items() if slot in kept}
-            self._most = max(self._most, 2 * len(self._slots))
+    def seconds_to_start(self, state: SlotState) -> float | None:
+        """Seconds until it could start one more request; 0 for now, None until something changes.
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._slots
+        A delay that processes share needs a permit as well, which is acquired shortly before.
+        """
+        if self.delayed:
+            self.apply(state.key)
+        seconds = self._downloader.seconds_to_start(state.key, state.handed_out)
+        if seconds is None or self.permits is None or not state.is_shared:
+            return seconds
+        if seconds > LEAD / 1e6:
+            return seconds - LEAD / 1e6
+        if self._downloader.is_full:
+            self.without_permit[state] = None
+            return None
+        to_permit = self.permits.of(state).seconds_to_start()
+        return None if to_permit is None else max(seconds, to_permit)
+
+    def _forget(self) -> None:
+        """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
+        has_many = len(self.delayed) >= self._most_delayed
+        for key, state in [*self._by_key.items()]:
+            is_dropped = has_many and not any(map(self._downloader.has_slot, state.keys))
+            if state.is_resting and (is_dropped or state not in self.delayed):
+                del self._by_key[key]
+                self.delayed.pop(state, None)
+        self._of_origin = {origin: state for origin, state in self._of_origin.items() if state in self.delayed}
+        self._most = max(_LEAST, 2 * len(self._by_key))
 
     def __len__(self) -> int:
-        return len(self._slots)
+        return len(self._by_key)
 
     def __repr__(self) -> str:
-        longest = max((slot.floor for slot in self._slots.values()), default=0.0)
-        return f"<SlotDelays slots={len(self)} longest={longest:g}>"
+        longest = max((state.floor for state in self.delayed), default=0.0)
+        return f"<SlotStates slots={len(self)} delayed={len(self.delayed)} longest={longest:g}>"

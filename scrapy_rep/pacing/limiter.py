@@ -14,12 +14,12 @@ away, the crawl goes by its own clock and multiplies the delay by the number of 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -27,11 +27,10 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from scrapy_rep.clock import clock
-from scrapy_rep.runtime.event_loop import CLOSING_CHECK, sleep, start
-from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
+from scrapy_rep.runtime.event_loop import pause, sleep, start
 
 if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
+    from scrapy_rep.runtime.crawl import Crawl
 
 # Microseconds:
 LEAD: Final = 20_000  # before its start at which a permit is granted, at most
@@ -161,35 +160,31 @@ def microseconds(seconds: float | None) -> int:
     return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
 
 
-@dataclass(frozen=True, slots=True)
-class LimiterSetup:
-    """The rate limiter of one crawl, and what is needed to use it.
-
-    ``delay_of`` gives the delay of a download slot in seconds. ``permit_changed`` is called with a download
-    slot that has got its permit, or has to ask for one again. While the limiter is away, starts are ``workers``
-    delays apart. ``longest`` is the longest delay in seconds.
-    """
-
-    limiter: RateLimiter
-    engine: Engine
-    downloader: Downloader
-    stats: StatsCollector
-    delay_of: Callable[[str], float]
-    permit_changed: Callable[[str], None]
-    workers: int
-    longest: float
-
-
 class _ClosingError(Exception):
     """The crawl is closing."""
 
 
-class SlotPermits:
-    """The permits of download slot *key*: at most one is held, at most one question is under way."""
+class SharedSlot:
+    """A download slot as the limiter knows it: the ``key`` that processes share, and its ``permits``, if any.
 
-    def __init__(self, key: str, setup: LimiterSetup) -> None:
-        self._key = key
-        self._setup = setup
+    ``floor`` is the seconds that robots.txt requires between two requests, 0 for none.
+    """
+
+    __slots__ = ("floor", "key", "permits")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.floor = 0.0
+        self.permits: SlotPermits | None = None
+
+
+class SlotPermits:
+    """The permits of download slot *slot*: at most one is held, at most one question is under way."""
+
+    def __init__(self, slot: SharedSlot, permits: Permits) -> None:
+        self._slot = slot
+        self._key = slot.key
+        self._permits = permits
         self.held: Permit | None = None
         self._missed = -1  # the number of the last permit, if it expired unused
         self._unreported: Permit | None = None  # the last permit, if the next question reports its start
@@ -207,7 +202,7 @@ class SlotPermits:
         return is_over and self._acquiring is None and self.held is None
 
     def seconds_to_start(self) -> float | None:
-        """Seconds until the held permit may be used; None until one is held: ``permit_changed`` is called then."""
+        """Seconds until the held permit may be used; None until one is held."""
         self._drop_expired()
         if self.held is None:
             self._queue_waits = True
@@ -226,10 +221,10 @@ class SlotPermits:
 
     def _start(self, held: Permit) -> None:
         self.last_start = clock.monotonic()
-        self._setup.downloader.cancel_delay_timer(self._key)
+        self._permits.downloader.cancel_delay_timer(self._key)
         is_local = held.number < 0
         stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
-        self._setup.stats.inc_value(stat)
+        self._permits.stats.inc_value(stat)
         self._unreported = None if is_local else held
         if held.is_awaited:
             self._report_start()
@@ -268,13 +263,13 @@ class SlotPermits:
         """Count the delay from now: the site has just answered a request for its robots.txt."""
         self.last_start = clock.monotonic()
         with suppress(RateLimiterAwayError, IgnoreRequest):
-            await self._setup.limiter.restart_delay(self._key, self._setup.longest + _SPARE)
+            await self._permits.limiter.restart_delay(self._key, self._permits.longest + _SPARE)
 
     def _drop_expired(self) -> None:
         # The limiter lets others start once a permit has expired: a start after that could break their delay.
         if self.held is not None and self.held.expires_at <= clock.monotonic():
             self._missed, self.held, self._ask_at = self.held.number, None, 0.0
-            self._setup.stats.inc_value("rep/rate_limiter/expired_count")
+            self._permits.stats.inc_value("rep/rate_limiter/expired_count")
 
     def _acquire_in_background(self) -> None:
         if self._acquiring is None:
@@ -300,8 +295,8 @@ class SlotPermits:
             for waiter in waiters:
                 if not waiter.called:
                     waiter.errback(Failure(error))  # type: ignore[no-untyped-call]
-            if not self._setup.engine.is_closing:
-                self._setup.permit_changed(self._key)
+            if not self._permits.engine.is_closing:
+                self._permits.changed(self._slot)
 
     async def _acquire(self) -> Permit:
         """Hold a permit; wait for it if necessary."""
@@ -320,11 +315,11 @@ class SlotPermits:
         return self.held
 
     async def _ask(self) -> Permit:
-        limiter, delay = self._setup.limiter, self._setup.delay_of(self._key)
+        limiter, delay = self._permits.limiter, self._slot.floor
         self._unreported = None
         return await limiter.acquire(
             self._key,
-            delay * self._setup.workers if limiter.is_settling else delay,
+            delay * self._permits.workers if limiter.is_settling else delay,
             since=self._since_last_start(),
             missed=self._missed,
             more=len(self._waiters) > 1 or self._queue_waits,
@@ -334,24 +329,19 @@ class SlotPermits:
         """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
         self._missed = -1
         now = clock.monotonic()
-        delay = self._setup.delay_of(self._key) * self._setup.workers
+        delay = self._slot.floor * self._permits.workers
         due = now if self.last_start is None else self.last_start + delay
         return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)
 
     async def _until_slot_could_start(self) -> None:
         """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
-        while (seconds := self._setup.downloader.seconds_to_start(self._key, ())) != 0:
+        while (seconds := self._permits.downloader.seconds_to_start(self._key, ())) != 0:
             await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
 
     async def _sleep_until(self, due: float) -> None:
         """Raises `_ClosingError` when the crawl is closing."""
-        while True:
-            if self._setup.engine.is_closing:
-                raise _ClosingError
-            left = due - clock.monotonic()
-            if left <= 0:
-                return
-            await sleep(min(left, CLOSING_CHECK))
+        if not await pause(self._permits.engine, due - clock.monotonic()):
+            raise _ClosingError
 
     def _hand_over(self) -> None:
         """Hand the permit to the first waiter, which reports the start when its coroutine resumes."""
@@ -370,64 +360,37 @@ class SlotPermits:
         """
         if self.last_start is None:
             return None
-        self.last_start = max(self.last_start, self._setup.downloader.last_start(self._key))
+        self.last_start = max(self.last_start, self._permits.downloader.last_start(self._key))
         return clock.monotonic() - self.last_start
 
     async def _close(self, number: int, *, is_used: bool) -> None:
         await sleep(0)  # in this turn of the event loop the downloader starts the request
         with suppress(RateLimiterAwayError, IgnoreRequest):
             ago = self._since_last_start() if is_used else None
-            await self._setup.limiter.close(self._key, number, ago)
+            await self._permits.limiter.close(self._key, number, ago)
 
     def __repr__(self) -> str:
         return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self.held is not None}>"
 
 
 class Permits:
-    """The permits of one crawl, by download slot.
+    """What the permits of one crawl, which *limiter* grants, have in common.
 
-    ``slots_waiting`` are the keys of those that acquired none because the whole downloader was full.
+    *changed* is called with a download slot that has got its permit, or has to ask for one again. While the
+    limiter is away, starts are ``workers`` delays apart. ``longest`` is the longest delay in seconds.
     """
 
-    def __init__(self, setup: LimiterSetup, most: int) -> None:
-        """Beyond *most* download slots, idle ones are forgotten: the limiter remembers what they know."""
-        self._setup = setup
-        self._most = most
-        self._slots: dict[str, SlotPermits] = {}
-        self.slots_waiting: OrderedDict[str, None] = OrderedDict()
+    def __init__(self, crawl: Crawl, limiter: RateLimiter, changed: Callable[[Any], None]) -> None:
+        self.limiter = limiter
+        self.changed = changed
+        self.engine, self.downloader, self.stats = crawl.engine, crawl.downloader, crawl.stats
+        self.workers, self.longest = crawl.settings.workers, crawl.settings.crawl_delay_max
 
-    def slot(self, key: str) -> SlotPermits:
-        """The permits of download slot *key*."""
-        slot = self._slots.get(key)
-        if slot is None:
-            if len(self._slots) >= self._most:
-                self._slots = {key: slot for key, slot in self._slots.items() if not slot.is_idle}
-                self._most = max(self._most, 2 * len(self._slots))
-            slot = self._slots[key] = SlotPermits(key, self._setup)
-        return slot
-
-    def seconds_to_start(self, key: str, seconds: float) -> float | None:
-        """Seconds until download slot *key*, which could start a request in *seconds*, also has a permit.
-
-        None until something changes: `LimiterSetup.permit_changed` is called, or a request ends.
-        """
-        lead = LEAD / 1e6
-        if seconds > lead:
-            return seconds - lead
-        if self._setup.downloader.is_full:
-            self.slots_waiting[key] = None
-            return None
-        to_permit = self.slot(key).seconds_to_start()
-        return None if to_permit is None else max(seconds, to_permit)
-
-    def holds(self, key: str) -> bool:
-        """Whether a permit of download slot *key* is held."""
-        return key in self._slots and self._slots[key].held is not None
-
-    def release(self, key: str) -> None:
-        """Give the permit of download slot *key* back: no request is left for it."""
-        if key in self._slots:
-            self._slots[key].release()
+    def of(self, slot: SharedSlot) -> SlotPermits:
+        """The permits of download slot *slot*."""
+        if slot.permits is None:
+            slot.permits = SlotPermits(slot, self)
+        return slot.permits
 
     def __repr__(self) -> str:
-        return f"<Permits slots={len(self._slots)}>"
+        return f"<Permits {self.limiter!r}>"

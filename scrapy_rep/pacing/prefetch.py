@@ -15,12 +15,11 @@ from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.statscollectors import StatsCollector
 
     from scrapy_rep.robots.origins import OriginState
     from scrapy_rep.robots.registry import Registry
+    from scrapy_rep.runtime.crawl import Crawl
     from scrapy_rep.runtime.event_loop import Timer
-    from scrapy_rep.runtime.scrapy_internals import Engine
 
     from .slots import OriginRequests
 
@@ -42,22 +41,20 @@ class Prefetcher:
 
     def __init__(
         self,
+        crawl: Crawl,
         registry: Registry,
-        engine: Engine,
         timer: Timer,
-        stats: StatsCollector,
-        *,
         has_enough: Callable[[], bool],
         admit: Callable[[OriginRequests], None],
     ) -> None:
         """*has_enough* says whether enough requests are ready, *admit* is called for those whose fetch is over."""
         self.waiting: OrderedDict[OriginState, list[OriginRequests]] = OrderedDict()
         self._registry = registry
-        self._engine = engine
+        self._engine = crawl.engine
         self._timer = timer
         self._has_enough = has_enough
         self._admit = admit
-        self._stats = stats
+        self._stats = crawl.stats
         self._fetching: dict[OriginState, list[OriginRequests]] = {}
         self._recent: OrderedDict[OriginState, float] = OrderedDict()  # fetches by when they will count as slow
         self._is_check_due = False

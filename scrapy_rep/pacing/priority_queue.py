@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.pacing.download_slots import SLOT, choose_slot
 from scrapy_rep.pacing.slot_tracker import SlotTracker
-from scrapy_rep.pacing.slots import ReadySlots, SlotRequests, Storage
+from scrapy_rep.pacing.slots import SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
-from scrapy_rep.policy.meta import META_KEY, is_stamp
+from scrapy_rep.policy.meta import META_KEY, SLOT, choose_slot, is_stamp
 from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import folder_of_download_slot
@@ -70,13 +69,13 @@ class RepPriorityQueue:
         self._queue_class, self._start_queue_class = downstream_queue_cls, start_queue_cls
         self._path = key
         self._open_queues = OpenQueues() if key else None
-        self._size = self._refused = self._lost_on_disk = 0
+        self._refused = self._lost_on_disk = 0
         self._disk_error: OSError | None = None
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
-        self._storage = Storage(self._rank, self._stored_queue, self._report_lost, ReadySlots())
+        self._storage = Storage(self._rank, self._stored_queue, self._lose)
         self._tracker = SlotTracker.of(Crawl.of(crawler))
-        self._tracker.add_queue(self._storage.ready)
+        self._tracker.queues.append(self._storage)
         self._resume(startprios)
 
     def push(self, request: Request) -> None:
@@ -87,10 +86,7 @@ class RepPriorityQueue:
         if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         slot = self._slot(tracker.downloader.slot_key(request))
-        state = slot.state
-        self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
-        tracker.waiting += 1
-        state.size += 1
+        self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             tracker.push(slot, request)
         except Exception as error:
@@ -104,7 +100,7 @@ class RepPriorityQueue:
 
     def _count(self, slot: SlotRequests, number: int) -> None:
         """Count *number* requests more, or less, in *slot* and in all."""
-        self._size += number
+        self._storage.size += number
         self._tracker.waiting += number
         slot.state.size += number
 
@@ -115,9 +111,9 @@ class RepPriorityQueue:
         `SlotTracker.update` wakes it because a download slot has become ready.
         """
         tracker = self._tracker
-        if tracker.last is not None or tracker.has_delays:
+        if tracker.last is not None or tracker.slots.delayed:
             tracker.check_last()
-        if not self._size:
+        if not self._storage.size:
             return None
         request, ready = None, self._storage.ready
         while request is None and (slot := ready.first()) is not None:
@@ -125,9 +121,7 @@ class RepPriorityQueue:
             if request is None:
                 tracker.update(slot.state)
             else:
-                self._size -= 1
-                tracker.waiting -= 1
-                slot.state.size -= 1
+                self._count(slot, -1)
                 tracker.hand_out(request, slot.state)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
             tracker.prefetcher.start()
@@ -136,7 +130,7 @@ class RepPriorityQueue:
     def peek(self) -> Request | None:
         """The request that `pop` would return now, or None."""
         slot = self._storage.ready.first()
-        requests = slot.first() if slot is not None else None
+        requests = slot.turns.first() if slot is not None else None
         return requests.peek() if requests is not None else None
 
     def close(self) -> list[tuple[str, str | None, list[int]]]:
@@ -164,10 +158,9 @@ class RepPriorityQueue:
         """The queue that stores the requests of *origin* in download slot *key*."""
         return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
 
-    def _report_lost(self, error: UnreadableError) -> None:
-        """Count and log requests that could not be read back."""
-        self._size -= error.lost
-        self._tracker.waiting -= error.lost
+    def _lose(self, slot: SlotRequests, error: UnreadableError) -> None:
+        """Count out and log requests that could not be read back."""
+        self._count(slot, -error.lost)
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         if isinstance(error.__cause__, OSError):
             self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__
@@ -183,7 +176,7 @@ class RepPriorityQueue:
         if slot is None:
             if len(self._slots) >= self._most_slots:
                 self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self._tracker.state(key), self._storage)
+            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self._storage)
         return slot
 
     def _remove_empty_slots(self) -> None:
@@ -232,7 +225,7 @@ class RepPriorityQueue:
             self._tracker.resume(slot, origin, stored)
 
     def __len__(self) -> int:
-        return self._size
+        return self._storage.size
 
     def __repr__(self) -> str:
         counts = f"slots={len(self._slots)} ready={len(self._storage.ready)}"

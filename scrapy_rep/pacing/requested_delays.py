@@ -134,20 +134,14 @@ def _crawl_delay(robotstxt: RobotsTxt, token: str) -> Delay | None:
         return None
     else:
         records = robotstxt.crawl_delays(token)
-    return next(_crawl_delays(records[::-1]), None)
+    delays = (Delay(found, each.line) for each in records[::-1] if (found := seconds(each.value)) is not None)
+    return next(delays, None)
 
 
 def _delay_of_other_parser(parser: RobotParser, token: str) -> Delay | None:
     crawl_delay = getattr(parser, "crawl_delay", None)  # Scrapy >= 2.18
     delay = crawl_delay(token) if crawl_delay else None
     return Delay(float(delay)) if delay and math.isfinite(delay) and delay > 0 else None
-
-
-def _crawl_delays(records: Sequence[Record]) -> Iterator[Delay]:
-    for record in records:
-        delay = seconds(record.value)
-        if delay is not None:
-            yield Delay(delay, record.line)
 
 
 def _request_rates(records: Sequence[Record]) -> Iterator[Delay]:

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 
 from scrapy_rep.clock import clock
+from scrapy_rep.policy.meta import SLOT, choose_slot
 from scrapy_rep.robots.origins import OriginState
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.runtime.event_loop import Timer
 
 from .crawl_delay import CrawlDelay
-from .download_slots import SLOT, choose_slot
+from .download_slots import SlotStates
 from .prefetch import Prefetcher
-from .slots import OriginRequests, ReadySlots, SlotRequests, SlotState
+from .slots import OriginRequests, SlotRequests, SlotState, Storage
 from .stored_queue import StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
@@ -34,11 +35,8 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
 
-    from .limiter import Permits
-
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
-
 
 _GRACE: Final = 1.0
 """Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.
@@ -59,32 +57,21 @@ class SlotTracker:
         self._engine = crawl.engine
         self._max_waiting = crawl.settings.max_waiting
         self._enough_ready = max(_MIN_READY, 2 * crawl.crawler.settings.getint("CONCURRENT_REQUESTS"))
-        self.prefetcher = (
-            Prefetcher(
-                self.registry,
-                self._engine,
-                self.timer,
-                crawl.stats,
-                has_enough=self._has_enough_ready,
-                admit=self.admit,
-            )
-            if self.registry is not None
-            else None
-        )
-        self.has_delays = False
-        """Whether robots.txt requires a delay of any download slot. Other processes may have to keep it too."""
+        self.prefetcher = None
+        if self.registry is not None:
+            self.prefetcher = Prefetcher(crawl, self.registry, self.timer, self._has_enough_ready, self.admit)
+        self.queues: list[Storage] = []  # in memory, on disk
         self.waiting = 0
         """The number of requests in all queues."""
-        self._ready: list[ReadySlots[SlotRequests]] = []  # of each queue: in memory, on disk
-        self._slots: dict[str, SlotState] = {}
-        self._handed_out: dict[Request, SlotState] = {}
+        self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
-        if self.crawl_delay is not None:
-            self.crawl_delay.on_switch(self._delays_switched)
-            self._delays_switched()
-            self.crawl_delay.on_permit_change(self._permit_changed)
-            self.crawl_delay.forecast.watch(self.timer, self._waiting)
+        if self.crawl_delay is None:
+            self.slots = SlotStates(self.downloader, crawl.settings.memory_entries)
+        else:
+            self.slots = self.crawl_delay.slots
+            self.crawl_delay.forecast.watch(self.timer)
+        self.slots.listeners.append(self.update)
         self.downloader.on_request_end(self._request_ended)
         self.downloader.add_backout(self._is_start_paused)
         self._signals = crawl.crawler.signals
@@ -100,10 +87,6 @@ class SlotTracker:
             crawl.add(tracker)
         return tracker
 
-    def add_queue(self, ready: ReadySlots[SlotRequests]) -> None:
-        """Add a queue of the crawl, in memory or on disk, which has these *ready* download slots."""
-        self._ready.append(ready)
-
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
         if SLOT in request.meta or not self.targets.is_plain:
@@ -115,8 +98,7 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        slots = self.crawl_delay or self.downloader
-        seconds = slots.seconds_to_start(self.downloader.slot_key(request), ())
+        seconds = self.slots.seconds_to_start(self.slots.of(self.downloader.slot_key(request)))
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
@@ -147,7 +129,7 @@ class SlotTracker:
         None although there was one: its robots.txt has expired since or its Visit-time is over, so that it waits
         again, or it cannot be read.
         """
-        requests, request = slot.first(), None
+        requests, request = slot.turns.first(), None
         if requests is None:
             return None
         if self._seconds_to_wait(requests) == 0:
@@ -200,7 +182,7 @@ class SlotTracker:
             if requests.slot not in requests.slot.ready:
                 self.update(requests.slot.state)
             return
-        requests.entry = None
+        requests.slot.turns.discard(requests)
         if seconds is not None:
             self.timer.call_after(seconds, partial(self.admit, requests))
         elif self.prefetcher is not None:
@@ -225,14 +207,6 @@ class SlotTracker:
 
     # Download slots: which could start a request.
 
-    def state(self, key: str) -> SlotState:
-        """The state of download slot *key*, created if necessary."""
-        key = self._name(key)
-        state = self._slots.get(key)
-        if state is None:
-            state = self._slots[key] = SlotState(key)
-        return state
-
     def update(self, state: SlotState) -> None:
         """Find out what a download slot waits for now.
 
@@ -241,8 +215,8 @@ class SlotTracker:
         if not state.size:
             self._rest(state)
             return
-        startable = [slot for slot in state.queued if slot.first() is not None]
-        seconds = self._seconds_to_start(state) if startable else None
+        startable = [slot for slot in state.queued if slot.turns.first() is not None]
+        seconds = self.slots.seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
         for slot in state.queued:
@@ -250,63 +224,34 @@ class SlotTracker:
                 slot.ready.discard(slot)
             elif slot.ready.add(slot, self._turn(state)):
                 self._engine.wake()
-        if bool(seconds) != (state.waiting_since is not None):
-            self._count_wait(state, is_waiting=bool(seconds))
         if seconds:
+            state.waiting_since = state.waiting_since or clock.monotonic()
             self._update_after(state, seconds)
+        elif state.waiting_since is not None:
+            self._end_wait(state, state.waiting_since)
 
     def _rest(self, state: SlotState) -> None:
-        """No request waits in a download slot: others may use its permit. Forget it if no queue knows it."""
+        """No request waits in a download slot: others may use its permit."""
         if state.waiting_since is not None:
-            self._count_wait(state, is_waiting=False)
+            self._end_wait(state, state.waiting_since)
         for slot in state.queued:
             slot.ready.discard(slot)
-        if state.handed_out:
-            return
-        if self.has_delays:
-            self._release_permit(state.key)
-        if not state.queued and self._slots.get(state.key) is state:
-            del self._slots[state.key]
+        if not state.handed_out:
+            state.release()
 
     def remove(self, slot: SlotRequests) -> None:
         """Forget a download slot in one queue, which has no requests for it."""
         slot.state.queued.remove(slot)
         self.update(slot.state)
 
-    def _delays_switched(self) -> None:
-        self.has_delays = self.crawl_delay is not None and self.crawl_delay.has_delays
-
-    def _seconds_to_start(self, state: SlotState) -> float | None:
-        if self.crawl_delay is None or not self.has_delays:
-            return self.downloader.seconds_to_start(state.key, state.handed_out)
-        return self.crawl_delay.seconds_to_start(state.key, state.handed_out)
-
     def _turn(self, state: SlotState) -> int:
         """When a ready download slot is used: one that holds a permit first, because that soon expires."""
-        permits = self._permits if self.has_delays else None
-        return -1 if permits is not None and permits.holds(state.key) else len(state.handed_out)
+        return -1 if state.permits is not None and state.permits.held is not None else len(state.handed_out)
 
-    @property
-    def _permits(self) -> Permits | None:
-        """The permits of download slots that share their delay; None without a rate limiter."""
-        return self.crawl_delay.permits if self.crawl_delay is not None else None
-
-    def _waiting(self, key: str) -> int:
-        """The number of requests that wait for download slot *key*."""
-        state = self._slots.get(key)
-        return state.size if state is not None else 0
-
-    def _has_delay(self, key: str) -> bool:
-        """Whether robots.txt requires a delay of download slot *key*."""
-        return self.has_delays and self.crawl_delay is not None and self.crawl_delay.floor(key) > 0
-
-    def _count_wait(self, state: SlotState, *, is_waiting: bool) -> None:
-        if is_waiting:
-            state.waiting_since = clock.monotonic()
-        elif state.waiting_since is not None:
-            if self.crawl_delay is not None and self._has_delay(state.key):
-                self.crawl_delay.report.waited_seconds += clock.monotonic() - state.waiting_since
-            state.waiting_since = None
+    def _end_wait(self, state: SlotState, since: float) -> None:
+        state.waiting_since = None
+        if self.crawl_delay is not None and state.floor:
+            self.crawl_delay.report.waited_seconds += clock.monotonic() - since
 
     def _update_after(self, state: SlotState, seconds: float) -> None:
         now = clock.monotonic()
@@ -320,38 +265,6 @@ class SlotTracker:
             state.update_at = None
             self.update(state)
 
-    def _name(self, key: str) -> str:
-        return self.crawl_delay.name(key) if self.has_delays and self.crawl_delay is not None else key
-
-    def _permit_changed(self, key: str) -> None:
-        state = self._slots.get(key)
-        if state is not None and self._name(key) != key:
-            self._join(state, self.state(key))
-        elif state is not None:
-            self.update(state)
-        else:
-            self._release_permit(key)
-
-    def _join(self, state: SlotState, other: SlotState) -> None:
-        """Make *state* one with *other*: their download slots have become one."""
-        del self._slots[state.key]
-        for slot in state.queued:
-            slot.state = other
-        other.queued += state.queued
-        other.size += state.size
-        other.handed_out |= state.handed_out
-        self._handed_out.update(dict.fromkeys(state.handed_out, other))
-        self._count_wait(state, is_waiting=False)
-        state.update_at = None
-        self._release_permit(state.key)
-        self.update(other)
-
-    def _release_permit(self, key: str) -> None:
-        """Let other processes have a permit that no request here is left to use."""
-        permits = self._permits
-        if permits is not None:
-            permits.release(key)
-
     def check_last(self) -> None:
         """Treat the request that was handed out last as ended if it never reached the downloader.
 
@@ -361,7 +274,7 @@ class SlotTracker:
         last, self.last = self.last, None
         if last is not None and last in self._handed_out and not self.downloader.is_active(last):
             self._request_ended(last)
-        elif self.has_delays:
+        elif self.slots.delayed:
             self._update_slot_waiting_for_downloader()
 
     def hand_out(self, request: Request, state: SlotState) -> None:
@@ -369,10 +282,10 @@ class SlotTracker:
 
         One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
         """
-        if self.registry is not None and self._has_delay(state.key) and self.registry.forbids(request):
+        if self.registry is not None and state.floor and self.registry.forbids(request):
             return
         self.last = request
-        self._handed_out[request] = state
+        self._handed_out[request] = state.key
         state.handed_out.add(request)
         self.downloader.create_slot(state.key, request)
         self.update(state)
@@ -384,7 +297,7 @@ class SlotTracker:
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""
-        state = self._handed_out.get(request)
+        state = self.slots.get(self._handed_out.get(request, ""))
         if state is not None:
             state.handed_out.discard(request)
             if state.size:
@@ -392,31 +305,30 @@ class SlotTracker:
 
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
-        state = self._handed_out.pop(request, None)
+        key = self._handed_out.pop(request, None)
+        state = self.slots.get(self.downloader.slot_key(request) if key is None else key)
         if state is not None:
             state.handed_out.discard(request)
-        else:
-            state = self._slots.get(self._name(self.downloader.slot_key(request)))
-        if state is not None and (state.size or self.has_delays or not state.queued):
-            self.update(state)
-        if self.has_delays:
+            if state.size or self.slots.delayed:
+                self.update(state)
+        if self.slots.delayed:
             self._update_slot_waiting_for_downloader()
 
     def _update_slot_waiting_for_downloader(self) -> None:
         """Update one download slot that acquired no permit because the whole downloader was full."""
-        permits = self._permits
-        while permits is not None and permits.slots_waiting:
-            state = self._slots.get(permits.slots_waiting.popitem(last=False)[0])
-            if state is not None and state.size and any(slot.first() is not None for slot in state.queued):
+        without_permit = self.slots.without_permit
+        while without_permit:
+            state, _ = without_permit.popitem(last=False)
+            if state.size and any(slot.turns.first() is not None for slot in state.queued):
                 self.update(state)
                 return
 
     def _has_enough_ready(self) -> bool:
-        return sum(map(len, self._ready)) >= self._enough_ready
+        return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready
 
     def _is_start_paused(self) -> bool:
         """Whether a lazy ``start()`` must wait: ``REP_MAX_WAITING`` requests are queued, and none could start."""
-        return self.waiting >= self._max_waiting and not any(self._ready)
+        return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
 
     def __repr__(self) -> str:
-        return f"<SlotTracker slots={len(self._slots)} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
+        return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"

@@ -1,18 +1,20 @@
-"""The requests that wait in the scheduler, by download slot and origin.
+"""One record of each download slot, and the requests that wait for it in the scheduler, by origin.
 
 When two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of them does
 not hold up the requests of the other. What they wait for, and until when, is up to `slot_tracker`.
+
+Scrapy's ``Slot`` takes no attributes and is dropped after an idle minute: what a crawl knows of it is kept here.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from .limiter import SharedSlot
 from .stored_queue import HEAD, Rank, StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
@@ -21,80 +23,89 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.robots.origins import OriginState
 
+
 T = TypeVar("T")
+
+DelaySource = tuple["Origin", tuple[str, ...]]
+"""The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
 
 _numbers = count()
 
+_MANY_OUTDATED: Final = 8  # entries for each that counts, in a heap that is then made anew
 
-class ReadySlots(Generic[T]):
-    """The download slots that could start a request: the least busy first, and equally busy ones in rotation.
 
-    Scrapy's own queue has the same order, but looks at every download slot for each request.
-    """
+class Turns(Generic[T]):
+    """Items by rank, the lowest first; those of equal rank take turns."""
 
     def __init__(self) -> None:
-        self._by_load: dict[int, OrderedDict[T, None]] = {}
-        self._loads: dict[T, int] = {}
+        self._entries: dict[T, tuple[Any, int, T]] = {}
+        self._heap: list[tuple[Any, int, T]] = []  # outdated entries stay, and are skipped
 
-    def add(self, slot: T, load: int) -> bool:
-        """Add *slot* after the others that have *load* requests under way; return whether it is new."""
-        previous = self._loads.get(slot)
-        if previous == load:
-            return False
-        if previous is not None:
-            self.discard(slot)
-        self._loads[slot] = load
-        self._by_load.setdefault(load, OrderedDict())[slot] = None
-        return previous is None
+    def add(self, item: T, rank: Any) -> bool:
+        """Add *item* after the others of *rank*; return whether it is new. At the same rank it keeps its turn."""
+        before = self._entries.get(item)
+        if before is None or before[0] != rank:
+            entry = self._entries[item] = rank, next(_numbers), item
+            if len(self._heap) > _MANY_OUTDATED * (len(self._entries) + 1):
+                self._heap = sorted(self._entries.values())
+            else:
+                heappush(self._heap, entry)
+        return before is None
 
-    def discard(self, slot: T) -> None:
-        """Remove *slot*, if it is here."""
-        load = self._loads.pop(slot, None)
-        if load is not None:
-            same = self._by_load[load]
-            del same[slot]
-            if not same:
-                del self._by_load[load]
+    def discard(self, item: T) -> None:
+        """Remove *item*, if it is here."""
+        self._entries.pop(item, None)
 
     def first(self) -> T | None:
-        """The download slot to use next; there are few loads, at most the concurrency of a download slot."""
-        return next(iter(self._by_load[min(self._by_load)])) if self._by_load else None
+        """The item whose turn it is."""
+        heap = self._heap
+        while heap:
+            entry = heap[0]
+            if self._entries.get(entry[2]) is entry:
+                return entry[2]
+            heappop(heap)
+        return None
 
-    def __contains__(self, slot: object) -> bool:
-        return slot in self._loads
+    def rank(self, item: T) -> Any:
+        """The rank of *item*, None if it is not here."""
+        entry = self._entries.get(item)
+        return entry[0] if entry is not None else None
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._entries
 
     def __len__(self) -> int:
-        return len(self._loads)
+        return len(self._entries)
 
     def __repr__(self) -> str:
-        return f"<ReadySlots {len(self)}>"
+        return f"<Turns {len(self)}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Storage:
-    """How one queue of the scheduler stores requests, and which of its download slots are ``ready``.
+    """One queue of the scheduler: how it stores its requests, how many, and which download slots are ``ready``.
 
     ``rank`` gives the rank of a request, ``queue`` the stored queue of an origin, which may be None, in a download
-    slot; ``lost`` is called for requests that cannot be read.
+    slot; ``lose`` is called for requests that cannot be read.
     """
 
     rank: Callable[[Request], Rank]
     queue: Callable[[str, Origin | None], StoredQueue]
-    lost: Callable[[UnreadableError], None]
-    ready: ReadySlots[SlotRequests]
+    lose: Callable[[SlotRequests, UnreadableError], None]
+    ready: Turns[SlotRequests] = field(default_factory=Turns)
+    size: int = 0
 
 
 class OriginRequests:
     """The requests of one origin in a download slot; ``state`` is None for those that need no robots.txt.
 
-    They have an ``entry`` in the heap of their download slot, or wait for robots.txt or for a Visit-time.
+    They are in the ``turns`` of their download slot, or wait for robots.txt or for a Visit-time.
     """
 
-    __slots__ = ("_head", "_stored", "admitted_at", "entry", "is_admitted", "slot", "state")
+    __slots__ = ("_head", "_stored", "admitted_at", "is_admitted", "slot", "state")
 
     def __init__(self, slot: SlotRequests, state: OriginState | None, stored: StoredQueue) -> None:
         self.state = state
-        self.entry: _Entry | None = None
         self.is_admitted = False
         """Whether the wait ended and no request has left since.
 
@@ -118,21 +129,21 @@ class OriginRequests:
     def push(self, rank: Rank, request: Request) -> None:
         """Raises what `StoredQueue.push` raises."""
         self._stored.push(rank, request)
-        if self.entry is not None and self._head is None and rank < self.entry[0]:
-            self.enqueue()
+        if self._head is None and (before := self.slot.turns.rank(self)) is not None and rank < before:
+            self.slot.turns.add(self, rank)
 
     def enqueue(self) -> None:
         """Let the requests go, those of the best rank in the download slot first, and equal ones in turns."""
-        self.entry = (self.rank, next(_numbers), self)
-        heappush(self.slot.heap, self.entry)
+        self.slot.turns.add(self, self.rank)
 
     def pop(self) -> Request | None:
         """Remove and return the first request; None when it cannot be read."""
-        self.entry, self.is_admitted = None, False
+        self.slot.turns.discard(self)
+        self.is_admitted = False
         try:
             return self._take()
         finally:
-            if self:
+            if self._head is not None or self._stored:
                 self.enqueue()
 
     def _take(self) -> Request | None:
@@ -171,17 +182,13 @@ class OriginRequests:
         return len(self._stored) + (self._head is not None)
 
 
-_Entry = tuple[Rank, int, OriginRequests]
-"""An entry in the heap of a download slot; origins of equal rank take turns by number."""
-
-
 class SlotRequests:
     """The requests of download slot *key* in one queue of the scheduler, which stores them by *storage*.
 
     ``state`` is that of the download slot, which may have more keys.
     """
 
-    __slots__ = ("heap", "key", "origins", "ready", "state", "storage", "unsorted")
+    __slots__ = ("key", "origins", "ready", "state", "storage", "turns", "unsorted")
 
     def __init__(self, key: str, state: SlotState, storage: Storage) -> None:
         self.key = key
@@ -189,25 +196,14 @@ class SlotRequests:
         self.storage = storage
         self.ready = storage.ready
         self.origins: dict[OriginState | None, OriginRequests] = {}
-        self.heap: list[_Entry] = []  # outdated entries stay, and are skipped
+        self.turns: Turns[OriginRequests] = Turns()  # of those that may go
         self.unsorted: StoredQueue | None = None
         """What Scrapy's own queue left: grouped by origin as it comes up."""
         state.queued.append(self)
 
-    def first(self) -> OriginRequests | None:
-        """The requests of the origin that may go next, or None."""
-        heap = self.heap
-        while heap:
-            entry = heap[0]
-            if entry[2].entry is entry:
-                return entry[2]
-            heappop(heap)
-        return None
-
     def lose(self, error: UnreadableError) -> None:
         """Count out requests that cannot be read, and report them."""
-        self.state.size -= error.lost
-        self.storage.lost(error)
+        self.storage.lose(self, error)
 
     def close(self) -> list[tuple[str | None, list[int]]]:
         """Close all files; return the priorities by origin: "" is for no origin, None for unsorted requests."""
@@ -224,16 +220,26 @@ class SlotRequests:
         return any(self.origins.values()) or bool(self.unsorted)
 
     def __repr__(self) -> str:
-        return f"<SlotRequests {self.key} origins={len(self.origins)} entries={len(self.heap)}>"
+        return f"<SlotRequests {self.key} origins={len(self.origins)} turns={len(self.turns)}>"
 
 
-class SlotState:
-    """One download slot: its requests in each queue, and those that were handed out and have not left it."""
+class SlotState(SharedSlot):
+    """One download slot: its delays, its requests in each queue, and those handed out that have not left it."""
 
-    __slots__ = ("handed_out", "key", "queued", "size", "update_at", "waiting_since")
+    __slots__ = (
+        "_required", "applied", "handed_out", "is_shared", "keys", "own_delay", "own_jitter",
+        "queued", "size", "update_at", "waiting_since",
+    )  # fmt: skip
 
     def __init__(self, key: str) -> None:
-        self.key = key
+        super().__init__(key)
+        self.keys = [key]  # the first one is its ``key``
+        self.is_shared = False
+        """Whether other processes may request pages of the same site."""
+        self.applied: float | None = None
+        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
+        self.own_delay = self.own_jitter = 0.0
+        self._required: dict[DelaySource, float] = {}
         self.queued: list[SlotRequests] = []
         self.size = 0
         """The number of requests in all queues."""
@@ -243,5 +249,44 @@ class SlotState:
         self.waiting_since: float | None = None
         """Since when it has requests that only wait for the delay."""
 
+    def require(self, source: DelaySource, seconds: float) -> None:
+        """Require *seconds* for *source*, 0 for none."""
+        before = self._required.pop(source, 0.0)
+        if seconds:
+            self._required[source] = seconds
+        if seconds >= self.floor:
+            self.floor = seconds
+        elif before == self.floor:
+            self.floor = max(self._required.values(), default=0.0)
+
+    def join(self, other: SlotState) -> Iterator[Origin]:
+        """Become one with *other*; return the origins that this one brings along."""
+        self.keys = sorted({*self.keys, *other.keys})
+        self.is_shared = self.is_shared or other.is_shared
+        for queue in other.queued:
+            queue.state = self
+        self.queued, other.queued = [*self.queued, *other.queued], []
+        self.size, other.size = self.size + other.size, 0
+        self.handed_out |= other.handed_out
+        self.waiting_since = self.waiting_since or other.waiting_since
+        other.update_at = None
+        other.release()
+        if self.key != self.keys[0]:
+            self.release()
+            self.key, self.permits = self.keys[0], None
+        for source, seconds in other._required.items():
+            self.require(source, seconds)
+            yield source[0]
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it has neither requests nor a permit."""
+        return not (self.queued or self.handed_out) and (self.permits is None or self.permits.is_idle)
+
+    def release(self) -> None:
+        """Let other processes have the permit: no request here is left to use it."""
+        if self.permits is not None:
+            self.permits.release()
+
     def __repr__(self) -> str:
-        return f"<SlotState {self.key} handed_out={len(self.handed_out)} update_at={self.update_at}>"
+        return f"<SlotState {self.key} floor={self.floor:g} handed_out={len(self.handed_out)}>"

@@ -80,43 +80,35 @@ class OpenQueues:
 
 
 class _RankQueue:
-    """One queue of Scrapy's, opened on use; ``size`` is also known while it is closed."""
+    """One queue of Scrapy's, opened on use."""
 
-    __slots__ = ("_make", "_open_queues", "_queue", "size")
+    __slots__ = ("_make", "_open_queues", "_queue", "_size")
 
     def __init__(self, make: Callable[[], Any], open_queues: OpenQueues | None) -> None:
         self._make = make
         self._open_queues = open_queues
         self._queue: Any = None
-        self.size = 0
+        self._size = 0  # while it is closed
 
     def open(self) -> Any:
         if self._queue is None:
             make = self._make
             self._queue = make() if self._open_queues is None else self._open_queues.open(make)
-            self.size = len(self._queue)
         if self._open_queues is not None:
             self._open_queues.use(self)
         return self._queue
 
-    def push(self, request: Request) -> None:
-        queue = self.open()
-        try:
-            queue.push(request)
-        finally:
-            self.size = len(queue)
-
-    def pop(self) -> Request | None:
-        queue = self.open()
-        try:
-            request: Request | None = queue.pop()
-        finally:
-            self.size = len(queue)
-        return request
+    @property
+    def size(self) -> int:
+        """The number of its requests, also while it is closed."""
+        return self._size if self._queue is None else len(self._queue)
 
     def close(self) -> None:
         """Close its files; an empty queue removes them."""
+        if self._open_queues is not None:
+            self._open_queues.forget(self)
         if self._queue is not None:
+            self._size = len(self._queue)
             self._queue.close()
             self._queue = None
 
@@ -144,10 +136,11 @@ class StoredQueue:
         """Raises what Scrapy's queue raises: ``ValueError`` for a request that cannot be stored on disk."""
         queue = self._queue(rank)
         try:
-            queue.push(request)
-        finally:
+            queue.open().push(request)
+        except BaseException:
             if not queue.size:
                 self._drop(rank)
+            raise
 
     def pop(self) -> Request:
         """Remove and return the first request; there must be one. Raises `UnreadableError`."""
@@ -155,18 +148,21 @@ class StoredQueue:
         queue = self._queues[rank]
         size = queue.size
         try:
-            request = queue.pop()
+            request: Request | None = queue.open().pop()
             if request is None:
                 raise EOFError("the queue is shorter than it says")
         except Exception as error:
             if isinstance(error, OSError) and error.errno in NO_FILE_LEFT:  # that says nothing about the queue
                 raise
-            if queue.size == size or isinstance(error, EOFError):  # the queue gives nothing more
-                queue.size = 0
-            raise UnreadableError(size - queue.size, error) from error
-        finally:
-            if not queue.size:
+            left = queue.size
+            if left == size or isinstance(error, EOFError):  # the queue gives nothing more
+                left = 0
+            if not left:
                 self._drop(rank)
+                self._queues.pop(rank, None)
+            raise UnreadableError(size - left, error) from error
+        if not queue.size:
+            self._drop(rank)
         return request
 
     @property
@@ -178,7 +174,7 @@ class StoredQueue:
         """Close all files; return the priorities that `resume` can find again, *report* what the disk refuses."""
         for queue in self._queues.values():
             try:
-                self._close(queue)
+                queue.close()
             except OSError as error:  # noqa: PERF203  # each of them must close
                 report(UnreadableError(queue.size, error))
         priorities = sorted({rank.priority for rank in self._order})
@@ -204,15 +200,10 @@ class StoredQueue:
         if self._open_queues is None and len(self._queues) <= _MAX_EMPTY:
             return
         with suppress(OSError):  # of a full disk, on which even an empty queue cannot end
-            self._close(self._queues.pop(rank))
+            self._queues.pop(rank).close()
         if not self._queues and self._path:
             with suppress(OSError):  # the folder stays if it contains files that are not ours
                 Path(self._path).rmdir()
-
-    def _close(self, queue: _RankQueue) -> None:
-        if self._open_queues is not None:
-            self._open_queues.forget(queue)
-        queue.close()
 
     def __bool__(self) -> bool:
         return bool(self._order)

@@ -1,4 +1,4 @@
-"""What is in the meta of a request: whether robots.txt applies to it, and the stamp of what robots.txt said.
+"""What is in the meta of a request: whether robots.txt applies to it, its download slot, and its stamp.
 
 The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, Redis and
 exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+from scrapy import Request
+
 from scrapy_rep.protocol import Reason
 from scrapy_rep.runtime.targets import SPLASH_MARK
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.http import Response
 
     from scrapy_rep.policy.policy import Decision, Policy
+    from scrapy_rep.runtime.scrapy_internals import Downloader
     from scrapy_rep.runtime.targets import Targets
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
@@ -26,8 +28,13 @@ DONT_OBEY: Final = "dont_obey_robotstxt"
 FETCH: Final = "rep_fetch"
 """Meta key: the robots.txt is fetched even if no rule is asked."""
 
+SLOT: Final = "download_slot"
+"""Scrapy's meta key; Scrapy writes it into every request that it downloads."""
+
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
+
+_PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +130,53 @@ def is_exempt(request: Request) -> bool:
 def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
     """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
     return is_exempt(request) or Reason.CRAWL_DELAY in policy.delay_exceptions(targets.of(request))
+
+
+def pin_slot(request: Request, key: str) -> None:
+    """Make the requests that a middleware derives from *request* use the download slot *key* too.
+
+    A rendering service or a scraping API fetches from the same site; ``Request.replace`` copies the meta.
+    """
+    request.meta[SLOT] = key
+    request.meta[_PINNED] = len(request.meta.get("redirect_urls", ()))
+
+
+def unpin_slot(request: Request) -> None:
+    """Undo `pin_slot`: a request that a spider makes with the meta of the response is one of its own."""
+    request.meta.pop(_PINNED, None)
+
+
+def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+    """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
+
+    A request for a service goes to another host than its target; every other request is left alone.
+    """
+    drop_stale_slot(request, downloader, targets)
+    try:
+        if SLOT not in request.meta and targets.of(request) is not request.url:
+            request.meta[SLOT] = downloader.slot_key(Request(targets.of(request)))
+    except ValueError:
+        return  # the gate ends the request
+
+
+def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+    """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
+
+    One that the project chose stays, and so does one that was pinned after the last redirect.
+    """
+    meta = request.meta
+    urls = meta.get("redirect_urls", ())
+    if SLOT not in meta or meta.get(_PINNED) == len(urls):
+        return
+    origin = stamp["origin"] if is_stamp(stamp := meta.get(META_KEY)) else None
+    before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
+    if meta[SLOT] in {"", *(downloader.slot_key(Request(url)) for url in before)}:  # "" is that of a data: URL
+        del meta[SLOT]
+        unpin_slot(request)
+
+
+def _target(url: str, targets: Targets) -> str:
+    try:
+        return targets.of(Request(url))
+    except ValueError:
+        return url

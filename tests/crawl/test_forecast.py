@@ -24,7 +24,8 @@ def site() -> Iterator[Site]:
 
 def forecasts(result: Crawl) -> list[str]:
     assert not result.tracebacks
-    return result.lines("INFO", "scrapy_rep.pacing.forecast")
+    lines = result.lines("INFO", "scrapy_rep.pacing.delay_report")
+    return [line for line in lines if line.startswith("So far")]
 
 
 def pages(origin: str, number: int) -> list[str]:

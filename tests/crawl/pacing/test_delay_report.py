@@ -9,13 +9,12 @@ import pytest
 from scrapy_rep.pacing.delay_report import DelayReport
 from scrapy_rep.pacing.requested_delays import Delay
 from scrapy_rep.protocol import Origin
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 
 
 def report_of(memory_entries: int) -> DelayReport:
-    crawler = crawler_at_rest({"REP_MEMORY_ENTRIES": memory_entries})
-    return DelayReport(crawler, RepSettings.from_crawler(crawler))
+    return DelayReport(Crawl.of(crawler_at_rest({"REP_MEMORY_ENTRIES": memory_entries})))
 
 
 def test_ours_an_origin_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from scrapy.statscollectors import StatsCollector
 
-from scrapy_rep.pacing.limiter import LimiterSetup, Permit, RateLimiterAwayError, SlotPermits
+from scrapy_rep.pacing.limiter import Permit, Permits, RateLimiterAwayError, SharedSlot, SlotPermits
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
 
@@ -29,7 +29,8 @@ def _waiting_takes_no_time(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -
         clock.now += seconds
         await asyncio.sleep(0)
 
-    monkeypatch.setattr("scrapy_rep.pacing.limiter.sleep", sleep)
+    for module in ("pacing.limiter", "runtime.event_loop"):
+        monkeypatch.setattr(f"scrapy_rep.{module}.sleep", sleep)
 
 
 class Limiter:
@@ -73,17 +74,17 @@ class Bench:
             cancel_delay_timer=lambda _: None,
             last_start=lambda _: self.last_start,
         )
-        limiter: Any = self.limiter
-        engine: Any = self.engine
-        self.permits = SlotPermits(
-            KEY,
-            LimiterSetup(
-                limiter, engine, downloader, self.stats, lambda _: delay, self._ready, workers, longest=300.0
-            ),
+        settings = SimpleNamespace(workers=workers, crawl_delay_max=300.0)
+        crawl: Any = SimpleNamespace(
+            engine=self.engine, downloader=downloader, stats=self.stats, settings=settings
         )
+        limiter: Any = self.limiter
+        slot = SharedSlot(KEY)
+        slot.floor = delay
+        self.permits = SlotPermits(slot, Permits(crawl, limiter, self._ready))
 
-    def _ready(self, key: str) -> None:
-        assert key == KEY
+    def _ready(self, slot: SharedSlot) -> None:
+        assert slot.key == KEY
         self.has_permit.set()
 
     async def until_there_is_a_permit(self) -> None:

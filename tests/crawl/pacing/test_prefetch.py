@@ -74,11 +74,9 @@ class Bench:
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
         robots: Any = self.robots
-        engine: Any = self.engine
+        crawl: Any = SimpleNamespace(engine=self.engine, stats=self.stats)
         admit: Any = Waiting.admit
-        self.prefetcher = Prefetcher(
-            robots, engine, Timer(), self.stats, has_enough=lambda: self.is_enough, admit=admit
-        )
+        self.prefetcher = Prefetcher(crawl, robots, Timer(), lambda: self.is_enough, admit)
 
     def add(self, number: int, **kwargs: Any) -> Waiting:
         waiting = Waiting(self.origins, number, **kwargs)

@@ -268,7 +268,8 @@ def test_what_is_gone_is_forgotten_all_but_a_few(bench: Bench, hosts: int) -> No
     for number in range(hosts):
         bench.push(f"h{number}/1")
         bench.end(bench.pop() or "")
-    assert len(bench.queue._slots) == len(bench.queue._tracker._slots) <= 64
+    assert len(bench.queue._slots) <= 64
+    assert len(bench.queue._tracker.slots) <= 128
 
 
 def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
@@ -282,7 +283,7 @@ def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_t
     bench.push("a/3")
     state = bench.queue._slots["a.example"].state
     clock.advance(1)
-    assert bench.queue._tracker.state("a.example") is state
+    assert bench.queue._tracker.slots.of("a.example") is state
 
 
 def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Simulation, tmp_path: Path) -> None:
@@ -434,12 +435,12 @@ def shared(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, L
     monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
     extension: Any = bench.crawler.get_extension(RepExtension)
     limiter = Limiter()
-    monkeypatch.setattr("scrapy_rep.pacing.crawl_delay.open_rate_limiter", lambda *_: limiter)
     monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
     crawl_delay: Any = bench.crawler.get_extension(CrawlDelay)
+    monkeypatch.setattr(crawl_delay, "_open_rate_limiter", lambda: limiter)
     del crawl_delay.permits  # known since the middlewares were built
     for host in ("a", "b", "c"):
-        crawl_delay._delays.require(f"{host}.example", host, 10.0, is_shared=True)
+        crawl_delay.slots.require(f"{host}.example", host, 10.0, is_shared=True)
     crawl_delay._connect()
     return bench, limiter
 
@@ -467,3 +468,26 @@ async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_reque
     bench.end("busy/0")
     await settle()
     assert len(limiter.asked) == 1
+
+
+def test_download_slots_that_fetch_from_one_origin_become_one_with_all_their_requests(
+    clock: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
+    extension: Any = bench.crawler.get_extension(RepExtension)
+    monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
+    bench.push("a/1", "a/2", meta={"download_slot": "z"})
+    bench.push("a/3", meta={"download_slot": "b"})
+    bench.start(bench.pop() or "")
+    slots = bench.queue._tracker.slots
+    for key in ("z", "b"):
+        slots.require(key, ("http://a.example", ()), 10.0)
+    one = slots.get("z")
+    assert one is slots.get("b")
+    assert (one.key, one.keys, one.size, len(one.handed_out)) == ("b", ["b", "z"], 2, 1)
+    assert bench.pop() is None
+    bench.end("a/2")
+    assert not one.handed_out
+    clock.advance(10.5)
+    assert bench.pop() in {"a/1", "a/3"}
+    assert bench.pop() is None

@@ -1,0 +1,84 @@
+"""What is remembered of download slots: as much as is needed, however many a crawl meets."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scrapy_rep.pacing.download_slots import SlotStates
+from scrapy_rep.protocol import Origin
+
+
+class Scrapys:
+    """Download slots that Scrapy drops when it is told to."""
+
+    def __init__(self) -> None:
+        self.delays: dict[str, tuple[float, float]] = {}
+
+    def has_slot(self, key: str) -> bool:
+        return key in self.delays
+
+    def create_slot(self, key: str) -> None:
+        self.delays.setdefault(key, (0.0, 0.0))
+
+    def slot_delay(self, key: str) -> tuple[float, float]:
+        return self.delays[key]
+
+    def set_slot_delay(self, key: str, delay: float, jitter: float) -> None:
+        self.delays[key] = delay, jitter
+
+
+def require(slots: SlotStates, number: int, seconds: float) -> bool:
+    source = Origin.from_url(f"https://{number}.example"), ("mybot",)
+    return slots.require(f"{number}.example", source, seconds)
+
+
+def fill(most_delayed: int, *, is_dropped: bool) -> tuple[SlotStates, Scrapys]:
+    downloader: Any = Scrapys()
+    slots = SlotStates(downloader, most_delayed)
+    for number in range(1_000):
+        assert require(slots, number, 2.0)
+        if is_dropped:
+            downloader.delays.clear()
+    return slots, downloader
+
+
+def test_a_delay_is_remembered_although_scrapy_has_dropped_the_slot() -> None:
+    slots, downloader = fill(10_000, is_dropped=True)
+    assert len(slots.delayed) == len(slots) == 1_000
+    slots.apply("0.example")
+    assert downloader.delays["0.example"] == (2.0, 0.0)
+
+
+def test_of_too_many_those_that_scrapy_has_dropped_are_forgotten() -> None:
+    slots, _ = fill(10, is_dropped=True)
+    assert len(slots.delayed) == len(slots) <= 64
+    assert require(slots, 0, 2.0)
+
+
+def test_those_that_scrapy_has_are_never_forgotten() -> None:
+    slots, _ = fill(10, is_dropped=False)
+    assert len(slots.delayed) == 1_000
+
+
+@pytest.mark.parametrize("used", ["queued", "handed_out"])
+def test_one_with_requests_is_never_forgotten(used: str) -> None:
+    slots = SlotStates(SimpleNamespace(), 10)  # type: ignore[arg-type]
+    state = slots.of("busy.example")
+    setattr(state, used, {object()})
+    for number in range(1_000):
+        slots.of(f"{number}.example")
+    assert slots.get("busy.example") is state
+    assert len(slots) <= 64
+
+
+def test_a_delay_that_is_no_longer_required_is_undone() -> None:
+    slots, downloader = fill(10_000, is_dropped=False)
+    downloader.delays["7.example"] = (3.0, 0.0)  # the project's own
+    slots.apply("7.example")
+    assert not require(slots, 7, 0.0)
+    assert slots.delayed_at("7.example") is None
+    assert downloader.delays["7.example"] == (3.0, 0.0)
+    assert require(slots, 7, 2.0)
