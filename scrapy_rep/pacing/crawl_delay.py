@@ -79,12 +79,12 @@ class CrawlDelay:
         self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
         self.report = DelayReport(crawler, settings)
-        self._downloader = crawl.downloader
+        self._slots = crawl.download_slots
         self._targets = crawl.targets
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
-        self._delays = SlotDelays(self._downloader, settings.memory_entries, self._joined)
-        self.forecast = CrawlForecast(crawler, self._delays, self._downloader)
+        self._delays = SlotDelays(self._slots, settings.memory_entries, self._joined)
+        self.forecast = CrawlForecast(crawler, self._delays, self._slots)
         self._switch_listeners: list[Callable[[], None]] = []
         self._permit_listeners: list[Callable[[str], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
@@ -125,7 +125,7 @@ class CrawlDelay:
             return None
         now = clock.time()
         delay, visit = requested.delay(now), requested.next_visit_time(now)
-        if delay and keeps_delay and self._is_skipped(self._downloader.slot_key(request), delay):
+        if delay and keeps_delay and self._is_skipped(self._slots.key(request), delay):
             self.report.skipped(Origin.from_url(self._targets.of(request)), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         if visit and Reason.VISIT_TIME not in excepted:
@@ -142,7 +142,7 @@ class CrawlDelay:
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
         if requested is NO_DELAYS and not self.is_busy:
             return
-        key, delay = self._downloader.slot_key(request), requested.delay(clock.time())
+        key, delay = self._slots.key(request), requested.delay(clock.time())
         if requested is NO_DELAYS and key not in self._delays and not self.visit_times:
             return
         origin = Origin.from_url(self._targets.of(request))
@@ -153,18 +153,18 @@ class CrawlDelay:
 
     def pin_slot(self, request: Request) -> None:
         """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
-        key = self._downloader.slot_key(request)
+        key = self._slots.key(request)
         if key in self._delays:
             pin_slot(request, key)
 
     def seconds_to_start(self, key: str, handed_out: Collection[Request] = ()) -> float | None:
         """Seconds until download slot *key* could start one more request; 0 for now, None until something changes.
 
-        *handed_out* as for `Downloader.seconds_to_start`. A shared delay needs a permit as well.
+        *handed_out* as for `DownloadSlots.seconds_to_start`. A shared delay needs a permit as well.
         """
         if self.has_delays:
             self._delays.apply(key)
-        seconds = self._downloader.seconds_to_start(key, handed_out)
+        seconds = self._slots.seconds_to_start(key, handed_out)
         if seconds is None or self.permits is None or not self._delays.is_shared(key):
             return seconds
         return self.permits.seconds_to_start(self._delays.name(key), seconds)
@@ -179,7 +179,7 @@ class CrawlDelay:
 
     def shared_slot(self, request: Request) -> str | None:
         """The key of the download slot of *request*, if that shares its delay with other processes."""
-        key = self._downloader.slot_key(request)
+        key = self._slots.key(request)
         return self._delays.name(key) if self._delays.is_shared(key) else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
@@ -192,9 +192,9 @@ class CrawlDelay:
 
     async def _start_delay(self, request: Request, parser: RobotParser) -> None:
         self.prepare(request, parser)
-        key = self._downloader.slot_key(request)
+        key = self._slots.key(request)
         if key in self._delays:
-            self._downloader.restart_delay(key)
+            self._slots.restart_delay(key)
         if self.permits is not None and self._delays.is_shared(key):
             await self.permits.slot(self._delays.name(key)).restart_delay()
 
@@ -207,7 +207,7 @@ class CrawlDelay:
         if limiter is None:
             return None
         setup = LimiterSetup(
-            limiter, crawl.engine, self._downloader, crawl.stats, self.floor,
+            limiter, crawl.engine, self._slots, crawl.stats, self.floor,
             self._permit_changed, settings.workers, settings.crawl_delay_max,
         )  # fmt: skip
         return Permits(setup, settings.memory_entries)
@@ -297,11 +297,11 @@ class CrawlDelay:
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False
-            self._downloader.end_repeats(lambda request: self._downloader.slot_key(request) in self._delays)
+            self._crawl.downloader.end_repeats(lambda request: self._slots.key(request) in self._delays)
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
-        url, key = urlparse_cached(request), self._downloader.slot_key(request)
+        url, key = urlparse_cached(request), self._slots.key(request)
         parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
@@ -311,7 +311,7 @@ class CrawlDelay:
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
-        self._delays.apply(self._downloader.slot_key(request))
+        self._delays.apply(self._slots.key(request))
 
     def _spider_opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
@@ -323,14 +323,14 @@ class CrawlDelay:
             self._crawl.crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
     def _request_scheduled(self, request: Request) -> None:
-        drop_stale_slot(request, self._downloader, self._targets)
+        drop_stale_slot(request, self._slots, self._targets)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""
         if self._delays_for(request, robotparser) is not NO_DELAYS:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
-            self._downloader.restart_delay(self._downloader.slot_key(request))
+            self._slots.restart_delay(self._slots.key(request))
 
     @cached_property
     def _registry(self) -> Registry | None:

@@ -15,7 +15,7 @@ from scrapy_rep.policy.stamp import META_KEY, is_stamp
 from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:
-    from scrapy_rep.runtime.scrapy_internals import Downloader
+    from scrapy_rep.runtime.scrapy_internals import DownloadSlots
     from scrapy_rep.runtime.targets import Targets
 
 SLOT: Final = "download_slot"
@@ -38,20 +38,20 @@ def unpin_slot(request: Request) -> None:
     request.meta.pop(_PINNED, None)
 
 
-def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+def choose_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
     """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
 
     A request for a service goes to another host than its target; every other request is left alone.
     """
-    drop_stale_slot(request, downloader, targets)
+    drop_stale_slot(request, slots, targets)
     try:
         if SLOT not in request.meta and targets.of(request) is not request.url:
-            request.meta[SLOT] = downloader.slot_key(Request(targets.of(request)))
+            request.meta[SLOT] = slots.key(Request(targets.of(request)))
     except ValueError:
         return  # the gate ends the request
 
 
-def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
     """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
 
     One that the project chose stays, and so does one that was pinned after the last redirect.
@@ -62,7 +62,7 @@ def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) 
         return
     origin = stamp["origin"] if is_stamp(stamp := meta.get(META_KEY)) else None
     before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
-    if meta[SLOT] in {"", *(downloader.slot_key(Request(url)) for url in before)}:  # "" is that of a data: URL
+    if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is that of a data: URL
         del meta[SLOT]
         unpin_slot(request)
 
@@ -118,12 +118,12 @@ class _SlotDelay:
 class SlotDelays:
     """The delay floors of download slots, by slot key."""
 
-    def __init__(self, downloader: Downloader, most: int, joined: Callable[[Sequence[str]], None]) -> None:
+    def __init__(self, download_slots: DownloadSlots, most: int, joined: Callable[[Sequence[str]], None]) -> None:
         """Beyond *most* download slots, those that Scrapy has dropped are forgotten.
 
         *joined* is called with the keys of download slots that have become one.
         """
-        self._downloader = downloader
+        self._download_slots = download_slots
         self._most = most
         self._joined = joined
         self._slots: dict[str, _SlotDelay] = {}
@@ -151,7 +151,7 @@ class SlotDelays:
         """Make the *slot* of *key* one with *other*, which fetches from the same origin."""
         self._of_origin.update(dict.fromkeys(other.join(slot), other))
         self._slots.update(dict.fromkeys(other.keys, other))
-        self._downloader.join_slots([key, *other.keys])
+        self._download_slots.join([key, *other.keys])
         self._joined(other.keys)
         return other
 
@@ -168,9 +168,9 @@ class SlotDelays:
     def in_force(self) -> Iterator[tuple[str, float]]:
         """Each of these download slots, and the seconds that it leaves between two requests now."""
         for key, slot in self._slots.items():
-            own = self._downloader.slot_delay(key)[0] if self._downloader.has_slot(key) else 0.0
+            own = self._download_slots.delay(key) or (0.0, 0.0)
             if slot.floor and key == slot.keys[0]:
-                yield key, max(slot.floor, own)
+                yield key, max(slot.floor, own[0])
 
     def is_shared(self, key: str) -> bool:
         """Whether download slot *key* has a delay that other processes may have to keep too."""
@@ -186,20 +186,19 @@ class SlotDelays:
         slot = self._slots.get(key)
         if slot is None:
             return
-        is_new = not self._downloader.has_slot(key)
-        self._downloader.create_slot(key)
-        if len(slot.keys) > 1:
-            self._downloader.join_slots([key, *slot.keys])
-        if not self._downloader.has_slot(key):
+        is_new = self._download_slots.delay(key) is None
+        self._download_slots.join([key, *slot.keys])
+        own = self._download_slots.delay(key)
+        if own is None:
             return
-        delay, jitter = self._downloader.slot_delay(key)
+        delay, jitter = own
         if slot.applied is None or is_new:
             slot.own_delay, slot.own_jitter = delay, jitter
         elif delay != slot.applied:
             slot.own_delay = delay
         is_above = not slot.is_shared and slot.own_delay * (1 - slot.own_jitter) >= slot.floor
         slot.applied = slot.own_delay if is_above else max(slot.own_delay, slot.floor)
-        self._downloader.set_slot_delay(key, slot.applied, slot.own_jitter if is_above else 0.0)
+        self._download_slots.set_delay(key, slot.applied, slot.own_jitter if is_above else 0.0)
         if not slot.floor:
             for one in slot.keys:
                 self._slots.pop(one, None)
@@ -207,7 +206,7 @@ class SlotDelays:
     def _forget_dropped(self) -> None:
         """Forget download slots that Scrapy has dropped: their delay is required again when they return."""
         if len(self._slots) >= self._most:
-            self._slots = {key: slot for key, slot in self._slots.items() if self._downloader.has_slot(key)}
+            self._slots = {key: slot for key, slot in self._slots.items() if self._download_slots.delay(key)}
             kept = set(self._slots.values())
             self._of_origin = {origin: slot for origin, slot in self._of_origin.items() if slot in kept}
             self._most = max(self._most, 2 * len(self._slots))

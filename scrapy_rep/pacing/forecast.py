@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.pacing.download_slots import SlotDelays
     from scrapy_rep.runtime.event_loop import Timer
-    from scrapy_rep.runtime.scrapy_internals import Downloader
+    from scrapy_rep.runtime.scrapy_internals import DownloadSlots
 
 logger = logging.getLogger(__name__)
 
@@ -56,10 +56,10 @@ class CrawlForecast:
     Says nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
     """
 
-    def __init__(self, crawler: Crawler, delays: SlotDelays, downloader: Downloader) -> None:
+    def __init__(self, crawler: Crawler, delays: SlotDelays, slots: DownloadSlots) -> None:
         self._crawler = crawler
         self._delays = delays
-        self._downloader = downloader
+        self._slots = slots
         self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._timeout = crawler.settings.getfloat("CLOSESPIDER_TIMEOUT")
         self._timer: Timer | None = None
@@ -88,7 +88,7 @@ class CrawlForecast:
 
     def sitemap_read(self, page: Request) -> None:
         """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
-        key = self._downloader.slot_key(page)
+        key = self._slots.key(page)
         if self._timer is None or key not in self._delays or key in self._announced:
             return
         if self._interval > 0 and len(self._announced) < _SLOWEST:

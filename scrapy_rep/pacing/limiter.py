@@ -28,7 +28,7 @@ from twisted.python.failure import Failure
 
 from scrapy_rep.clock import clock
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK, sleep, start
-from scrapy_rep.runtime.scrapy_internals import Downloader, Engine
+from scrapy_rep.runtime.scrapy_internals import DownloadSlots, Engine
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -172,7 +172,7 @@ class LimiterSetup:
 
     limiter: RateLimiter
     engine: Engine
-    downloader: Downloader
+    download_slots: DownloadSlots
     stats: StatsCollector
     delay_of: Callable[[str], float]
     permit_changed: Callable[[str], None]
@@ -226,7 +226,7 @@ class SlotPermits:
 
     def _start(self, held: Permit) -> None:
         self.last_start = clock.monotonic()
-        self._setup.downloader.cancel_delay_timer(self._key)
+        self._setup.download_slots.end_delay(self._key)
         is_local = held.number < 0
         stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
         self._setup.stats.inc_value(stat)
@@ -340,7 +340,7 @@ class SlotPermits:
 
     async def _until_slot_could_start(self) -> None:
         """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
-        while (seconds := self._setup.downloader.seconds_to_start(self._key, ())) != 0:
+        while (seconds := self._setup.download_slots.seconds_to_start(self._key, ())) != 0:
             await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
 
     async def _sleep_until(self, due: float) -> None:
@@ -370,7 +370,7 @@ class SlotPermits:
         """
         if self.last_start is None:
             return None
-        self.last_start = max(self.last_start, self._setup.downloader.last_start(self._key))
+        self.last_start = max(self.last_start, self._setup.download_slots.last_start(self._key))
         return clock.monotonic() - self.last_start
 
     async def _close(self, number: int, *, is_used: bool) -> None:
@@ -414,7 +414,7 @@ class Permits:
         lead = LEAD / 1e6
         if seconds > lead:
             return seconds - lead
-        if self._setup.downloader.is_full:
+        if self._setup.download_slots.are_full:
             self.slots_waiting[key] = None
             return None
         to_permit = self.slot(key).seconds_to_start()

@@ -83,10 +83,10 @@ class RepPriorityQueue:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
         tracker, meta = self._tracker, request.meta
         if SLOT in meta or not tracker.targets.is_plain:
-            choose_slot(request, tracker.downloader, tracker.targets)
+            choose_slot(request, tracker.download_slots, tracker.targets)
         if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
-        slot = self._slot(tracker.downloader.slot_key(request))
+        slot = self._slot(tracker.download_slots.key(request))
         state = slot.state
         self._size += 1  # before it is stored: storing it may wake the engine, which asks for the length
         tracker.waiting += 1

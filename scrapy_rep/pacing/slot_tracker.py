@@ -54,7 +54,7 @@ class SlotTracker:
         self.timer = Timer()
         self.registry = crawl.find(Registry)
         self.crawl_delay = crawl.crawler.get_extension(CrawlDelay)
-        self.downloader = crawl.downloader
+        self.download_slots = crawl.download_slots
         self.targets = crawl.targets
         self._engine = crawl.engine
         self._max_waiting = crawl.settings.max_waiting
@@ -85,8 +85,8 @@ class SlotTracker:
             self._delays_switched()
             self.crawl_delay.on_permit_change(self._permit_changed)
             self.crawl_delay.forecast.watch(self.timer, self._waiting)
-        self.downloader.on_request_end(self._request_ended)
-        self.downloader.add_backout(self._is_start_paused)
+        self.download_slots.on_end(self._request_ended)
+        crawl.downloader.add_backout(self._is_start_paused)
         self._signals = crawl.crawler.signals
         self._sees_departures = False
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
@@ -107,7 +107,7 @@ class SlotTracker:
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
         if SLOT in request.meta or not self.targets.is_plain:
-            choose_slot(request, self.downloader, self.targets)
+            choose_slot(request, self.download_slots, self.targets)
         state = self.registry.state_to_ask(request) if self.registry is not None else None
         if state is not None and not state.is_known:
             if state.flight is None and self.prefetcher is not None:
@@ -115,8 +115,8 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        slots = self.crawl_delay or self.downloader
-        seconds = slots.seconds_to_start(self.downloader.slot_key(request), ())
+        slots = self.crawl_delay or self.download_slots
+        seconds = slots.seconds_to_start(self.download_slots.key(request), ())
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
@@ -278,7 +278,7 @@ class SlotTracker:
 
     def _seconds_to_start(self, state: SlotState) -> float | None:
         if self.crawl_delay is None or not self.has_delays:
-            return self.downloader.seconds_to_start(state.key, state.handed_out)
+            return self.download_slots.seconds_to_start(state.key, state.handed_out)
         return self.crawl_delay.seconds_to_start(state.key, state.handed_out)
 
     def _turn(self, state: SlotState) -> int:
@@ -359,7 +359,7 @@ class SlotTracker:
         asks for the next one, but a scheduler of the project may have dropped it, and nothing signals that.
         """
         last, self.last = self.last, None
-        if last is not None and last in self._handed_out and not self.downloader.is_active(last):
+        if last is not None and last in self._handed_out and not self.download_slots.has(last):
             self._request_ended(last)
         elif self.has_delays:
             self._update_slot_waiting_for_downloader()
@@ -374,7 +374,6 @@ class SlotTracker:
         self.last = request
         self._handed_out[request] = state
         state.handed_out.add(request)
-        self.downloader.create_slot(state.key, request)
         self.update(state)
 
     def _see_departures(self) -> None:
@@ -396,7 +395,7 @@ class SlotTracker:
         if state is not None:
             state.handed_out.discard(request)
         else:
-            state = self._slots.get(self._name(self.downloader.slot_key(request)))
+            state = self._slots.get(self._name(self.download_slots.key(request)))
         if state is not None and (state.size or self.has_delays or not state.queued):
             self.update(state)
         if self.has_delays:

@@ -68,18 +68,16 @@ class Bench:
         self.has_permit = asyncio.Event()
         self.stats = StatsCollector(crawler_at_rest())
         self.last_start = float("-inf")
-        downloader: Any = SimpleNamespace(
+        slots: Any = SimpleNamespace(
             seconds_to_start=lambda *_: 0.0,
-            cancel_delay_timer=lambda _: None,
+            end_delay=lambda _: None,
             last_start=lambda _: self.last_start,
         )
         limiter: Any = self.limiter
         engine: Any = self.engine
         self.permits = SlotPermits(
             KEY,
-            LimiterSetup(
-                limiter, engine, downloader, self.stats, lambda _: delay, self._ready, workers, longest=300.0
-            ),
+            LimiterSetup(limiter, engine, slots, self.stats, lambda _: delay, self._ready, workers, longest=300.0),
         )
 
     def _ready(self, key: str) -> None:
