@@ -1,14 +1,13 @@
 """Everything in Scrapy that this package uses although Scrapy does not promise to keep it.
 
 `TOUCHES` lists it; no other module uses any of it. Scrapy plans to replace download slots by a throttler: all that
-depends on download slots is here too.
+depends on them is in `DownloadSlots`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import cached_property
 from math import inf
 from time import monotonic, time
@@ -155,8 +154,15 @@ class Downloader:
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
         _active(self._downloader)
-        with _one_more_connection(getattr(getattr(self._handler(request), "_session", None), "connector", None)):
-            return await self._crawler.engine.download_async(request)
+        download = self._crawler.engine.download_async
+        connector: Any = getattr(getattr(self._handler(request), "_session", None), "connector", None)
+        if not getattr(connector, "_limit", 0):  # Twisted's handlers have no such limit, and 0 means none
+            return await download(request)
+        connector._limit += 1
+        try:
+            return await download(request)
+        finally:
+            connector._limit -= 1
 
     def _handler(self, request: Request) -> Any:
         handlers = getattr(self._downloader, "handlers", None)
@@ -192,7 +198,9 @@ class DownloadSlots:
         middleware moved to another download slot do not count. While one of them has not started, this is the
         time until the next check: nothing signals a start.
         """
-        slot = self._slots.get(key) or (self._created(key) if handed_out else None)
+        if handed_out and key not in self._slots:
+            self.join([key])
+        slot = self._slots.get(key)
         if slot is None:
             return 0.0
         if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
@@ -270,17 +278,14 @@ class DownloadSlots:
 
     def join(self, keys: Sequence[str]) -> None:
         """Let all *keys* name one download slot, created if necessary; of several, the first or a busier one."""
+        if not any(key in self._slots for key in keys):
+            create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
+            create(Request("data:,", meta={"download_slot": keys[0]}))
         slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
-        slot = max(slots, key=lambda slot: len(slot.queue)) if slots else self._created(keys[0])
-        if slot is not None:
-            slot.lastseen = max(one.lastseen for one in (slot, *slots))
+        if slots:
+            slot = max(slots, key=lambda slot: len(slot.queue))
+            slot.lastseen = max(slot.lastseen for slot in slots)
             self._slots.update(dict.fromkeys(keys, slot))
-
-    def _created(self, key: str) -> Any:
-        """A new download slot, or None where there can be none: as the downloader does for an arriving request."""
-        create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
-        create(Request("data:,", meta={"download_slot": key}))
-        return self._slots.get(key)
 
 
 def _active(downloader: Any) -> _Active | None:
@@ -320,19 +325,6 @@ class _Active(set[Request]):
     def discard(self, request: object) -> None:
         if isinstance(request, Request) and request in self:
             self.remove(request)
-
-
-@contextmanager
-def _one_more_connection(connector: Any) -> Iterator[None]:
-    """Raise the limit of the pool by one while entered; a limit of 0 means none."""
-    if not getattr(connector, "_limit", 0):
-        yield
-        return
-    connector._limit += 1
-    try:
-        yield
-    finally:
-        connector._limit -= 1
 
 
 def _now(slot: Any) -> float:
