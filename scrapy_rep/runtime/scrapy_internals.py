@@ -322,10 +322,6 @@ class _Active(set[Request]):
         for listener in self.listeners:
             listener(request)
 
-    def discard(self, request: object) -> None:
-        if isinstance(request, Request) and request in self:
-            self.remove(request)
-
 
 def _now(slot: Any) -> float:
     """The time on Scrapy's clock, by which ``slot.lastseen`` goes; which one that is depends on the version."""
