@@ -191,7 +191,7 @@ class RepExtension:
 
     def _flight(self, request: Request) -> SingleFlight[Robots]:
         if SLOT in request.meta:
-            drop_stale_slot(request, self._crawl.downloader, self.targets)
+            drop_stale_slot(request, self._crawl.download_slots, self.targets)
         return self.registry.flight(request)
 
     # What follows from a robots.txt.

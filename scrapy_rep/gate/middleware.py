@@ -137,7 +137,7 @@ class RepMiddleware:
         if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
             return await self._sitemap_lines(request)
         if SLOT in request.meta or not self._targets.is_plain:
-            choose_slot(request, self._crawl.downloader, self._targets)
+            choose_slot(request, self._crawl.download_slots, self._targets)
         if not self._extension.registry.asks(request):
             self._extension.record_unasked(request)
             return None

@@ -87,12 +87,12 @@ class CrawlDelay:
         self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
         self.report = DelayReport(crawl)
-        self._downloader = crawl.downloader
+        self._download_slots = crawl.download_slots
         self._targets = crawl.targets
         self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
         self._user_delays = _user_delays(crawler)
-        self.slots = SlotStates(self._downloader, settings.memory_entries)
-        self.forecast = CrawlForecast(crawl, self.slots)
+        self.states = SlotStates(self._download_slots, settings.memory_entries)
+        self.forecast = CrawlForecast(crawl, self.states)
         self.switched: list[Callable[[], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
@@ -106,7 +106,7 @@ class CrawlDelay:
     @property
     def is_busy(self) -> bool:
         """Whether there is a delay or a Visit-time: else no request or origin needs a question."""
-        return bool(self.slots.delayed or self.visit_times)
+        return bool(self.states.delayed or self.visit_times)
 
     def prepare_known(self, request: Request) -> None:
         """Apply the delay of the robots.txt in memory to the download slot of *request*. Never raises."""
@@ -136,7 +136,7 @@ class CrawlDelay:
             return None
         now = clock.time()
         delay, visit = requested.delay(now), requested.next_visit_time(now)
-        if delay and keeps_delay and self._is_skipped(self._downloader.slot_key(request), delay):
+        if delay and keeps_delay and self._is_skipped(self._download_slots.key(request), delay):
             self.report.skipped(Origin.from_url(self._targets.of(request)), delay)
             return Refusal(Reason.CRAWL_DELAY, delay.line)
         if visit and Reason.VISIT_TIME not in excepted:
@@ -153,8 +153,8 @@ class CrawlDelay:
     def _apply(self, request: Request, requested: RequestedDelays) -> None:
         if requested is NO_DELAYS and not self.is_busy:
             return
-        key, delay = self._downloader.slot_key(request), requested.delay(clock.time())
-        if requested is NO_DELAYS and self.slots.delayed_at(key) is None and not self.visit_times:
+        key, delay = self._download_slots.key(request), requested.delay(clock.time())
+        if requested is NO_DELAYS and self.states.delayed_at(key) is None and not self.visit_times:
             return
         origin = Origin.from_url(self._targets.of(request))
         self._set_visit_times(origin, requested)
@@ -164,11 +164,11 @@ class CrawlDelay:
     def pin_slot(self, request: Request) -> None:
         """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
         if self._has_delay(request):
-            pin_slot(request, self._downloader.slot_key(request))
+            pin_slot(request, self._download_slots.key(request))
 
     def shared_slot(self, request: Request) -> SlotState | None:
         """The download slot of *request*, if it shares its delay with other processes."""
-        slot = self.slots.get(self._downloader.slot_key(request))
+        slot = self.states.get(self._download_slots.key(request))
         return slot if slot is not None and slot.is_shared else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
@@ -176,14 +176,14 @@ class CrawlDelay:
         try:
             if (robots.may_request_delays or self.is_busy) and not self._is_excepted(cause):
                 self.prepare(cause, robots.parser)
-                await self._restart_delay(self._downloader.slot_key(cause))
+                await self._restart_delay(self._download_slots.key(cause))
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, self._targets.name(cause))
 
     async def _restart_delay(self, key: str) -> None:
-        slot = self.slots.delayed_at(key)
+        slot = self.states.delayed_at(key)
         if slot is not None:
-            self._downloader.restart_delay(key)
+            self._download_slots.restart_delay(key)
             if self.permits is not None and slot.is_shared:
                 await self.permits.of(slot).restart_delay()
 
@@ -191,7 +191,7 @@ class CrawlDelay:
     def permits(self) -> Permits | None:
         """The permits of download slots that share their delay; None without a rate limiter."""
         limiter = self._open_rate_limiter()
-        return Permits(self._crawl, limiter, self.slots.changed) if limiter is not None else None
+        return Permits(self._crawl, limiter, self.states.changed) if limiter is not None else None
 
     def _open_rate_limiter(self) -> RateLimiter | None:
         """The rate limiter in Redis, else the one in the SQLite file of the store, else None."""
@@ -246,7 +246,7 @@ class CrawlDelay:
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
         source = (origin, self._crawl.product_tokens.of(request))
-        if self.slots.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
+        if self.states.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
@@ -259,36 +259,36 @@ class CrawlDelay:
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        if self.has_delays == bool(self.slots.delayed):
+        if self.has_delays == bool(self.states.delayed):
             return
-        self.has_delays = bool(self.slots.delayed)
+        self.has_delays = bool(self.states.delayed)
         switch = self._crawl.crawler.signals.connect if self.has_delays else self._crawl.crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
-        self.slots.permits = self.permits
+        self.states.permits = self.permits
         for listener in self.switched:
             listener()
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False
-            self._downloader.end_repeats(self._has_delay)
+            self._crawl.downloader.end_repeats(self._has_delay)
 
     def _has_delay(self, request: Request) -> bool:
-        return self.slots.delayed_at(self._downloader.slot_key(request)) is not None
+        return self.states.delayed_at(self._download_slots.key(request)) is not None
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
-        url, key = urlparse_cached(request), self._downloader.slot_key(request)
+        url, key = urlparse_cached(request), self._download_slots.key(request)
         parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
         elif key != url.hostname:
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
-        self.slots.apply(key)
+        self.states.apply(key)
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
-        self.slots.apply(self._downloader.slot_key(request))
+        self.states.apply(self._download_slots.key(request))
 
     def _spider_opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
@@ -300,21 +300,21 @@ class CrawlDelay:
             self._crawl.crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
     def _request_scheduled(self, request: Request) -> None:
-        drop_stale_slot(request, self._downloader, self._targets)
+        drop_stale_slot(request, self._download_slots, self._targets)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""
         if self._delays_for(request, robotparser) is not NO_DELAYS:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
-            self._downloader.restart_delay(self._downloader.slot_key(request))
+            self._download_slots.restart_delay(self._download_slots.key(request))
 
     @cached_property
     def _registry(self) -> Registry | None:
         return self._crawl.find(Registry)
 
     def __repr__(self) -> str:
-        return f"<CrawlDelay {self.slots!r}>"
+        return f"<CrawlDelay {self.states!r}>"
 
 
 class RateLimiterMiddleware:

@@ -124,7 +124,7 @@ class CrawlForecast:
         self._crawler = crawler = crawl.crawler
         self._stats = crawl.stats
         self._slots = slots
-        self._downloader = crawl.downloader
+        self._download_slots = crawl.download_slots
         self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._timeout = crawler.settings.getfloat("CLOSESPIDER_TIMEOUT")
         self._timer: Timer | None = None
@@ -152,7 +152,7 @@ class CrawlForecast:
 
     def sitemap_read(self, page: Request) -> None:
         """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
-        key = self._downloader.slot_key(page)
+        key = self._download_slots.key(page)
         if self._timer is None or self._slots.delayed_at(key) is None or key in self._announced:
             return
         if self._interval > 0 and len(self._announced) < _SLOWEST:

@@ -15,7 +15,7 @@ from .slots import SlotState
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
-    from scrapy_rep.runtime.scrapy_internals import Downloader
+    from scrapy_rep.runtime.scrapy_internals import DownloadSlots
 
     from .limiter import Permits
     from .slots import DelaySource
@@ -26,7 +26,7 @@ _LEAST: Final = 64  # download slots that are remembered in any case
 class SlotStates:
     """The download slots of a crawl, by key; ``delayed`` are those with a delay that robots.txt requires."""
 
-    def __init__(self, downloader: Downloader, most_delayed: int) -> None:
+    def __init__(self, download_slots: DownloadSlots, most_delayed: int) -> None:
         """Beyond *most_delayed*, those that Scrapy has dropped are forgotten: their delay is required again."""
         self.delayed: dict[SlotState, None] = {}
         self.listeners: list[Callable[[SlotState], None]] = []
@@ -35,7 +35,7 @@ class SlotStates:
         """Of this crawl, if processes share delays."""
         self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
         """Those that acquired no permit because the whole downloader was full."""
-        self._downloader = downloader
+        self._download_slots = download_slots
         self._most_delayed = most_delayed
         self._most = _LEAST
         self._by_key: dict[str, SlotState] = {}
@@ -89,14 +89,14 @@ class SlotStates:
         self.delayed.pop(state, None)
         self._of_origin.update(dict.fromkeys(other.join(state), other))
         self._by_key.update(dict.fromkeys(other.keys, other))
-        self._downloader.join_slots([key, *other.keys])
+        self._download_slots.join([key, *other.keys])
         self.changed(other)
         return other
 
     def in_force(self) -> Iterator[tuple[SlotState, float]]:
         """Each download slot with a delay, and the seconds that it leaves between two requests now."""
         for state in self.delayed:
-            own = self._downloader.slot_delay(state.key)[0] if self._downloader.has_slot(state.key) else 0.0
+            own, _ = self._download_slots.delay(state.key) or (0.0, 0.0)
             yield state, max(state.floor, own)
 
     def apply(self, key: str) -> None:
@@ -108,20 +108,19 @@ class SlotStates:
         state = self.delayed_at(key)
         if state is None:
             return
-        is_new = not self._downloader.has_slot(key)
-        self._downloader.create_slot(key)
-        if len(state.keys) > 1:
-            self._downloader.join_slots([key, *state.keys])
-        if not self._downloader.has_slot(key):
+        is_new = self._download_slots.delay(key) is None
+        self._download_slots.join([key, *state.keys])
+        own = self._download_slots.delay(key)
+        if own is None:
             return
-        delay, jitter = self._downloader.slot_delay(key)
+        delay, jitter = own
         if state.applied is None or is_new:
             state.own_delay, state.own_jitter = delay, jitter
         elif delay != state.applied:
             state.own_delay = delay
         is_above = not state.is_shared and state.own_delay * (1 - state.own_jitter) >= state.floor
         state.applied = state.own_delay if is_above else max(state.own_delay, state.floor)
-        self._downloader.set_slot_delay(key, state.applied, state.own_jitter if is_above else 0.0)
+        self._download_slots.set_delay(key, state.applied, state.own_jitter if is_above else 0.0)
 
     def seconds_to_start(self, state: SlotState) -> float | None:
         """Seconds until it could start one more request; 0 for now, None until something changes.
@@ -130,12 +129,12 @@ class SlotStates:
         """
         if self.delayed:
             self.apply(state.key)
-        seconds = self._downloader.seconds_to_start(state.key, state.handed_out)
+        seconds = self._download_slots.seconds_to_start(state.key, state.handed_out)
         if seconds is None or self.permits is None or not state.is_shared:
             return seconds
         if seconds > LEAD / 1e6:
             return seconds - LEAD / 1e6
-        if self._downloader.is_full:
+        if self._download_slots.are_full:
             self.without_permit[state] = None
             return None
         to_permit = self.permits.of(state).seconds_to_start()
@@ -145,7 +144,7 @@ class SlotStates:
         """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
         has_many = len(self.delayed) >= self._most_delayed
         for key, state in [*self._by_key.items()]:
-            is_dropped = has_many and not any(map(self._downloader.has_slot, state.keys))
+            is_dropped = has_many and not any(map(self._download_slots.delay, state.keys))
             if state.is_resting and (is_dropped or state not in self.delayed):
                 del self._by_key[key]
                 self.delayed.pop(state, None)

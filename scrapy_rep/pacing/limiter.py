@@ -221,7 +221,7 @@ class SlotPermits:
 
     def _start(self, held: Permit) -> None:
         self.last_start = clock.monotonic()
-        self._permits.downloader.cancel_delay_timer(self._key)
+        self._permits.download_slots.end_delay(self._key)
         is_local = held.number < 0
         stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
         self._permits.stats.inc_value(stat)
@@ -335,7 +335,7 @@ class SlotPermits:
 
     async def _until_slot_could_start(self) -> None:
         """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
-        while (seconds := self._permits.downloader.seconds_to_start(self._key, ())) != 0:
+        while (seconds := self._permits.download_slots.seconds_to_start(self._key, ())) != 0:
             await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
 
     async def _sleep_until(self, due: float) -> None:
@@ -360,7 +360,7 @@ class SlotPermits:
         """
         if self.last_start is None:
             return None
-        self.last_start = max(self.last_start, self._permits.downloader.last_start(self._key))
+        self.last_start = max(self.last_start, self._permits.download_slots.last_start(self._key))
         return clock.monotonic() - self.last_start
 
     async def _close(self, number: int, *, is_used: bool) -> None:
@@ -383,7 +383,7 @@ class Permits:
     def __init__(self, crawl: Crawl, limiter: RateLimiter, changed: Callable[[Any], None]) -> None:
         self.limiter = limiter
         self.changed = changed
-        self.engine, self.downloader, self.stats = crawl.engine, crawl.downloader, crawl.stats
+        self.engine, self.download_slots, self.stats = crawl.engine, crawl.download_slots, crawl.stats
         self.workers, self.longest = crawl.settings.workers, crawl.settings.crawl_delay_max
 
     def of(self, slot: SharedSlot) -> SlotPermits:

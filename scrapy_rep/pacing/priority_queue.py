@@ -82,10 +82,10 @@ class RepPriorityQueue:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
         tracker, meta = self._tracker, request.meta
         if SLOT in meta or not tracker.targets.is_plain:
-            choose_slot(request, tracker.downloader, tracker.targets)
+            choose_slot(request, tracker.download_slots, tracker.targets)
         if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
-        slot = self._slot(tracker.downloader.slot_key(request))
+        slot = self._slot(tracker.download_slots.key(request))
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             tracker.push(slot, request)
@@ -111,7 +111,7 @@ class RepPriorityQueue:
         `SlotTracker.update` wakes it because a download slot has become ready.
         """
         tracker = self._tracker
-        if tracker.last is not None or tracker.slots.delayed:
+        if tracker.last is not None or tracker.states.delayed:
             tracker.check_last()
         if not self._storage.size:
             return None
@@ -176,7 +176,7 @@ class RepPriorityQueue:
         if slot is None:
             if len(self._slots) >= self._most_slots:
                 self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self._tracker.slots.of(key), self._storage)
+            slot = self._slots[key] = SlotRequests(key, self._tracker.states.of(key), self._storage)
         return slot
 
     def _remove_empty_slots(self) -> None:

@@ -52,7 +52,7 @@ class SlotTracker:
         self.timer = Timer()
         self.registry = crawl.find(Registry)
         self.crawl_delay = crawl.crawler.get_extension(CrawlDelay)
-        self.downloader = crawl.downloader
+        self.download_slots = crawl.download_slots
         self.targets = crawl.targets
         self._engine = crawl.engine
         self._max_waiting = crawl.settings.max_waiting
@@ -67,13 +67,13 @@ class SlotTracker:
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
         if self.crawl_delay is None:
-            self.slots = SlotStates(self.downloader, crawl.settings.memory_entries)
+            self.states = SlotStates(self.download_slots, crawl.settings.memory_entries)
         else:
-            self.slots = self.crawl_delay.slots
+            self.states = self.crawl_delay.states
             self.crawl_delay.forecast.watch(self.timer)
-        self.slots.listeners.append(self.update)
-        self.downloader.on_request_end(self._request_ended)
-        self.downloader.add_backout(self._is_start_paused)
+        self.states.listeners.append(self.update)
+        self.download_slots.on_end(self._request_ended)
+        crawl.downloader.add_backout(self._is_start_paused)
         self._signals = crawl.crawler.signals
         self._sees_departures = False
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
@@ -90,7 +90,7 @@ class SlotTracker:
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
         if SLOT in request.meta or not self.targets.is_plain:
-            choose_slot(request, self.downloader, self.targets)
+            choose_slot(request, self.download_slots, self.targets)
         state = self.registry.state_to_ask(request) if self.registry is not None else None
         if state is not None and not state.is_known:
             if state.flight is None and self.prefetcher is not None:
@@ -98,7 +98,7 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        seconds = self.slots.seconds_to_start(self.slots.of(self.downloader.slot_key(request)))
+        seconds = self.states.seconds_to_start(self.states.of(self.download_slots.key(request)))
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
@@ -216,7 +216,7 @@ class SlotTracker:
             self._rest(state)
             return
         startable = [slot for slot in state.queued if slot.turns.first() is not None]
-        seconds = self.slots.seconds_to_start(state) if startable else None
+        seconds = self.states.seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
         for slot in state.queued:
@@ -272,9 +272,9 @@ class SlotTracker:
         asks for the next one, but a scheduler of the project may have dropped it, and nothing signals that.
         """
         last, self.last = self.last, None
-        if last is not None and last in self._handed_out and not self.downloader.is_active(last):
+        if last is not None and last in self._handed_out and not self.download_slots.has(last):
             self._request_ended(last)
-        elif self.slots.delayed:
+        elif self.states.delayed:
             self._update_slot_waiting_for_downloader()
 
     def hand_out(self, request: Request, state: SlotState) -> None:
@@ -287,7 +287,6 @@ class SlotTracker:
         self.last = request
         self._handed_out[request] = state.key
         state.handed_out.add(request)
-        self.downloader.create_slot(state.key, request)
         self.update(state)
 
     def _see_departures(self) -> None:
@@ -297,7 +296,7 @@ class SlotTracker:
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""
-        state = self.slots.get(self._handed_out.get(request, ""))
+        state = self.states.get(self._handed_out.get(request, ""))
         if state is not None:
             state.handed_out.discard(request)
             if state.size:
@@ -306,17 +305,17 @@ class SlotTracker:
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
         key = self._handed_out.pop(request, None)
-        state = self.slots.get(self.downloader.slot_key(request) if key is None else key)
+        state = self.states.get(self.download_slots.key(request) if key is None else key)
         if state is not None:
             state.handed_out.discard(request)
-            if state.size or self.slots.delayed:
+            if state.size or self.states.delayed:
                 self.update(state)
-        if self.slots.delayed:
+        if self.states.delayed:
             self._update_slot_waiting_for_downloader()
 
     def _update_slot_waiting_for_downloader(self) -> None:
         """Update one download slot that acquired no permit because the whole downloader was full."""
-        without_permit = self.slots.without_permit
+        without_permit = self.states.without_permit
         while without_permit:
             state, _ = without_permit.popitem(last=False)
             if state.size and any(slot.turns.first() is not None for slot in state.queued):
@@ -331,4 +330,4 @@ class SlotTracker:
         return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
 
     def __repr__(self) -> str:
-        return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
+        return f"<SlotTracker {self.states!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.policy.policy import Decision, Policy
-    from scrapy_rep.runtime.scrapy_internals import Downloader
+    from scrapy_rep.runtime.scrapy_internals import DownloadSlots
     from scrapy_rep.runtime.targets import Targets
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
@@ -146,20 +146,20 @@ def unpin_slot(request: Request) -> None:
     request.meta.pop(_PINNED, None)
 
 
-def choose_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+def choose_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
     """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
 
     A request for a service goes to another host than its target; every other request is left alone.
     """
-    drop_stale_slot(request, downloader, targets)
+    drop_stale_slot(request, slots, targets)
     try:
         if SLOT not in request.meta and targets.of(request) is not request.url:
-            request.meta[SLOT] = downloader.slot_key(Request(targets.of(request)))
+            request.meta[SLOT] = slots.key(Request(targets.of(request)))
     except ValueError:
         return  # the gate ends the request
 
 
-def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) -> None:
+def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
     """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
 
     One that the project chose stays, and so does one that was pinned after the last redirect.
@@ -170,7 +170,7 @@ def drop_stale_slot(request: Request, downloader: Downloader, targets: Targets) 
         return
     origin = stamp["origin"] if is_stamp(stamp := meta.get(META_KEY)) else None
     before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
-    if meta[SLOT] in {"", *(downloader.slot_key(Request(url)) for url in before)}:  # "" is that of a data: URL
+    if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is that of a data: URL
         del meta[SLOT]
         unpin_slot(request)
 

@@ -9,7 +9,7 @@ from scrapy_rep.settings import RepSettings
 
 from .log import OriginLog
 from .product_tokens import ProductTokens
-from .scrapy_internals import Downloader, Engine
+from .scrapy_internals import Downloader, DownloadSlots, Engine
 from .targets import Targets
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _ATTRIBUTE: Final = "_scrapy_rep"  # of the crawler, so that both are freed toge
 
 
 class Crawl:
-    """One crawl: its settings, targets, product tokens, engine, downloader, log and stats.
+    """One crawl: its settings, targets, product tokens, engine, downloader, download slots, log and stats.
 
     ``has_gate`` is whether our downloader middleware judges its requests, ``keeps_delays`` whether `CrawlDelay` is
     enabled; each of the two says so itself.
@@ -35,6 +35,7 @@ class Crawl:
         self.targets = Targets.from_settings(crawler.settings, self.settings.target_url)
         self.engine = Engine(crawler)
         self.downloader = Downloader(crawler)
+        self.download_slots = DownloadSlots(crawler)
         self.log = OriginLog(crawler)
         self.has_gate = self.keeps_delays = False
         self._parts: dict[type, Any] = {}

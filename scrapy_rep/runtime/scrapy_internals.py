@@ -1,14 +1,13 @@
 """Everything in Scrapy that this package uses although Scrapy does not promise to keep it.
 
 `TOUCHES` lists it; no other module uses any of it. Scrapy plans to replace download slots by a throttler: all that
-depends on download slots is here too.
+depends on them is in `DownloadSlots`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import cached_property
 from math import inf
 from time import monotonic, time
@@ -110,7 +109,7 @@ class Engine:
 
 
 class Downloader:
-    """Scrapy's downloader, its download slots and their delays, as far as this package needs them."""
+    """Scrapy's downloader without its download slots, as far as this package needs it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -118,107 +117,6 @@ class Downloader:
     @cached_property
     def _downloader(self) -> Any:
         return self._crawler.engine.downloader
-
-    @cached_property
-    def _slots(self) -> dict[str, Any]:
-        return getattr(self._downloader, "slots", {})
-
-    @cached_property
-    def slot_key(self) -> Callable[[Request], str]:
-        """Gives the key of the download slot that a request is in, or would be put into now."""
-        return cast("Callable[[Request], str]", self._downloader.get_slot_key)
-
-    def has_slot(self, key: str) -> bool:
-        """Whether the download slot exists; Scrapy drops one that is idle for a minute."""
-        return key in self._slots
-
-    def create_slot(self, key: str, request: Request | None = None) -> None:
-        """Create the download slot, if it does not exist, as the downloader does for an arriving *request*."""
-        if key not in self._slots:
-            create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
-            create(request or Request("data:,", meta={"download_slot": key}))
-
-    def join_slots(self, keys: Sequence[str]) -> None:
-        """Let all *keys* name one download slot; of several, the first or the one with requests in its queue."""
-        slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
-        if slots:
-            slot = max(slots, key=lambda slot: len(slot.queue))
-            slot.lastseen = max(slot.lastseen for slot in slots)
-            self._slots.update(dict.fromkeys(keys, slot))
-
-    def is_active(self, request: Request) -> bool:
-        """Whether *request* is with the downloader, its middlewares included."""
-        return request in getattr(self._downloader, "active", ())
-
-    @property
-    def is_full(self) -> bool:
-        """Whether ``CONCURRENT_REQUESTS`` requests are under way."""
-        downloader = self._downloader
-        limit: int = getattr(downloader, "total_concurrency", 0)
-        return 0 < limit <= len(getattr(downloader, "active", ()))
-
-    def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
-        """Seconds until download slot *key* could start one more request; 0 for now, None until one has ended.
-
-        *handed_out* are the requests that the scheduler has handed out and that have not ended. Those that a
-        middleware moved to another download slot do not count. While one of them has not started, this is the
-        time until the next check: nothing signals a start.
-        """
-        slot = self._slots.get(key)
-        if slot is None:
-            return 0.0
-        if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
-            keys = [one.meta.get("download_slot", key) for one in handed_out]
-            handed_out = [one for one, its in zip(handed_out, keys, strict=True) if self._slots.get(its) is slot]
-        if max(len(handed_out), len(slot.active)) >= slot.concurrency:
-            return None if all(request in slot.active for request in handed_out) else _START_POLL
-        if not slot.delay:
-            return 0.0
-        since: float = _now(slot) - slot.lastseen
-        jitter, poll = _jitter(slot), min(float(slot.delay), _START_POLL)
-        if slot.queue or any(request not in slot.transferring for request in handed_out):
-            return max(float(slot.delay) * (1 + jitter) - since, poll)
-        return max(float(slot.delay) * (1 - jitter) - since, 0.0)
-
-    def slot_delay(self, key: str) -> tuple[float, float]:
-        """The delay of the download slot in seconds, and its jitter as a share of the delay."""
-        slot = self._slots[key]
-        return slot.delay, _jitter(slot)
-
-    def set_slot_delay(self, key: str, delay: float, jitter: float) -> None:
-        """Set what `slot_delay` returns."""
-        slot = self._slots[key]
-        slot.delay = delay
-        if hasattr(slot, "jitter"):
-            slot.jitter = jitter
-        else:
-            slot.randomize_delay = bool(jitter)
-
-    def restart_delay(self, key: str) -> None:
-        """Count the delay of the download slot from now.
-
-        Scrapy counts from the start of a request. The first request to a host opens the connection and so arrives
-        late: the second one, which reuses the connection, would arrive too soon after it.
-        """
-        slot = self._slots.get(key)
-        if slot is not None:
-            slot.lastseen = _now(slot)
-
-    def last_start(self, key: str) -> float:
-        """When the download slot last started a request (monotonic seconds).
-
-        Minus infinity if it does not exist, or if its clock was turned back since then.
-        """
-        slot = self._slots.get(key)
-        since = -1.0 if slot is None else _now(slot) - slot.lastseen
-        return clock.monotonic() - since if since >= 0 else -inf
-
-    def cancel_delay_timer(self, key: str) -> None:
-        """Cancel the timer of a download slot whose delay has passed: it would start a request a little late."""
-        slot = self._slots.get(key)
-        if slot is not None and slot.latercall and not slot.queue and _now(slot) - slot.lastseen >= slot.delay:
-            slot.latercall.cancel()
-            slot.latercall = None
 
     def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
         """Let no download handler repeat a request that *is_delayed*: at once, as each does if a connection ends.
@@ -238,22 +136,6 @@ class Downloader:
 
         handlers.download_request_async = download_once
 
-    def on_request_end(self, listener: Callable[[Request], None]) -> None:
-        """Call *listener* whenever a request has left the downloader, however it ended.
-
-        Scrapy sends no signal for a request that a middleware drops.
-        """
-        active = self._active()
-        if active is not None:
-            active.listeners.append(listener)
-
-    def _active(self) -> _Active | None:
-        downloader: Any = self._downloader
-        active = getattr(downloader, "active", None)
-        if type(active) is set:
-            active = downloader.active = _Active(downloader)
-        return active if isinstance(active, _Active) else None
-
     def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
         """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
         downloader: Any = self._downloader
@@ -271,20 +153,147 @@ class Downloader:
 
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
-        self._active()
-        connector = self._connector(request)
-        if not getattr(connector, "_limit", 0):  # 0 means none
-            return await self._crawler.engine.download_async(request)
-        with _one_more_connection(connector):
-            return await self._crawler.engine.download_async(request)
-
-    def _connector(self, request: Request) -> Any:
-        """The connection pool of Scrapy's aiohttp handler; the handlers of Twisted have no such limit."""
-        return getattr(getattr(self._handler(request), "_session", None), "connector", None)
+        _active(self._downloader)
+        download = self._crawler.engine.download_async
+        connector: Any = getattr(getattr(self._handler(request), "_session", None), "connector", None)
+        if not getattr(connector, "_limit", 0):  # Twisted's handlers have no such limit, and 0 means none
+            return await download(request)
+        connector._limit += 1
+        try:
+            return await download(request)
+        finally:
+            connector._limit -= 1
 
     def _handler(self, request: Request) -> Any:
         handlers = getattr(self._downloader, "handlers", None)
         return getattr(handlers, "_get_handler", lambda _: None)(urlparse_cached(request).scheme)
+
+
+class DownloadSlots:
+    """Which download slot a request uses, when that may start one, when it did, which have ended, and its delay.
+
+    Every download slot has a key. One that is idle for a minute is dropped by Scrapy, with its delay.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @cached_property
+    def _downloader(self) -> Any:
+        return self._crawler.engine.downloader
+
+    @cached_property
+    def _slots(self) -> dict[str, Any]:
+        return getattr(self._downloader, "slots", {})
+
+    @cached_property
+    def key(self) -> Callable[[Request], str]:
+        """Gives the key of the download slot that a request is in, or would be put into now."""
+        return cast("Callable[[Request], str]", self._downloader.get_slot_key)
+
+    def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
+        """Seconds until download slot *key* could start one more request; 0 for now, None until one has ended.
+
+        *handed_out* are the requests that the scheduler has handed out and that have not ended. Those that a
+        middleware moved to another download slot do not count. While one of them has not started, this is the
+        time until the next check: nothing signals a start.
+        """
+        if handed_out and key not in self._slots:
+            self.join([key])
+        slot = self._slots.get(key)
+        if slot is None:
+            return 0.0
+        if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
+            keys = [one.meta.get("download_slot", key) for one in handed_out]
+            handed_out = [one for one, its in zip(handed_out, keys, strict=True) if self._slots.get(its) is slot]
+        if max(len(handed_out), len(slot.active)) >= slot.concurrency:
+            return None if all(request in slot.active for request in handed_out) else _START_POLL
+        if not slot.delay:
+            return 0.0
+        since: float = _now(slot) - slot.lastseen
+        jitter, poll = _jitter(slot), min(float(slot.delay), _START_POLL)
+        if slot.queue or any(request not in slot.transferring for request in handed_out):
+            return max(float(slot.delay) * (1 + jitter) - since, poll)
+        return max(float(slot.delay) * (1 - jitter) - since, 0.0)
+
+    @property
+    def are_full(self) -> bool:
+        """Whether ``CONCURRENT_REQUESTS`` requests are under way: then no download slot is handed one more."""
+        downloader = self._downloader
+        limit: int = getattr(downloader, "total_concurrency", 0)
+        return 0 < limit <= len(getattr(downloader, "active", ()))
+
+    def last_start(self, key: str) -> float:
+        """When the download slot last started a request (monotonic seconds).
+
+        Minus infinity if it does not exist, or if its clock was turned back since then.
+        """
+        slot = self._slots.get(key)
+        since = -1.0 if slot is None else _now(slot) - slot.lastseen
+        return clock.monotonic() - since if since >= 0 else -inf
+
+    def restart_delay(self, key: str) -> None:
+        """Count the delay of the download slot from now.
+
+        Scrapy counts from the start of a request. The first request to a host opens the connection and so arrives
+        late: the second one, which reuses the connection, would arrive too soon after it.
+        """
+        slot = self._slots.get(key)
+        if slot is not None:
+            slot.lastseen = _now(slot)
+
+    def end_delay(self, key: str) -> None:
+        """End the delay of the download slot if it has passed: Scrapy's timer would end it a little late."""
+        slot = self._slots.get(key)
+        if slot is not None and slot.latercall and not slot.queue and _now(slot) - slot.lastseen >= slot.delay:
+            slot.latercall.cancel()
+            slot.latercall = None
+
+    def has(self, request: Request) -> bool:
+        """Whether *request* is with the downloader, its middlewares included."""
+        return request in getattr(self._downloader, "active", ())
+
+    def on_end(self, listener: Callable[[Request], None]) -> None:
+        """Call *listener* whenever a request has left the downloader, however it ended.
+
+        Scrapy sends no signal for a request that a middleware drops.
+        """
+        active = _active(self._downloader)
+        if active is not None:
+            active.listeners.append(listener)
+
+    def delay(self, key: str) -> tuple[float, float] | None:
+        """The delay of the download slot in seconds, and its jitter as a share of that; None if there is none."""
+        slot = self._slots.get(key)
+        return (slot.delay, _jitter(slot)) if slot is not None else None
+
+    def set_delay(self, key: str, delay: float, jitter: float) -> None:
+        """Set what `delay` returns."""
+        slot = self._slots[key]
+        slot.delay = delay
+        if hasattr(slot, "jitter"):
+            slot.jitter = jitter
+        else:
+            slot.randomize_delay = bool(jitter)
+
+    def join(self, keys: Sequence[str]) -> None:
+        """Let all *keys* name one download slot, created if necessary; of several, the first or a busier one."""
+        if not any(key in self._slots for key in keys):
+            create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
+            create(Request("data:,", meta={"download_slot": keys[0]}))
+        slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
+        if slots:
+            slot = max(slots, key=lambda slot: len(slot.queue))
+            slot.lastseen = max(slot.lastseen for slot in slots)
+            self._slots.update(dict.fromkeys(keys, slot))
+
+
+def _active(downloader: Any) -> _Active | None:
+    """``downloader.active`` with what `_Active` adds; None unless it is the set that Scrapy has."""
+    active = getattr(downloader, "active", None)
+    if type(active) is set:
+        active = downloader.active = _Active(downloader)
+    return active if isinstance(active, _Active) else None
 
 
 class _Active(set[Request]):
@@ -312,20 +321,6 @@ class _Active(set[Request]):
             self._downloader.total_concurrency -= 1
         for listener in self.listeners:
             listener(request)
-
-    def discard(self, request: object) -> None:
-        if isinstance(request, Request) and request in self:
-            self.remove(request)
-
-
-@contextmanager
-def _one_more_connection(connector: Any) -> Iterator[None]:
-    """Raise the limit of the pool by one while entered."""
-    connector._limit += 1
-    try:
-        yield
-    finally:
-        connector._limit -= 1
 
 
 def _now(slot: Any) -> float:

@@ -17,16 +17,13 @@ class Scrapys:
     def __init__(self) -> None:
         self.delays: dict[str, tuple[float, float]] = {}
 
-    def has_slot(self, key: str) -> bool:
-        return key in self.delays
+    def join(self, keys: list[str]) -> None:
+        self.delays.setdefault(keys[0], (0.0, 0.0))
 
-    def create_slot(self, key: str) -> None:
-        self.delays.setdefault(key, (0.0, 0.0))
+    def delay(self, key: str) -> tuple[float, float] | None:
+        return self.delays.get(key)
 
-    def slot_delay(self, key: str) -> tuple[float, float]:
-        return self.delays[key]
-
-    def set_slot_delay(self, key: str, delay: float, jitter: float) -> None:
+    def set_delay(self, key: str, delay: float, jitter: float) -> None:
         self.delays[key] = delay, jitter
 
 

@@ -69,14 +69,14 @@ class Bench:
         self.has_permit = asyncio.Event()
         self.stats = StatsCollector(crawler_at_rest())
         self.last_start = float("-inf")
-        downloader: Any = SimpleNamespace(
+        download_slots: Any = SimpleNamespace(
             seconds_to_start=lambda *_: 0.0,
-            cancel_delay_timer=lambda _: None,
+            end_delay=lambda _: None,
             last_start=lambda _: self.last_start,
         )
         settings = SimpleNamespace(workers=workers, crawl_delay_max=300.0)
         crawl: Any = SimpleNamespace(
-            engine=self.engine, downloader=downloader, stats=self.stats, settings=settings
+            engine=self.engine, download_slots=download_slots, stats=self.stats, settings=settings
         )
         limiter: Any = self.limiter
         slot = SharedSlot(KEY)

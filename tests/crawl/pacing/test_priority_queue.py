@@ -269,7 +269,7 @@ def test_what_is_gone_is_forgotten_all_but_a_few(bench: Bench, hosts: int) -> No
         bench.push(f"h{number}/1")
         bench.end(bench.pop() or "")
     assert len(bench.queue._slots) <= 64
-    assert len(bench.queue._tracker.slots) <= 128
+    assert len(bench.queue._tracker.states) <= 128
 
 
 def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
@@ -283,7 +283,7 @@ def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_t
     bench.push("a/3")
     state = bench.queue._slots["a.example"].state
     clock.advance(1)
-    assert bench.queue._tracker.slots.of("a.example") is state
+    assert bench.queue._tracker.states.of("a.example") is state
 
 
 def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Simulation, tmp_path: Path) -> None:
@@ -440,7 +440,7 @@ def shared(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, L
     monkeypatch.setattr(crawl_delay, "_open_rate_limiter", lambda: limiter)
     del crawl_delay.permits  # known since the middlewares were built
     for host in ("a", "b", "c"):
-        crawl_delay.slots.require(f"{host}.example", host, 10.0, is_shared=True)
+        crawl_delay.states.require(f"{host}.example", host, 10.0, is_shared=True)
     crawl_delay._connect()
     return bench, limiter
 
@@ -479,7 +479,7 @@ def test_download_slots_that_fetch_from_one_origin_become_one_with_all_their_req
     bench.push("a/1", "a/2", meta={"download_slot": "z"})
     bench.push("a/3", meta={"download_slot": "b"})
     bench.start(bench.pop() or "")
-    slots = bench.queue._tracker.slots
+    slots = bench.queue._tracker.states
     for key in ("z", "b"):
         slots.require(key, ("http://a.example", ()), 10.0)
     one = slots.get("z")
