@@ -245,6 +245,7 @@ class SlotTracker:
         seconds = self._seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
+            seconds = self._seconds_to_start(state)
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
@@ -381,6 +382,9 @@ class SlotTracker:
         """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
         self._sees_departures = True
         self._signals.connect(self._left_slot, signal=signals.request_left_downloader)
+        for request, state in self._handed_out.items():
+            if self.downloader.has_left(request):
+                state.handed_out.discard(request)
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""

@@ -150,6 +150,11 @@ class Downloader:
         """Whether *request* is with the downloader, its middlewares included."""
         return request in getattr(self._downloader, "active", ())
 
+    def has_left(self, request: Request) -> bool:
+        """Whether *request*, which was handed out, has left its download slot with a response."""
+        slot = self._slots.get(self.slot_key(request))
+        return slot is not None and request not in slot.active and "download_latency" in request.meta
+
     @property
     def is_full(self) -> bool:
         """Whether ``CONCURRENT_REQUESTS`` requests are under way."""
