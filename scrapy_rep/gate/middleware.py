@@ -87,7 +87,8 @@ class RepMiddleware:
     def _is_our_own(self, request: Request) -> bool:
         """Whether *request* is for a robots.txt by the registry, whose download slot is that of its cause."""
         meta = request.meta
-        return self._targets.is_plain and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
+        is_clean = self._targets.is_plain and META_KEY not in meta  # a stamp that was copied has to go
+        return is_clean and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
 
     def _short_way(self) -> Callable[[Request], bool]:
         """What lets nearly every request pass at once; where more is asked for, nothing does."""

@@ -12,7 +12,9 @@ from scrapy.crawler import Crawler
 
 from scrapy_rep import RepExtension, RepMiddleware
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.stamp import META_KEY
+from scrapy_rep.policy.modes import Mode
+from scrapy_rep.policy.policy import Decision, Outcome
+from scrapy_rep.policy.stamp import BLANK, META_KEY, stamp_of
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.parser import RepRobotParser
@@ -79,6 +81,20 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     assert robots is not None
     extension.record(copied, robots, extension.decide(robots, copied))
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
+
+
+def test_ours_a_stamp_that_was_copied_into_a_request_for_a_robots_txt_is_removed() -> None:
+    gate = crawler_at_rest().get_downloader_middleware(RepMiddleware)
+    assert gate is not None
+    meta = {"is_robotstxt_request": True, "dont_obey_robotstxt": True}
+    assert gate.process_request(Request(f"{SITE}/robots.txt", meta=meta)) is None
+    copied = Request(
+        f"{SITE}/private", meta={**meta, META_KEY: stamp_of(Decision(Mode.OBEY, Outcome.ALLOWED), BLANK)}
+    )
+    judging: Any = gate.process_request(copied)
+    with pytest.raises(StopIteration):
+        judging.send(None)
+    assert META_KEY not in copied.meta
 
 
 MORE: dict[str, dict[str, Any]] = {
