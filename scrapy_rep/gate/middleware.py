@@ -95,7 +95,7 @@ class RepMiddleware:
         account = self._extension.account
         if self._targets.is_plain and account.is_plain and not self._sitemap_callback:
             return self._passes_by_rules
-        if asks_robots(self._crawler.settings) or account.audit is not None:
+        if asks_robots(self._crawler.settings) or account.audit is not None or not self._targets.is_plain:
             return lambda _: False
         self._crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
         return self._passes_unasked
