@@ -92,10 +92,10 @@ class RepMiddleware:
 
     def _short_way(self) -> Callable[[Request], bool]:
         """What lets nearly every request pass at once; where more is asked for, nothing does."""
-        account = self._extension.account
-        if self._targets.is_plain and account.is_plain and not self._sitemap_callback:
+        account, is_plain = self._extension.account, self._targets.is_plain and not self._sitemap_callback
+        if is_plain and account.is_plain:
             return self._passes_by_rules
-        if asks_robots(self._crawler.settings) or account.audit is not None or not self._targets.is_plain:
+        if not is_plain or asks_robots(self._crawler.settings) or account.audit is not None:
             return lambda _: False
         self._crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
         return self._passes_unasked
