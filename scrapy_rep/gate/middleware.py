@@ -84,14 +84,15 @@ class RepMiddleware:
     def _is_our_own(self, request: Request) -> bool:
         """Whether *request* is for a robots.txt by the registry, whose download slot is that of its cause."""
         meta = request.meta
-        return self._targets.is_plain and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
+        is_clean = self._targets.is_plain and META_KEY not in meta  # a stamp that was copied has to go
+        return is_clean and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
 
     def _short_way(self) -> Callable[[Request], bool]:
         """What lets nearly every request pass at once; where more is asked for, nothing does."""
-        account = self._extension.account
-        if self._targets.is_plain and account.is_plain and not self._sitemap_callback:
+        account, is_plain = self._extension.account, self._targets.is_plain and not self._sitemap_callback
+        if is_plain and account.is_plain:
             return self._passes_by_rules
-        if asks_robots(self._crawler.settings) or account.audit is not None:
+        if not is_plain or asks_robots(self._crawler.settings) or account.audit is not None:
             return lambda _: False
         self._crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
         return self._passes_unasked

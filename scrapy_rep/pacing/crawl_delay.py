@@ -282,7 +282,7 @@ class CrawlDelay:
         parser = self._parsers.get(url.netloc)
         if parser is not None:
             self.prepare(request, parser)
-        elif key != url.hostname:
+        elif key != (url.hostname or ""):
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
         self.states.apply(key)
 

@@ -108,6 +108,9 @@ class Prefetcher:
         if cause is None:
             return
         self._fetching[state] = waiting
+        if self._registry.state_to_ask(cause) is None:  # a crawl with other settings put it into the queue
+            self._ended(state)
+            return
         self._recent[state] = self._idle_time() + SLOW_AFTER
         self._check_later()
         flight = self._registry.flight(cause)

@@ -219,6 +219,7 @@ class SlotTracker:
         seconds = self.states.seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
+            seconds = self.states.seconds_to_start(state)
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
@@ -293,6 +294,8 @@ class SlotTracker:
         """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
         self._sees_departures = True
         self._signals.connect(self._left_slot, signal=signals.request_left_downloader)
+        for state in map(self.states.of, set(self._handed_out.values())):
+            state.handed_out -= {each for each in state.handed_out if self.download_slots.has_left(each)}
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""

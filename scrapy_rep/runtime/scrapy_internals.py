@@ -253,6 +253,11 @@ class DownloadSlots:
         """Whether *request* is with the downloader, its middlewares included."""
         return request in getattr(self._downloader, "active", ())
 
+    def has_left(self, request: Request) -> bool:
+        """Whether *request*, which was handed out, has left its download slot with a response."""
+        slot = self._slots.get(self.key(request))
+        return slot is not None and request not in slot.active and "download_latency" in request.meta
+
     def on_end(self, listener: Callable[[Request], None]) -> None:
         """Call *listener* whenever a request has left the downloader, however it ended.
 

@@ -148,6 +148,14 @@ def test_ours_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
     assert len(result.pages) == 9
 
 
+def test_ours_a_url_without_a_host_is_no_error_while_there_is_a_delay() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PACED)
+        result = crawl(site.origin, "data:,", spider=ONE_BY_ONE)
+    assert len(result.pages) == 2
+    assert result.lines("ERROR") == []
+
+
 def test_ours_a_slow_robots_txt_of_another_port_holds_up_no_page() -> None:
     with Site(ports=2) as site:
         paced, other = site.origins

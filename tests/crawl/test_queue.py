@@ -194,6 +194,19 @@ def test_a_job_that_scrapys_queue_began_goes_on_with_ours(tmp_path: Path) -> Non
     assert any("only scrapy_rep.RepPriorityQueue can resume" in line for line in second.lines("INFO"))
 
 
+def test_a_job_that_goes_on_without_obeying_fetches_no_robots_txt(tmp_path: Path) -> None:
+    settings = {"JOBDIR": str(tmp_path)}
+    with Site() as site:
+        site.answer("/robots.txt", robots(ALLOW))
+        site.answer("*", Answer(delay=0.05))
+        requests = filtered(site.origin + path for path in PAGES)
+        first = crawl(*requests, settings={**settings, "CLOSESPIDER_PAGECOUNT": 3})
+        second = crawl(*requests, settings={**settings, "ROBOTSTXT_OBEY": False})
+        assert site.count("/robots.txt") == 1
+    assert second.pages
+    assert len(first.pages) + len(second.pages) == len(PAGES)
+
+
 @on_each_loop
 def test_a_job_that_goes_on_fetches_nothing_before_the_middlewares_know_the_spider(
     loop: str, tmp_path: Path

@@ -259,8 +259,10 @@ def test_the_signal_is_sent_once_per_origin(site: Site, parser: str) -> None:
 @with_each_spider
 def test_with_obeying_off_the_sitemaps_are_read_and_nothing_is_forbidden(site: Site, spider: str) -> None:
     names(site, f"{site.origin}/a", rules="User-agent: *\nDisallow: /\n")
-    assert crawl_sitemaps(site, spider, {"ROBOTSTXT_OBEY": False}).urls == [f"{site.origin}/a"]
+    result = crawl_sitemaps(site, spider, {"ROBOTSTXT_OBEY": False})
+    assert result.urls == [f"{site.origin}/a"]
     assert paths(site) == ["/a", "/robots.txt", "/sitemap.xml"]
+    assert (result.stats["rep/fetched_count"], result.stats["rep/sitemap/named_count"]) == (1, 1)
 
 
 @with_each_spider

@@ -12,7 +12,8 @@ from scrapy.crawler import Crawler
 
 from scrapy_rep import RepExtension, RepMiddleware
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.meta import META_KEY
+from scrapy_rep.policy.meta import BLANK, META_KEY, stamp_of
+from scrapy_rep.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.parser import RepRobotParser
@@ -42,11 +43,22 @@ def extension_of(crawler: Crawler, body: bytes = RULES, **kwargs: Any) -> RepExt
     return extension
 
 
+def gate_of(crawler: Crawler) -> RepMiddleware:
+    gate = crawler.get_downloader_middleware(RepMiddleware)
+    assert gate is not None
+    return gate
+
+
 def passes(extension: Any, request: Request) -> bool:
     """Whether *request* passes the gate of the crawl of *extension* by the short way."""
-    gate = extension._crawl.crawler.get_downloader_middleware(RepMiddleware)
-    assert gate is not None
-    return bool(gate._passes(request))
+    return bool(gate_of(extension._crawl.crawler)._passes(request))
+
+
+def judge(gate: RepMiddleware, request: Request) -> None:
+    """Let *request*, which waits for nothing, pass by the long way."""
+    judging: Any = gate.process_request(request)
+    with pytest.raises(StopIteration):
+        judging.send(None)
 
 
 @pytest.mark.parametrize("path", ["/", "/private/open", "/mine", "/robots.txt", "/caf%C3%A9?x=1"])
@@ -82,6 +94,17 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
 
 
+def test_ours_a_stamp_that_was_copied_into_a_request_for_a_robots_txt_is_removed() -> None:
+    gate = gate_of(crawler_at_rest())
+    meta = {"is_robotstxt_request": True, "dont_obey_robotstxt": True}
+    assert gate.process_request(Request(f"{SITE}/robots.txt", meta=meta)) is None
+    copied = Request(
+        f"{SITE}/private", meta={**meta, META_KEY: stamp_of(Decision(Mode.OBEY, Outcome.ALLOWED), BLANK)}
+    )
+    judge(gate, copied)
+    assert META_KEY not in copied.meta
+
+
 MORE: dict[str, dict[str, Any]] = {
     "modes": {"REP_MODES": {"b.example": "report"}},
     "exceptions": {"REP_EXCEPTIONS": [exception(f"{SITE}/private/*")]},
@@ -100,6 +123,13 @@ def test_ours_what_obeys_nothing_asks_nothing_and_stamps_nothing() -> None:
     assert passes(extension, request)
     assert not request.meta
     assert not passes(extension, Request(f"{SITE}/private", meta={"rep_fetch": True}))
+
+
+def test_ours_what_obeys_nothing_still_uses_the_download_slot_of_the_site_behind_a_service() -> None:
+    settings = {"ROBOTSTXT_OBEY": False, "REP_TARGET_URL": {"api.example": "url"}}
+    gate, request = gate_of(crawler_at_rest(settings)), Request(f"https://api.example/?url={SITE}/")
+    judge(gate, request)
+    assert request.meta["download_slot"] == "a.example"
 
 
 def test_ours_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ class Robots:
     def is_fetching(self) -> bool:
         return bool(self.ends)
 
+    def state_to_ask(self, request: Request) -> Any:
+        return request.url
+
     def flight(self, request: Request) -> Any:
         def call_when_ended(ended: Callable[[], None], waiting: Callable[[], int]) -> None:
             self.downloads += 1

@@ -219,6 +219,19 @@ def test_an_answer_that_middlewares_hold_up_does_not_hold_up_the_next_request_of
     assert bench.pop() == "a/1"
 
 
+def test_answers_that_middlewares_have_held_up_since_all_requests_could_start_hold_up_no_others(
+    clock: Simulation,
+) -> None:
+    bench = Bench(clock, {"CONCURRENT_REQUESTS_PER_DOMAIN": 2})
+    bench.push("a/1", "a/2")
+    for name in bench.pop_all():
+        bench.start(name)
+        bench.with_downloader(name).meta["download_latency"] = 0.1  # as download handlers write
+        bench.downloader.slots["a.example"].active.remove(bench.with_downloader(name))
+    bench.push("a/3", "a/4", "a/5")
+    assert bench.pop_all() == ["a/5", "a/4"]
+
+
 def test_a_host_that_waits_does_not_keep_another_from_going(clock: Simulation) -> None:
     bench = Bench(clock, {"DOWNLOAD_SLOTS": {"a.example": {"delay": 100}}, **NO_JITTER})
     bench.push("a/1", "a/2", "b/1", "b/2")
