@@ -117,12 +117,14 @@ class RepMiddleware:
         except ValueError:
             return False
         delays = self._crawl_delay
-        if robots is None or (delays is not None and (robots.may_request_delays or delays.is_busy)):
+        if robots is None or (
+            delays is not None and (robots.may_request_delays or delays.states.delayed or delays.visit_times)
+        ):
             return False
         stamp = robots.allowing_stamp(self._product_tokens.of(request), request.url)
         if stamp is None:
             return False
-        is_start = IS_START in meta
+        is_start = bool(meta.get(IS_START))
         if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
             self._passed.add(is_start)
             self._extension.account.report.passed(request)

@@ -168,7 +168,7 @@ class CrawlDelay:
 
     def shared_slot(self, request: Request) -> SlotState | None:
         """The download slot of *request*, if it shares its delay with other processes."""
-        slot = self.states.get(self._download_slots.key(request))
+        slot = self.states.by_key.get(self._download_slots.key(request))
         return slot if slot is not None and slot.is_shared else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:

@@ -38,25 +38,21 @@ class SlotStates:
         self._download_slots = download_slots
         self._most_delayed = most_delayed
         self._most = _LEAST
-        self._by_key: dict[str, SlotState] = {}
+        self.by_key: dict[str, SlotState] = {}
         self._of_origin: dict[Origin, SlotState] = {}
 
     def of(self, key: str) -> SlotState:
         """The state of download slot *key*, created if necessary."""
-        state = self._by_key.get(key)
+        state = self.by_key.get(key)
         if state is None:
-            if len(self._by_key) >= self._most:
+            if len(self.by_key) >= self._most:
                 self._forget()
-            state = self._by_key[key] = SlotState(key)
+            state = self.by_key[key] = SlotState(key)
         return state
-
-    def get(self, key: str) -> SlotState | None:
-        """The state of download slot *key*, if there is one."""
-        return self._by_key.get(key)
 
     def delayed_at(self, key: str) -> SlotState | None:
         """The state of download slot *key* if robots.txt requires a delay of it."""
-        state = self._by_key.get(key)
+        state = self.by_key.get(key)
         return state if state in self.delayed else None
 
     def changed(self, state: SlotState) -> None:
@@ -88,7 +84,7 @@ class SlotStates:
         """Make the *state* of *key* one with *other*, which fetches from the same origin."""
         self.delayed.pop(state, None)
         self._of_origin.update(dict.fromkeys(other.join(state), other))
-        self._by_key.update(dict.fromkeys(other.keys, other))
+        self.by_key.update(dict.fromkeys(other.keys, other))
         self._download_slots.join([key, *other.keys])
         self.changed(other)
         return other
@@ -143,16 +139,16 @@ class SlotStates:
     def _forget(self) -> None:
         """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
         has_many = len(self.delayed) >= self._most_delayed
-        for key, state in [*self._by_key.items()]:
+        for key, state in [*self.by_key.items()]:
             is_dropped = has_many and not any(map(self._download_slots.delay, state.keys))
             if state.is_resting and (is_dropped or state not in self.delayed):
-                del self._by_key[key]
+                del self.by_key[key]
                 self.delayed.pop(state, None)
         self._of_origin = {origin: state for origin, state in self._of_origin.items() if state in self.delayed}
-        self._most = max(_LEAST, 2 * len(self._by_key))
+        self._most = max(_LEAST, 2 * len(self.by_key))
 
     def __len__(self) -> int:
-        return len(self._by_key)
+        return len(self.by_key)
 
     def __repr__(self) -> str:
         longest = max((state.floor for state in self.delayed), default=0.0)

@@ -170,7 +170,9 @@ class SlotTracker:
         """Let *requests* go or wait, whichever applies now; *request* is one of them, which saves reading one."""
         state, seconds, delays = requests.state, self._seconds_to_wait(requests), self.crawl_delay
         robots = state.robots if state is not None and seconds == 0 else None
-        if robots is not None and delays is not None and (robots.may_request_delays or delays.is_busy):
+        if (robots is not None and delays is not None) and (
+            robots.may_request_delays or delays.states.delayed or delays.visit_times
+        ):
             request = request or requests.peek()
             if request is None:
                 self._remove_origin(requests)
@@ -216,10 +218,10 @@ class SlotTracker:
             self._rest(state)
             return
         startable = [slot for slot in state.queued if slot.turns.first() is not None]
-        seconds = self.states.seconds_to_start(state) if startable else None
+        seconds = self._seconds_to_start(state) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
-            seconds = self.states.seconds_to_start(state)
+            seconds = self._seconds_to_start(state)
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
@@ -290,6 +292,11 @@ class SlotTracker:
         state.handed_out.add(request)
         self.update(state)
 
+    def _seconds_to_start(self, state: SlotState) -> float | None:
+        if not self.states.delayed:
+            return self.download_slots.seconds_to_start(state.key, state.handed_out)
+        return self.states.seconds_to_start(state)
+
     def _see_departures(self) -> None:
         """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
         self._sees_departures = True
@@ -299,7 +306,7 @@ class SlotTracker:
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""
-        state = self.states.get(self._handed_out.get(request, ""))
+        state = self.states.by_key.get(self._handed_out.get(request, ""))
         if state is not None:
             state.handed_out.discard(request)
             if state.size:
@@ -308,7 +315,7 @@ class SlotTracker:
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
         key = self._handed_out.pop(request, None)
-        state = self.states.get(self.download_slots.key(request) if key is None else key)
+        state = self.states.by_key.get(self.download_slots.key(request) if key is None else key)
         if state is not None:
             state.handed_out.discard(request)
             if state.size or self.states.delayed:

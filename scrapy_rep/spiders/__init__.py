@@ -1,5 +1,5 @@
-"""What pages say, and what a crawl does about it: page directives and signals about the use by AI. Private.
+"""What spiders see: sitemaps, what pages say about themselves and to AI, dropped links, stamped items. Private.
 
-Knows Scrapy's responses, `scrapy_rep.directives` and what the gate stamped. Must not know how a robots.txt is
-fetched or when a request starts.
+Knows Scrapy's responses, `scrapy_rep.directives`, the extension and what the gate stamped. Must not know how a
+robots.txt is fetched or when a request starts.
 """

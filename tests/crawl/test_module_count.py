@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.support.crawl import crawl
 from tests.support.site import Site, robots
 
-WARM, COLD = 21, 48
+WARM, COLD = 16, 45
+"""They are never raised: what needs one module more gives up another."""
 
 
 def test_a_request_passes_few_modules() -> None:
@@ -18,8 +19,9 @@ def test_a_request_passes_few_modules() -> None:
             settings={"REP_STORE": "memory"},
             apart=True,
         )
-    # On a busy machine the queue looks again at requests that have not started yet.
-    looked_again = {"scrapy_rep.runtime.event_loop"}
+    # On a busy machine the queue looks again at requests that have not started yet. For a moment after a fetch,
+    # what bounds its body still listens.
+    looked_again = {"scrapy_rep.runtime.event_loop", "scrapy_rep.robots.request"}
     warm, cold = (set(result.stats[f"modules/{kind}"].split()) - looked_again for kind in ("warm", "cold"))
     assert len(result.pages) == 22
     assert {"scrapy_rep.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= warm < cold

@@ -67,7 +67,7 @@ def test_one_with_requests_is_never_forgotten(used: str) -> None:
     setattr(state, used, {object()})
     for number in range(1_000):
         slots.of(f"{number}.example")
-    assert slots.get("busy.example") is state
+    assert slots.by_key.get("busy.example") is state
     assert len(slots) <= 64
 
 

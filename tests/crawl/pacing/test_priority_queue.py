@@ -495,8 +495,8 @@ def test_download_slots_that_fetch_from_one_origin_become_one_with_all_their_req
     slots = bench.queue._tracker.states
     for key in ("z", "b"):
         slots.require(key, ("http://a.example", ()), 10.0)
-    one = slots.get("z")
-    assert one is slots.get("b")
+    one = slots.by_key.get("z")
+    assert one is slots.by_key.get("b")
     assert (one.key, one.keys, one.size, len(one.handed_out)) == ("b", ["b", "z"], 2, 1)
     assert bench.pop() is None
     bench.end("a/2")
