@@ -20,6 +20,7 @@ from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+    from scrapy.utils.asyncio import CallLaterResult
 
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
@@ -150,8 +151,9 @@ class Downloads:
         self._crawl = crawl
         self._limit = crawl.settings.max_size
         self._in_flight: dict[Download, None] = {}
-        self._is_watching = False
+        self._timer: CallLaterResult | None = None  # runs while there are requests, and a moment longer
         self._closing_checks = 0
+        crawl.crawler.signals.connect(self._stop, signal=signals.spider_closed)
 
     def __len__(self) -> int:
         return len(self._in_flight)
@@ -161,11 +163,10 @@ class Downloads:
         download = Download(origin, clock.monotonic() + timeout, self._limit)
         request.meta.update({_META: download, "download_maxsize": MAX_INFLATION * self._limit})
         self._in_flight[download] = None
-        if not self._is_watching:
-            self._is_watching = True
+        if self._timer is None:
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.connect(listener, signal=signal)
-            call_later(CLOSING_CHECK, self._watch)
+            self._timer = call_later(CLOSING_CHECK, self._watch)
         try:
             return await self._crawl.downloader.download_robots_txt(request), download
         finally:
@@ -173,15 +174,21 @@ class Downloads:
 
     def _watch(self) -> None:
         """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
-        if not self._in_flight:  # any listener costs Scrapy a call per chunk of every page
-            self._is_watching = False
-            for signal, listener in _LISTENERS.items():
-                self._crawl.crawler.signals.disconnect(listener, signal=signal)
+        if not self._in_flight:
+            self._stop()
             return
         self._closing_checks += self._crawl.engine.is_closing
         if self._closing_checks == 2:  # by then, fetches without waiters are cancelled
             self._log()
-        call_later(CLOSING_CHECK, self._watch)
+        self._timer = call_later(CLOSING_CHECK, self._watch)
+
+    def _stop(self) -> None:
+        """Listen no more: any listener costs Scrapy a call per chunk of every page."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.disconnect(listener, signal=signal)
 
     def _log(self) -> None:
         """Say which robots.txt files a closing crawl still waits for, and until when."""
