@@ -75,7 +75,7 @@ class SlotTracker:
         self.download_slots.on_end(self._request_ended)
         crawl.downloader.add_backout(self._is_start_paused)
         self._signals = crawl.crawler.signals
-        self._sees_departures = False
+        self._sees_departures = self._serves_another = False
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
 
     @classmethod
@@ -89,6 +89,7 @@ class SlotTracker:
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
+        self._serves_another = True
         if SLOT in request.meta or not self.targets.is_plain:
             choose_slot(request, self.download_slots, self.targets)
         state = self.registry.state_to_ask(request) if self.registry is not None else None
@@ -234,7 +235,10 @@ class SlotTracker:
             self._end_wait(state, state.waiting_since)
 
     def _rest(self, state: SlotState) -> None:
-        """No request waits in a download slot: others may use its permit."""
+        """No request waits here for a download slot: others may use its permit, first of all another scheduler."""
+        if self._serves_another:
+            self._engine.wake()
+            return
         if state.waiting_since is not None:
             self._end_wait(state, state.waiting_since)
         for slot in state.queued:

@@ -469,6 +469,21 @@ async def test_a_host_that_holds_a_permit_goes_first_because_the_permit_expires(
 
 
 @in_the_loop
+async def test_another_scheduler_is_woken_when_there_is_a_permit_and_finds_it_held(
+    shared: tuple[Bench, Limiter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, limiter = shared
+    woken: list[str] = []
+    monkeypatch.setattr(scrapy_internals.Engine, "wake", lambda _: woken.append("engine"))
+    tracker, page = bench.queue._tracker, request("a/1")
+    assert not tracker.can_start(page)
+    assert woken == []
+    await settle()
+    assert (limiter.asked, woken) == (["a.example"], ["engine"])
+    assert tracker.can_start(page)
+
+
+@in_the_loop
 async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_request_that_ends_leads_to_one(
     shared: tuple[Bench, Limiter],
 ) -> None:
