@@ -71,9 +71,9 @@ class Refusal:
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
 
-    ``states`` are the download slots, ``has_delays`` is whether any of them has such a delay, ``visit_times`` are the
-    origins that request a Visit-time. ``switched`` are called when the first delay comes into force, and when the
-    last is gone.
+    ``states`` are the download slots, ``has_delays`` is whether any of them has such a delay, ``visit_times`` are
+    the origins that request a Visit-time. ``switched`` are called when the first delay comes into force, and when
+    the last is gone.
     """
 
     def __init__(self, crawler: Crawler) -> None:
