@@ -1,7 +1,7 @@
 """The Robots Exclusion Protocol (RFC 9309) for Scrapy.
 
 The names in ``__all__`` are the public API, together with `scrapy_rep.protocol`. They are loaded on first use,
-so that ``import scrapy_rep.protocol`` imports no Scrapy.
+so that ``import scrapy_rep.protocol``, `lint` and `explain` import no Scrapy.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .spiders.item_stamp import ItemStamp
     from .spiders.link_filter import LinkFilter
     from .spiders.sitemaps import RepSitemapSpider, SitemapFeed
+    from .tools.explanation import Explanation, explain
+    from .tools.lint import Finding, Severity, lint
 
 __version__ = "0.1.0"
 
@@ -45,7 +47,9 @@ __all__ = [
     "CrawlDelay",
     "CrawlDelayContract",
     "Entry",
+    "Explanation",
     "FetchError",
+    "Finding",
     "ForbiddenByRobots",
     "InvalidSettingError",
     "ItemStamp",
@@ -61,6 +65,7 @@ __all__ = [
     "Robots",
     "RobotsAllowsContract",
     "RobotsDisallowsContract",
+    "Severity",
     "SitemapFeed",
     "SitemapsContract",
     "Stamp",
@@ -68,7 +73,9 @@ __all__ = [
     "TargetUrlError",
     "UnreachableError",
     "abort_forbidden",
+    "explain",
     "link_filtered",
+    "lint",
     "sitemaps_found",
     "stamp",
 ]
@@ -82,7 +89,9 @@ _HOMES = {
     "AuditRequiredError": "exceptions",
     "CrawlDelay": "pacing.crawl_delay",
     "Entry": "protocol.freshness",
+    "Explanation": "tools.explanation",
     "FetchError": "exceptions",
+    "Finding": "tools.lint",
     "ForbiddenByRobots": "exceptions",
     "InvalidSettingError": "exceptions",
     "ItemStamp": "spiders.item_stamp",
@@ -96,13 +105,16 @@ _HOMES = {
     "RepSettings": "settings",
     "RepSitemapSpider": "spiders.sitemaps",
     "Robots": "robots.robots",
+    "Severity": "tools.lint",
     "SitemapFeed": "spiders.sitemaps",
     "Stamp": "policy.meta",
     "Store": "robots.stores",
     "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
     "abort_forbidden": "gate.browser",
+    "explain": "tools.explanation",
     "link_filtered": "signals",
+    "lint": "tools.lint",
     "sitemaps_found": "signals",
     "stamp": "policy.meta",
 }

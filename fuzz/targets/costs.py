@@ -18,8 +18,10 @@ from fuzz.inputs import parts, text_of
 from scrapy_rep.directives.page import combine
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.robots_tag import read_header, read_robots_tag
-from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Explainer, lint, parse
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, parse
 from scrapy_rep.tools.difference import Difference
+from scrapy_rep.tools.explanation import Explainer
+from scrapy_rep.tools.lint import lint
 from tests.support.cost import seconds, steps
 
 NUMBER: Final = b"\x1f"

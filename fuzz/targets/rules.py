@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.protocol import DIALECTS, Dialect, Explainer, Explanation, Reason, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol import DIALECTS, Dialect, Reason, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.other_records import request_rate, seconds
 from scrapy_rep.protocol.path_pattern import path_of
 from scrapy_rep.protocol.plain_reader import PlainReader
 from scrapy_rep.protocol.plain_rules import PlainRules
 from scrapy_rep.protocol.records import Kind
+from scrapy_rep.tools.explanation import Explainer, Explanation
 from tests.protocol.slow_reference import length, reference
 
 from .questions import GOOGLES, questions, questions_in

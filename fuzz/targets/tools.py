@@ -8,30 +8,20 @@ from dataclasses import astuple
 from typing import Final
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.protocol import (
-    CODES,
-    DIALECTS,
-    GOOGLE,
-    Access,
-    Dialect,
-    Origin,
-    RobotsTxt,
-    lint,
-    parse,
-    product_token,
-)
+from scrapy_rep.protocol import DIALECTS, GOOGLE, Access, Dialect, Origin, RobotsTxt, parse, product_token
 from scrapy_rep.tools.bulk.sources import Known, Missing
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, decide
 from scrapy_rep.tools.difference import Difference
+from scrapy_rep.tools.lint import CODES, lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.lint.sarif import sarif_results
 from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord
-from scrapy_rep.web.limits import LOCAL
-from scrapy_rep.web.question import Question, QuestionError, question_in
-from scrapy_rep.web.verdicts import judge
+from scrapy_rep.tools.web.limits import LOCAL
+from scrapy_rep.tools.web.question import Question, QuestionError, question_in
+from scrapy_rep.tools.web.verdicts import judge
 
 from .questions import GOOGLES, SITE, Questions, questions, questions_in
 

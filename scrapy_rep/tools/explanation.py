@@ -30,6 +30,14 @@ class Explanation:
     matches: tuple[Match, ...]
 
 
+def explain(robotstxt: RobotsTxt, token: str, url: str | bytes) -> Explanation:
+    """What *robotstxt* says to the crawler called *token* about *url*: the verdict, and every rule that matches.
+
+    *token* is a product token, not a User-Agent header.
+    """
+    return Explainer(robotstxt, token).explain(url)
+
+
 class Explainer:
     """Explains what one robots.txt says to the crawler called ``token``.
 

@@ -23,9 +23,10 @@ import scrapy_rep
 import scrapy_rep.protocol
 from scrapy_rep import ForbiddenByRobots, exceptions, signals
 from scrapy_rep.contracts import CONTRACTS
-from scrapy_rep.protocol import CODES, DIALECTS, Dialect, Origin, Reason, Verdict
+from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command, module_of
+from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
 from scrapy_rep.tools.survey.records import SiteRecord

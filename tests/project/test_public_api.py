@@ -16,16 +16,15 @@ import scrapy_rep.testing
 
 PUBLIC = {
     "scrapy_rep": """
-        Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry FetchError ForbiddenByRobots
-        InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware RedisRequiredError RepExtension
-        RepMiddleware RepPriorityQueue RepRobotParser RepSettings RepSitemapSpider Robots RobotsAllowsContract
-        RobotsDisallowsContract SitemapFeed SitemapsContract Stamp Store TargetUrlError UnreachableError
-        abort_forbidden link_filtered sitemaps_found stamp
+        Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry Explanation FetchError Finding
+        ForbiddenByRobots InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware RedisRequiredError
+        RepExtension RepMiddleware RepPriorityQueue RepRobotParser RepSettings RepSitemapSpider Robots
+        RobotsAllowsContract RobotsDisallowsContract Severity SitemapFeed SitemapsContract Stamp Store
+        TargetUrlError UnreachableError abort_forbidden explain link_filtered lint sitemaps_found stamp
     """,
     "scrapy_rep.protocol": """
-        CODES DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Code Dialect Explainer Explanation
-        Extension Finding Group Kind Match Origin Reason Record RequestRate RobotsTxt Rule Severity Verdict access
-        lint parse path_of product_token split_url
+        DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Dialect Extension Group Kind Origin Reason
+        Record RequestRate RobotsTxt Rule Verdict access parse path_of product_token split_url
     """,
     "scrapy_rep.testing": """
         Answer Conformance Question RobotsSite SITUATIONS SiteRequest Situation ask assert_allowed

@@ -17,24 +17,15 @@ from scrapy_rep import RepRobotParser
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
-from scrapy_rep.protocol import (
-    DIALECTS,
-    GOOGLE,
-    GOOGLE_EXACT,
-    Access,
-    Dialect,
-    Explainer,
-    Origin,
-    RobotsTxt,
-    lint,
-    parse,
-)
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Access, Dialect, Origin, RobotsTxt, parse
 from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.robots import Robots
 from scrapy_rep.tools.bulk.sources import Known
 from scrapy_rep.tools.bulk.verdicts import decide
 from scrapy_rep.tools.difference import Difference
+from scrapy_rep.tools.explanation import Explainer
+from scrapy_rep.tools.lint import lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.survey.measure import measure

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.protocol import MAX_SIZE, Kind, Record, lint, parse
+from scrapy_rep.protocol import MAX_SIZE, Kind, Record, parse
 from scrapy_rep.protocol.plain_reader import PlainReader
 from scrapy_rep.protocol.records import MAX_LINE
 from scrapy_rep.protocol.robotstxt import cut
+from scrapy_rep.tools.lint import lint
 
 MARK = b"\xef\xbb\xbf"
 

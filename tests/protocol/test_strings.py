@@ -15,7 +15,8 @@ from scrapy.exporters import (
     XmlItemExporter,
 )
 
-from scrapy_rep.protocol import Access, Kind, Reason, Severity
+from scrapy_rep.protocol import Access, Kind, Reason
+from scrapy_rep.tools.lint import Severity
 
 MEMBERS = [*Access, *Kind, *Reason, *Severity]
 

@@ -31,13 +31,10 @@ SUB_COMMANDS: Final = {
     "survey": "measure the robots.txt of many sites, and write a report",
 }
 
-_MODULES: Final = {"serve": "scrapy_rep.web.command"}
-"""Modules of sub-commands in rooms above this one, by name: importing them here would point up."""
-
 
 def module_of(name: str) -> Any:
     """The module of the sub-command called *name*."""
-    return import_module(_MODULES.get(name, f"{__name__}.{name}"))
+    return import_module(f".{name}", __name__)
 
 
 def __getattr__(name: str) -> Any:

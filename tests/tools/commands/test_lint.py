@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol import CODES
 from scrapy_rep.tools.commands import lint
+from scrapy_rep.tools.lint import CODES
 from tests.support.command import command_here, robots_command
 from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, redirect, robots

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, Finding, lint
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect
+from scrapy_rep.tools.lint import Finding, lint
 
 HEAD: Final = b"User-agent: *\n"
 BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.protocol import lint, parse
+from scrapy_rep.protocol import parse
+from scrapy_rep.tools.lint import lint
 
 from .asking import HEAD, codes, only
 

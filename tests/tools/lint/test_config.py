@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol import CODES, Severity, lint
+from scrapy_rep.tools.lint import CODES, Severity, lint
 from scrapy_rep.tools.lint.config import Config, ConfigError, find_config, read_config, read_names
 
 needs_toml = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no TOML reader")

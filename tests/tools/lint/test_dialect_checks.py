@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol import DIALECTS, Finding, lint, parse
+from scrapy_rep.protocol import DIALECTS, parse
+from scrapy_rep.tools.lint import Finding, lint
 
 RUN = b"User-agent: %s\nCrawl-delay: 5\n\nUser-agent: other\nDisallow: /\n"
 """To Google a group of two crawlers: only a rule ends a run of user-agent lines."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.protocol import lint
+from scrapy_rep.tools.lint import lint
 
 HEAD = b"User-agent: *\n"
 

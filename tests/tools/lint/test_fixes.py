@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, RobotsTxt, lint, parse
+from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, RobotsTxt, parse
+from scrapy_rep.tools.lint import lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.fix import Edit, Fix, apply_fixes

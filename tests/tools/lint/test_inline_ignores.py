@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.protocol import CODES, lint
+from scrapy_rep.tools.lint import CODES, lint
 from scrapy_rep.tools.lint.inline_ignores import inline_ignores
 
 BODY = b"User-agent: *\nDisallow: search\n\nDisallow: cart\nCrawl-delay: 900\n"

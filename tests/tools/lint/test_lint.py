@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol import CODES, GOOGLE, GOOGLE_EXACT, Dialect, Finding, Severity, lint, parse
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
-from scrapy_rep.tools.lint import MOST_OF_A_CODE
+from scrapy_rep.tools.lint import CODES, MOST_OF_A_CODE, Finding, Severity, lint
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 from .asking import BOTH, URLS, codes, only

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol import CODES, Finding, lint
+from scrapy_rep.tools.lint import CODES, Finding, lint
 
 DOCS = Path(__file__).parents[3] / "docs" / "lint.md"
 _ENTRY = re.compile(

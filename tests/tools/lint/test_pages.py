@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol import CODES
-from scrapy_rep.tools.lint import pages
+from scrapy_rep.tools.lint import CODES, pages
 
 ROOT = Path(__file__).parents[3]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.protocol import CODES, Severity
+from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from scrapy_rep.directives import content_signal, content_usage
 from scrapy_rep.directives.rsl import urls_in_robots_txt
-from scrapy_rep.protocol import CODES, Dialect, Finding, lint, parse
+from scrapy_rep.protocol import Dialect, parse
+from scrapy_rep.tools.lint import CODES, Finding, lint
 
 from .asking import BOTH, codes
 

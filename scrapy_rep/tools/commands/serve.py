@@ -17,8 +17,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.commands import OK
-from scrapy_rep.tools.commands.terminal import print_error
+
+from . import OK
+from .terminal import print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -54,7 +55,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command until Ctrl-C; return the exit code."""
     try:
         parsed = RepSettings.from_settings(settings)
-        from .server import serve  # noqa: PLC0415  # needs the extra
+        from scrapy_rep.tools.web.server import serve  # noqa: PLC0415  # needs the extra
     except InvalidSettingError as error:
         return print_error("serve", error)
     except ModuleNotFoundError as error:

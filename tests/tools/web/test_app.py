@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
-from scrapy_rep.web import jobs, server
-from scrapy_rep.web.guard import HEADERS, Guard
-from scrapy_rep.web.limits import LOCAL, PUBLIC
-from scrapy_rep.web.openapi import ANSWER
+from scrapy_rep.tools.web import jobs, server
+from scrapy_rep.tools.web.guard import HEADERS, Guard
+from scrapy_rep.tools.web.limits import LOCAL, PUBLIC
+from scrapy_rep.tools.web.openapi import ANSWER
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, redirect, robots
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from scrapy_rep.protocol import CODES, DIALECTS, Access, Severity
+from scrapy_rep.protocol import DIALECTS, Access
+from scrapy_rep.tools.lint import CODES, Severity
 
 from .limits import Limits
 

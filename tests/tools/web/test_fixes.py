@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.protocol import lint, parse
-from scrapy_rep.web.annotated import annotate, fixed
-from scrapy_rep.web.question import Question
+from scrapy_rep.protocol import parse
+from scrapy_rep.tools.lint import lint
+from scrapy_rep.tools.web.annotated import annotate, fixed
+from scrapy_rep.tools.web.question import Question
 
 CASES = [
     ("misspelt-key", b"User-agent: *\nDisalow: /x # y\n", b"User-agent: *\nDisallow: /x # y\n"),

@@ -17,11 +17,11 @@ import pytest
 from anyio import fail_after, move_on_after
 
 from scrapy_rep.protocol import Access
-from scrapy_rep.web import fetch
-from scrapy_rep.web.addresses import Resolver, is_public, resolve
-from scrapy_rep.web.fetch import Fetched, Fetcher, FetchError, robots_url
-from scrapy_rep.web.limits import LOCAL, PUBLIC, Limits
-from scrapy_rep.web.visitors import TooManyError
+from scrapy_rep.tools.web import fetch
+from scrapy_rep.tools.web.addresses import Resolver, is_public, resolve
+from scrapy_rep.tools.web.fetch import Fetched, Fetcher, FetchError, robots_url
+from scrapy_rep.tools.web.limits import LOCAL, PUBLIC, Limits
+from scrapy_rep.tools.web.visitors import TooManyError
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 

@@ -9,7 +9,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
-from scrapy_rep.web.server import _bound
+from scrapy_rep.tools.web.server import _bound
 from tests.support.command import robots_command, scrapy_process
 
 

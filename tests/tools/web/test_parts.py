@@ -11,11 +11,11 @@ from time import process_time
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, Access, parse
-from scrapy_rep.web import jobs
-from scrapy_rep.web.annotated import annotate
-from scrapy_rep.web.dialects import compare
-from scrapy_rep.web.question import Question
-from scrapy_rep.web.verdicts import Match, judge
+from scrapy_rep.tools.web import jobs
+from scrapy_rep.tools.web.annotated import annotate
+from scrapy_rep.tools.web.dialects import compare
+from scrapy_rep.tools.web.question import Question
+from scrapy_rep.tools.web.verdicts import Match, judge
 
 BODY = b"""# shop
 User-agent: *
