@@ -17,8 +17,8 @@ from scrapy_rep.directives.site_file import origin_of
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
 from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
+from scrapy_rep.protocol.access import is_html, without_viewer
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness, retry_after
-from scrapy_rep.protocol.html import is_html, without_viewer
 from scrapy_rep.protocol.path_pattern import canonical, path_of
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.robots import Robots

@@ -1,4 +1,4 @@
-"""The engine: verdicts, other answers, and explanations, against the plain reading and a slow reference."""
+"""The engine: verdicts, other answers, and explanations, the compiled against the plain and a slow reference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fuzz.inputs import parts, text_of
 from scrapy_rep.protocol import DIALECTS, Dialect, Reason, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.other_records import request_rate, seconds
 from scrapy_rep.protocol.path_pattern import path_of
-from scrapy_rep.protocol.plain_reader import PlainReader
-from scrapy_rep.protocol.plain_rules import PlainRules
+from scrapy_rep.protocol.reader import groups_in
 from scrapy_rep.protocol.records import Kind
+from scrapy_rep.protocol.rules import Rules
 from scrapy_rep.tools.explanation import Explainer, Explanation
 from tests.protocol.slow_reference import length, reference
 
@@ -24,17 +24,15 @@ _INDEX_PAGE: Final = b"index.htm"
 
 
 def verdict(data: bytes) -> None:
-    """The fast engine decides as the plain one, by the rule that the slow reference finds, however often asked."""
+    """The compiled engine decides as the plain one, by the rule that the slow reference finds."""
     body, urls, tokens = questions_in(data)
     for dialect in GOOGLES:
         file = parse(body, dialect, limit=None)
         for token in tokens:
-            plain = PlainRules(PlainReader(body, dialect), token)
+            plain = Rules(body, token, dialect)
             for url in urls:
                 path = path_of(url, canonical_octets=dialect.canonical_octets)
                 expected = plain.verdict(path)
-                # A file walks over its rules for the first decision, makes an index for the second, then uses it.
-                assert parse(body, dialect, limit=None).verdict(token, url) == expected
                 assert file.verdict(token, url) == expected
                 assert file.verdict_on_path(token, path) == expected
                 assert _is_by_slow_reference(expected, plain.rules, path, dialect)
@@ -64,23 +62,22 @@ def _patterns(rule: Rule) -> list[bytes]:
 
 
 def answers(data: bytes) -> None:
-    """All other answers are those of the plain reading; a limit cuts off whole lines and nothing else."""
+    """All other answers fit together; a limit cuts off whole lines and nothing else."""
     body, _, tokens = questions_in(data)
     for dialect in GOOGLES:
         file = parse(body, dialect, limit=None)
-        plain_reader = PlainReader(body, dialect)
-        assert list(file.records) == list(plain_reader.records())
-        assert list(file.groups) == list(plain_reader.groups())
+        assert file.groups == tuple(groups_in(file.records, dialect.closing_kinds))
         lines = [record.line for record in file.records]
         assert lines == sorted(set(lines))
         for token in tokens:
-            _compare(file, PlainRules(plain_reader, token), token)
+            _compare(file, Rules(body, token, dialect), token)
     _is_cut(body, len(body) // 2)
 
 
-def _compare(file: RobotsTxt, plain: PlainRules, token: str) -> None:
+def _compare(file: RobotsTxt, plain: Rules, token: str) -> None:
     delays = [delay for record in plain.delays if (delay := seconds(record.value)) is not None]
-    rates = [rate for value in plain.values(Kind.REQUEST_RATE) if (rate := request_rate(value))]
+    values = [record.value for record in plain.extensions if record.kind is Kind.REQUEST_RATE]
+    rates = [rate for value in values if (rate := request_rate(value))]
     assert file.has_group(token) is plain.by_name
     assert file.agents_for(token) == plain.agents
     assert file.rules(token) == plain.rules

@@ -13,8 +13,6 @@ from typing import Final
 
 from scrapy_rep.protocol import Record
 from scrapy_rep.protocol.path_pattern import Pattern, canonical, is_plain
-from scrapy_rep.protocol.rule_index import RuleIndex
-from scrapy_rep.protocol.verdict import RulePaths
 
 from .answers import Statement, without_repetitions
 
@@ -40,7 +38,7 @@ class PathRules:
         for path, record in rules:
             self._records.setdefault(canonical(path), {}).setdefault((record.key, record.value), record)
         paths = [path for path in self._records if path]
-        self._index = RuleIndex(RulePaths.of([], paths), canonical_octets=True)
+        self._index = sorted(((Pattern.of(p), p) for p in paths), key=lambda e: -e[0].specificity)
         self._by_length: dict[int, list[tuple[bytes, Pattern]]] = {}
         for path in paths:
             if not is_plain(path):
@@ -53,7 +51,7 @@ class PathRules:
 
     def statements(self, path: bytes) -> tuple[Statement, ...]:
         """Return the statements for *path*, an answer of `path_of`; an absent path has length 0."""
-        longest = self._index.best(path)
+        longest = next((p for e, p in self._index if e.matches(path)), None)
         if longest is None:
             return self._of(b"") if b"" in self._records else ()
         paths = dict.fromkeys([longest, *self._as_long_as(longest, path)])

@@ -13,8 +13,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.policy.policy import SENT_ANYWAY, Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
+from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import abridged, number_of, shown
-from scrapy_rep.protocol.html import is_html
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import Line, describe
 from scrapy_rep.settings import NOT_SHARED, Unreachable

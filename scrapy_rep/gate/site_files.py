@@ -1,6 +1,6 @@
 """What the files of an origin say besides rules: its sitemaps, and what AI may use its pages for.
 
-The former are Sitemap lines, https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your
+The former are Sitemap lines, https://www.sitemaps.org/protocol.access, "Specifying the Sitemap location in your
 robots.txt file". The latter is said in robots.txt, tdmrep.json and ai.txt.
 """
 

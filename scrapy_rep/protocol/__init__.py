@@ -9,17 +9,17 @@ from .access import Access, access
 from .dialect import Dialect
 from .dialects import DIALECTS, GOOGLE, GOOGLE_EXACT
 from .origin import SCHEMES, Origin, split_url
-from .other_records import Extension, RequestRate
+from .other_records import CleanParam, Extension, RequestRate
 from .path_pattern import path_of
-from .plain_reader import Group
 from .product_token import product_token
-from .records import Kind, Record
-from .robotstxt import MAX_SIZE, RobotsTxt, parse
-from .url_records import CleanParam
-from .verdict import Reason, Rule, Verdict
+from .reader import MAX_SIZE, Group
+from .records import Kind, Record, Rule
+from .robotstxt import ENGINE, RobotsTxt, parse
+from .rules import Reason, Verdict
 
 __all__ = [
     "DIALECTS",
+    "ENGINE",
     "GOOGLE",
     "GOOGLE_EXACT",
     "MAX_SIZE",

@@ -1,15 +1,18 @@
-"""What the status of a fetch means: RFC 9309 section 2.3.1.
+"""What the answer to a fetch of robots.txt means: its status, and HTML in place of rules. RFC 9309 section 2.3.1.
 
-Knows nothing of requests; redirects have been followed and failures without a status judged before.
+Knows nothing of requests; redirects have been followed and failures without a status judged before. The one module
+that recognises HTML.
 """
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
-from .html import says_not_found
+from .records import bom_length
 
 
 class Access(str, Enum):
@@ -71,3 +74,81 @@ def access(
     # 2.3.1.4: "If the robots.txt file is unreachable due to server or network errors [...] the
     # crawler MUST assume complete disallow."
     return Access.UNREACHABLE
+
+
+_HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
+_TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
+
+# As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
+# <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
+_VIEW: Final = re.compile(
+    rb"\s*<html\b[^<>]*><head>(?:<(?:meta|link)\b[^<>]*>)*</head>"
+    rb"<body\b[^<>]*><pre\b[^<>]*>([^<]*)</pre>(?:<div\b[^<>]*></div>)?</body></html>\s*",
+    re.IGNORECASE,
+)
+# All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
+_ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
+_MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
+
+
+def is_html(body: bytes) -> bool:
+    """Whether *body* begins like an HTML page; a comment before the rules does not count."""
+    head = body[bom_length(body) :][:_HEAD_OF_PAGE].lstrip()
+    while head.startswith(b"<!--"):
+        head = head.partition(b"-->")[2].lstrip()
+    return bool(_TAG.match(head))
+
+
+def without_viewer(body: bytes) -> bytes:
+    """The text in *body* when that is a browser's view of a text file, else *body* as it is.
+
+    A crawl that renders every URL gets the page in which the browser shows the file.
+    """
+    view = _VIEW.fullmatch(body)
+    if not view:
+        return body
+    return _as_served(_ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1)))
+
+
+def _as_served(text: bytes) -> bytes:
+    """*text* with the octets of the file: those of UTF-8 without a charset are shown as windows-1252."""
+    try:
+        octets = text.decode("utf-8").encode("windows-1252", _CONTROLS)
+        octets.decode("utf-8")
+    except UnicodeError:
+        return text
+    return octets
+
+
+def _controls(error: UnicodeError) -> tuple[bytes, int]:
+    """In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return error.object[error.start : error.end].encode("latin-1"), error.end
+
+
+_CONTROLS: Final = "scrapy_rep.c1_controls"
+codecs.register_error(_CONTROLS, _controls)
+
+
+_TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
+_LONGEST_HEADING: Final = 300  # octets
+_HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
+_END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
+_ANY_TAG: Final = re.compile(rb"<[^<>]*>")
+_NOT_FOUND: Final = re.compile(
+    rb"\b404\b|^\W*not found\W*$"
+    rb"|\b(?:page|file|document|url|resource|robots\.txt)\b.{0,60}"
+    rb"\b(?:not found|not be found|does not exist|doesn't exist)\b",
+    re.IGNORECASE,
+)
+
+
+def says_not_found(page: bytes) -> bool:
+    page = page[:_TOP_OF_PAGE]
+    for heading in _HEADING.finditer(page):
+        text = page[heading.end() : heading.end() + _LONGEST_HEADING]
+        text = _ANY_TAG.sub(b" ", _END_OF_HEADING.split(text, maxsplit=1)[0])
+        if _NOT_FOUND.search(b" ".join(text.split())):
+            return True
+    return False

@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from .path_pattern import PATH, octets, path_of, spelt_path
+from .path_pattern import octets, path_behind, path_of
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ftp": 21}
 _SAME_FILE: Final = {"ws": "http", "wss": "https"}
@@ -23,8 +23,8 @@ SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
 # How nearly every URL starts.
 _COMMON: Final = re.compile(r"https?://[a-z0-9.:-]+(?=[/?#]|\Z)")
 _PORT: Final = re.compile(r"[0-9]{1,4}")  # in which nothing is wrong: of five digits it may be too large
-# With a path; nothing is wrong with such a host and port: five digits may be too many.
-_split_common = re.compile(rf"(https?://[a-z0-9.-]+(?::[0-9]{{1,4}})?){PATH}").match
+# With a path behind it; nothing is wrong with such a host and port: five digits may be too many.
+_START: Final = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]{1,4})?(?=/)")
 
 # The last label of a host decides whether it is an IPv4 address, in any of the spellings that
 # inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
@@ -114,13 +114,11 @@ def split_url(url: str, *, canonical_octets: bool = True) -> tuple[str, bytes]:
 
     Raises ``ValueError`` where `Origin.from_url` does.
     """
-    common = _split_common(url)
+    common = _START.match(url)
     if common is None:
         return str(Origin.from_url(url)), path_of(url, canonical_octets=canonical_octets)
-    start, path, rest = common.groups()
-    if rest is None:
-        return start, path.encode()
-    return start, spelt_path(octets(path + rest), canonical_octets=canonical_octets)
+    start = common[0]
+    return start, path_behind(octets(url[len(start) :]), canonical_octets)
 
 
 @lru_cache(maxsize=4_096)  # a crawl asks about thousands of pages of an origin

@@ -1,7 +1,7 @@
-"""Other records: Crawl-delay, Request-rate and the like. RFC 9309 section 2.2.4.
+"""Other records: Crawl-delay, Request-rate, Clean-param and the like. RFC 9309 section 2.2.4.
 
-Knows which user-agent lines such a record applies to, and parses the values that are numbers. Knows nothing
-of rules.
+Knows which user-agent lines such a record applies to, and reads its value. Knows nothing of rules. Clean-param is
+Yandex's (its help for webmasters, "Clean-param directive"), Host as it is here Esri Geoportal Server's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from .records import Kind, Record
+from .dialect import Dialect
+from .path_pattern import compared_path, octets, path_of, patterns_of
+from .records import Kind, Record, as_text
 
 _OF_THE_PROTOCOL: Final = frozenset({Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW, Kind.SITEMAP, Kind.UNKNOWN})
 
@@ -97,3 +99,63 @@ def request_rate(value: bytes) -> RequestRate | None:
     if not int(requests) or not length:
         return None
     return RequestRate(int(requests), length, (window or b"").decode("utf-8", "surrogateescape"))
+
+
+MAX_CLEAN_PARAM: Final = 500
+"""Octets of a Clean-param record that Yandex reads; a longer one is ignored."""
+
+_HOST: Final = re.compile(r"(?:(https?)://)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?/?", re.IGNORECASE)
+_START_OF_URL: Final = re.compile(r"(https?)://[^/?#]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CleanParam:
+    """A Clean-param record: parameters with these ``names`` make no difference to what a URL shows.
+
+    ``path`` is the pattern of the paths that it is about, empty for all.
+    """
+
+    names: tuple[str, ...]
+    path: str
+
+
+def clean_params_in(records: Iterable[Record]) -> Iterator[CleanParam]:
+    """The Clean-param *records* that can be read, whatever their group."""
+    for record in records:
+        if record.kind is Kind.CLEAN_PARAM and len(record.value) <= MAX_CLEAN_PARAM:
+            names, *path = record.value.split(None, 1)[:2] or [b""]
+            found = tuple(as_text(name) for name in names.split(b"&") if name)
+            if found:
+                yield CleanParam(found, as_text(b"".join(path)))
+
+
+def without_params(url: str, clean_params: Iterable[CleanParam], dialect: Dialect) -> str:
+    """*url* without the parameters that make no difference; all else stays as written."""
+    address, hash_sign, fragment = url.partition("#")
+    base, _, query = address.partition("?")
+    if not query:
+        return url
+    path = compared_path(path_of(url, canonical_octets=dialect.canonical_octets), dialect)
+    names = {name for each in clean_params if _is_about(each, path, dialect) for name in each.names}
+    given = query.split("&")
+    kept = [each for each in given if each.partition("=")[0] not in names]
+    if len(kept) == len(given):
+        return url
+    return f"{base}?{'&'.join(kept)}{hash_sign}{fragment}" if kept else f"{base}{hash_sign}{fragment}"
+
+
+def _is_about(clean_param: CleanParam, path: bytes, dialect: Dialect) -> bool:
+    patterns = patterns_of(octets(clean_param.path), False, dialect)
+    return any(pattern.matches(path) for pattern in patterns)
+
+
+def at_host(url: str, host: str) -> str:
+    """*url* at *host*, the value of a Host record: a host, perhaps with a scheme before and a port behind it.
+
+    The URL itself if the value is anything else, or if the URL is not one of http or https.
+    """
+    target, start = _HOST.fullmatch(host), _START_OF_URL.match(url)
+    if not target or not start:
+        return url
+    scheme, name, port = target.groups()
+    return f"{scheme or start[1]}://{name}{port or ''}{url[start.end() :]}"

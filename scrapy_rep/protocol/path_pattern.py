@@ -1,24 +1,26 @@
 """The octets of a path, and whether the pattern of a rule matches them: RFC 9309 sections 2.2.2 and 2.2.3.
 
-Knows nothing of rules, groups and lines. A match takes time linear in the pattern and the path: the
-wildcards are walked once, leftmost first, which is enough because a later start never helps a
-pattern whose last wildcard already leaves the end free.
+Knows nothing of groups and lines. A match takes time linear in the pattern and the path: the wildcards are
+walked once, leftmost first, which is enough because a later start never helps a pattern whose last wildcard
+already leaves the end free.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from itertools import product
 from typing import Final, NamedTuple
 
-# Single octets are looked for as numbers, runs of them with `find`: CPython takes what stands before ``in`` for a
-# number first, and makes an exception where it is none.
-_PERCENT: Final = ord("%")
-_DOLLAR: Final = ord("$")
+from .dialect import Dialect, Octets
+from .dialects import GOOGLE, GOOGLE_EXACT
+
+try:
+    from . import _speedups
+except ImportError:  # it was not built
+    _speedups = None  # type: ignore[assignment]
 
 _HEX: Final = rb"[0-9A-Fa-f]"
-
 _ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")
 _STRAY_PERCENT: Final = re.compile(b"%(?!" + _HEX + b"{2})")
 _UNRESERVED: Final = rb"2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe]"
@@ -40,19 +42,14 @@ _NEVER_PLAIN: Final = (
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
-_COMMON_OR_SEPARATOR: Final = COMMON + b"*\n"
-_CANONICAL: Final = (
-    r"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
-    r"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
+_CANONICAL: Final = re.compile(
+    rb"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
+    rb"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
 )
-_is_canonical = re.compile(_CANONICAL.encode()).fullmatch
-PATH: Final = rf"(/{_CANONICAL})([^#]+)?"
-"""An expression for a path in a URL: what is spelt as it is compared, in nearly every URL all, and the rest."""
-
-_find_path = re.compile(f"https?://[^/?#;]*{PATH}").match
-
-_START_OF_PATH: Final = re.compile(rb"[/?;]")
+_COMMON_URL: Final = re.compile(r"https?://[^/?#;]*(/[-/_.~?=&+,:;@!()0-9A-Za-z]*)(?:#|\Z)")
+_BEFORE_PATH: Final = re.compile(rb"(?://)?(?:[^/?;]*?://)?[^/?;]*")
 _ASCII: Final = bytes(range(0x80))
+_WILDCARDS: Final = re.compile(rb"\*+")
 
 
 def octets(text: str | bytes) -> bytes:
@@ -65,47 +62,6 @@ def octets(text: str | bytes) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _respelt(escape: re.Match[bytes]) -> bytes:
-    decoded = escape[1]
-    return _DECODED[decoded] if decoded else _KEPT[escape[2]]
-
-
-class _Spelling:
-    """How a text is respelt: by look-ups in tables, since a hostile text is full of what has to be respelt."""
-
-    def __init__(self, escapes: dict[bytes, bytes], never_plain: bytes) -> None:
-        self._escapes = escapes
-        self._never_plain = never_plain
-        self._spellings = [b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in range(256)]
-
-    def of(self, text: bytes) -> bytes:
-        """*text* with its escapes decoded or in upper case, and with the octets escaped that are never plain."""
-        if _PERCENT in text:
-            if self._escapes is _DECODED and _STRAY_PERCENT.search(text):
-                text = _ESCAPE_BESIDE_STRAYS.sub(_respelt, text)
-            else:
-                parts = _ESCAPE.split(text)
-                parts[1::2] = map(self._escapes.__getitem__, parts[1::2])
-                text = b"".join(parts)
-        if len(text.translate(None, self._never_plain)) == len(text):
-            return text
-        return b"".join(map(self._spellings.__getitem__, text))
-
-
-_OF_PATHS: Final = _Spelling(_DECODED, _NEVER_PLAIN)
-_OF_PATTERNS: Final = _Spelling(_DECODED, _NEVER_PLAIN.replace(b"\n", b""))  # which stands between two of them
-_OF_PATTERNS_AT_GOOGLE: Final = _Spelling(_KEPT, _BEYOND_ASCII)
-
-
-def canonical(path: bytes) -> bytes:
-    """The one spelling of *path* in which octets are compared (RFC 9309 section 2.2.2).
-
-    Hexadecimal digits in upper case, unreserved octets decoded, octets that no URL may hold
-    encoded, everything else as written: ``%2F`` is not ``/``. Idempotent.
-    """
-    return _OF_PATHS.of(path)
-
-
 def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     """The part of *url* that rules are matched with: path, params and query, never empty.
 
@@ -114,100 +70,56 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     *canonical_octets* the path is in `canonical` spelling and a literal ``*`` or ``$`` is escaped,
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
-    found = _find_path(url) if isinstance(url, str) else None
-    if found is None:
-        return spelt_path(_path_in(octets(url)), canonical_octets=canonical_octets)
-    path, rest = found.groups()
-    return path.encode() if rest is None else spelt_path(octets(path + rest), canonical_octets=canonical_octets)
+    path = _path_as_it_stands(url)
+    return path_behind(_path_in(octets(url)), canonical_octets) if path is None else path
 
 
-def spelt_path(path: bytes, *, canonical_octets: bool) -> bytes:
-    """The *path* of a URL as `path_of` answers it."""
-    # Google's parser hands the path on as a C string.
-    return escaped(canonical(path)) if canonical_octets else path.partition(b"\0")[0]
+def _find_path(url: str | bytes) -> bytes | None:
+    """The path of *url* where that is spelt as it is compared, as in nearly every URL."""
+    found = _COMMON_URL.match(url) if isinstance(url, str) else None
+    return found[1].encode() if found else None
+
+
+_path_as_it_stands: Callable[[str | bytes], bytes | None] = getattr(_speedups, "path_of", _find_path)
+
+
+def path_behind(rest: bytes, canonical_octets: bool) -> bytes:
+    """The path of a URL as `path_of` answers it; *rest* is what stands behind the authority, from a slash on."""
+    if not rest.translate(None, COMMON):
+        return rest
+    path = rest.partition(b"#")[0]
+    if not canonical_octets:  # Google's parser hands the path on as a C string
+        return path.partition(b"\0")[0]
+    return path if _CANONICAL.fullmatch(path) else _literal(path)
 
 
 def _path_in(url: bytes) -> bytes:
-    after_slashes = 2 if url.startswith(b"//") else 0
-    authority = url.find(b"://", after_slashes)
-    start = _START_OF_PATH.search(url, after_slashes)
-    if authority >= 0 and start and start.start() > authority:
-        start = _START_OF_PATH.search(url, authority + 3)
-    fragment = url.find(b"#", after_slashes)
-    end = len(url) if fragment < 0 else fragment
-    if start is None or start.start() > end:
+    before = _BEFORE_PATH.match(url)
+    start = before.end() if before else 0
+    if start == len(url) or b"#" in url[:start]:
         return b"/"
-    path = url[start.start() : end]
-    return path if path.startswith(b"/") else b"/" + path
+    return url[start:] if url.startswith(b"/", start) else b"/" + url[start:]
 
 
-def escaped(path: bytes) -> bytes:
-    """*path* with its ``*`` and ``$`` as escapes, since they are no special characters."""
-    return path.replace(b"*", b"%2A").replace(b"$", b"%24")
+def canonical(path: bytes) -> bytes:
+    """The one spelling of *path* in which octets are compared (RFC 9309 section 2.2.2).
 
-
-def spelt_at_google(pattern: bytes) -> bytes:
-    """*pattern* as Google's parser compares it: hexadecimal digits in upper case, octets beyond ASCII escaped."""
-    return _OF_PATTERNS_AT_GOOGLE.of(pattern)
+    Hexadecimal digits in upper case, unreserved octets decoded, octets that no URL may hold
+    encoded, everything else as written: ``%2F`` is not ``/``. Idempotent.
+    """
+    if b"%" in path and _STRAY_PERCENT.search(path):
+        return _without_octets(_ESCAPE_BESIDE_STRAYS.sub(_decoded_beside_strays, path), _NEVER_PLAIN)
+    return _without_octets(_with_escapes(path, _DECODED), _NEVER_PLAIN)
 
 
 def is_plain(value: bytes) -> bool:
     """Whether a pattern matches the paths that start with just the octets of *value*, in either spelling."""
-    return not value.translate(None, COMMON) or bool(_is_canonical(value))
+    return not value.translate(None, COMMON) or bool(_CANONICAL.fullmatch(value))
 
 
 def specificity(value: bytes) -> int:
     """What ranks a rule with the path *value*: Google's count, its octets, where one beyond ASCII counts three."""
     return len(value) if value.isascii() else len(value) + 2 * len(value.translate(None, _ASCII))
-
-
-def compared(values: list[bytes], *, canonical_octets: bool) -> list[bytes]:
-    """How patterns are compared with paths that are written as *values*: with ``*``, and ``$`` at the end alone.
-
-    All in one go, which takes a tenth of the time that one by one would.
-    """
-    text = b"\n".join(values)
-    special = text.translate(None, _COMMON_OR_SEPARATOR)
-    if not special or (not special.strip(b"$") and len(special) == (text + b"\n").count(b"$\n")):
-        return values
-    if not canonical_octets:
-        return spelt_at_google(text).split(b"\n")
-    text = _OF_PATTERNS.of(text) + b"\n"
-    if _DOLLAR in text:  # an anchor, or a literal
-        text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")
-    return text[:-1].split(b"\n")
-
-
-def pieces_of(pattern: bytes) -> list[bytes]:
-    """The octets between the wildcards of a *pattern* as it is `compared`, without its anchor."""
-    if pattern.endswith(b"$"):
-        pattern = pattern[:-1]
-    while pattern.find(b"**") >= 0:  # says what one does, and a hostile body has thousands
-        pattern = pattern.replace(b"**", b"*")
-    return pattern.split(b"*")
-
-
-def matches(pieces: Sequence[bytes], anchored: bool, path: bytes) -> bool:
-    """Whether the *pieces* of a pattern match *path*, an answer of `path_of`, from its first octet on.
-
-    An empty pattern matches everything; one that starts with neither ``/`` nor ``*`` nothing.
-    """
-    if not path.startswith(pieces[0]):
-        return False
-    position, last = len(pieces[0]), pieces[-1]
-    if len(pieces) == 1:
-        return not anchored or position == len(path)
-    # Most patterns fail by their end, which is the cheapest to know; each piece before it has an octet at least.
-    if not path.endswith(last) if anchored else path.rfind(last) < position + len(pieces) - 2:
-        return False
-    if len(pieces) == 2 and not anchored:
-        return True
-    for piece in pieces[1:-1]:
-        position = path.find(piece, position)
-        if position < 0:
-            return False
-        position += len(piece)
-    return path.endswith(last, position) if anchored else path.find(last, position) >= 0
 
 
 class Pattern(NamedTuple):
@@ -221,15 +133,137 @@ class Pattern(NamedTuple):
     anchored: bool
     specificity: int
 
-    @classmethod
-    def of(cls, value: bytes, *, canonical_octets: bool = True) -> Pattern:
+    @staticmethod
+    def of(value: bytes, *, canonical_octets: bool = True) -> Pattern:
         """The pattern that *value*, as written in a robots.txt, stands for.
 
         ``$`` anchors only as the last octet; elsewhere it is a literal.
         """
-        (pattern,) = compared([value], canonical_octets=canonical_octets)
-        return cls(tuple(pieces_of(pattern)), value.endswith(b"$"), specificity(value))
+        return _pattern(value, GOOGLE if canonical_octets else GOOGLE_EXACT)
 
     def matches(self, path: bytes) -> bool:
-        """Whether *path*, an answer of `path_of`, is matched from its first octet on; see `matches`."""
-        return matches(self.pieces, self.anchored, path)
+        """Whether *path*, an answer of `path_of`, is matched from its first octet on.
+
+        An empty pattern matches everything; one that starts with neither ``/`` nor ``*`` nothing.
+        """
+        pieces, anchored, _ = self
+        first, last = pieces[0], pieces[-1]
+        if not path.startswith(first):
+            return False
+        position = len(first)
+        if len(pieces) == 1:
+            return not anchored or position == len(path)
+        if anchored and not path.endswith(last):  # most patterns fail by their end, which is the cheapest to know
+            return False
+        for piece in pieces[1:-1]:
+            position = path.find(piece, position)
+            if position < 0:
+                return False
+            position += len(piece)
+        return path.endswith(last, position) if anchored else path.find(last, position) >= 0
+
+
+def patterns_of(value: bytes, allow: bool, dialect: Dialect) -> list[Pattern]:
+    """The patterns that stand for the *value* of a rule, the longest first; any of them may match."""
+    if dialect.is_googles and not value.translate(None, COMMON):  # nearly every rule
+        patterns = [Pattern((value,), False, len(value))]
+    else:
+        patterns = [_pattern(value, dialect)]
+    if dialect.folder_without_slash and value.endswith(b"/"):
+        patterns.append(Pattern(_pattern(value[:-1], dialect).pieces, True, specificity(value)))
+    folder = folder_of_index_page(value) if allow and dialect.index_pages else None
+    if folder:
+        patterns.append(_pattern(folder, dialect))
+    return patterns
+
+
+def folder_of_index_page(value: bytes) -> bytes | None:
+    """A pattern for the folder of the index page that *value* allows, if it does.
+
+    Google's parser tries ``…/index.htm…`` as ``…/$``, for allow only.
+    """
+    folder, slash, page = value.rpartition(b"/")
+    return folder + b"/$" if slash and page.startswith(b"index.htm") else None
+
+
+def compared_path(path: bytes, dialect: Dialect) -> bytes:
+    """How *path*, an answer of `path_of` for this *dialect*, is compared with `patterns_of` a rule."""
+    subject = path if dialect.query_counts else path.partition(b"?")[0]
+    return _SPELLINGS[dialect.octets].path(subject)
+
+
+def _pattern(value: bytes, dialect: Dialect) -> Pattern:
+    spelt = _SPELLINGS[dialect.octets].pattern
+    text = b"/" + value if dialect.slash_added and _lacks_slash(value, dialect) else value
+    anchored = "$" in dialect.wildcards and text.endswith(b"$")
+    text = text.removesuffix(b"$") if anchored else text
+    pieces = _WILDCARDS.split(text) if "*" in dialect.wildcards else [text]
+    return Pattern(tuple(map(spelt, pieces)), anchored, specificity(value))
+
+
+def _lacks_slash(value: bytes, dialect: Dialect) -> bool:
+    return bool(value) and not value.startswith((b"/", *map(str.encode, dialect.wildcards)))
+
+
+def _with_escapes(text: bytes, spellings: dict[bytes, bytes]) -> bytes:
+    """*text* with each escape as *spellings* has it: look-ups, since a hostile text is full of them."""
+    parts = _ESCAPE.split(text)
+    parts[1::2] = map(spellings.__getitem__, parts[1::2])
+    return b"".join(parts)
+
+
+def _decoded_beside_strays(escape: re.Match[bytes]) -> bytes:
+    decoded = escape[1]
+    return _DECODED[decoded] if decoded else _KEPT[escape[2]]
+
+
+def _without_octets(text: bytes, never_plain: bytes) -> bytes:
+    """*text* with escapes for the octets that are *never_plain*."""
+    if len(text.translate(None, never_plain)) == len(text):
+        return text
+    return b"".join([b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in text])
+
+
+class _Spelling(NamedTuple):
+    """How the octets of a pattern between its wildcards are spelt, and those of a path."""
+
+    pattern: Callable[[bytes], bytes]
+    path: Callable[[bytes], bytes]
+
+
+def _as_written(text: bytes) -> bytes:
+    return text
+
+
+def _literal(text: bytes) -> bytes:
+    """*text* in canonical spelling, with its ``*`` and ``$`` as escapes, since they are no special characters."""
+    if not text.translate(None, COMMON):
+        return text
+    return canonical(text).replace(b"*", b"%2A").replace(b"$", b"%24")
+
+
+def _at_google(text: bytes) -> bytes:
+    """*text* as Google's parser compares it: hexadecimal digits in upper case, octets beyond ASCII escaped."""
+    return _without_octets(_with_escapes(text, _KEPT), _BEYOND_ASCII)
+
+
+def _decoded(text: bytes) -> bytes:
+    return _ESCAPE.sub(_octet, text)
+
+
+def _form_decoded(text: bytes) -> bytes:
+    return _decoded(text.replace(b"+", b" "))
+
+
+def _octet(escape: re.Match[bytes]) -> bytes:
+    octet = bytes((int(escape[1], 16),))
+    return b"%2F" if octet == b"/" else octet
+
+
+_SPELLINGS: Final = {
+    Octets.CANONICAL: _Spelling(_literal, _as_written),  # as `path_of` has spelt the path
+    Octets.GOOGLE: _Spelling(_at_google, _as_written),
+    Octets.WRITTEN: _Spelling(_as_written, _as_written),
+    Octets.DECODED: _Spelling(_decoded, _decoded),
+    Octets.FORM_DECODED: _Spelling(_form_decoded, _form_decoded),
+}

@@ -1,14 +1,15 @@
-"""Product tokens: the name of a crawler, and which crawlers a user-agent line addresses. RFC 9309 section 2.2.1.
+"""Product tokens: the name of a crawler, and which user-agent lines address it. RFC 9309 section 2.2.1.
 
-Knows nothing of groups; `plain_reader` and `fast_reader` decide which group wins.
+Knows nothing of groups; `rules` decides which of those that address a crawler count.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
+from .dialect import AgentMatch, Dialect
 from .path_pattern import octets
 
 _RFC_RUN: Final = re.compile(rb"[A-Za-z_-]*")
@@ -48,37 +49,75 @@ def token_in(value: bytes, *, wide: bool) -> bytes:
     return found.group() if found else b""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A crawler's own product token, ready to be compared with user-agent lines.
 
-    ``name`` is in lower case, None for a crawler that no line can name; ``run`` matches the octets
-    of a line that count.
+    ``name`` is in lower case, None for a crawler that no line can name; ``wide`` says which octets count.
     """
 
     name: bytes | None
-    run: re.Pattern[bytes]
+    wide: bool
 
     @classmethod
-    def of(cls, token: str | bytes, *, wide: bool, empty: bool = True) -> Token:
+    def of(cls, token: str | bytes, dialect: Dialect) -> Token:
         """The token to compare for a crawler called *token*.
 
-        With *wide*, a name beyond ``[A-Za-z_-]`` is compared on its digits, dots and octets beyond
-        ASCII too, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With *empty*, a
+        With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared on its digits, dots and octets beyond
+        ASCII too, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With ``empty_token``, a
         crawler without a name is addressed by lines whose token is empty.
         """
         raw = octets(token)
-        if not wide or _RFC_RUN.fullmatch(raw):
-            name, run = raw.lower(), _RFC_RUN
-        else:
-            name, run = _leading(_WIDE_RUN, raw), _WIDE_RUN
-        return cls(name if name or empty else None, run)
+        wide = dialect.wide_tokens and not _RFC_RUN.fullmatch(raw)
+        name = token_in(raw, wide=True).lower() if wide else raw.lower()
+        return cls(name if name or dialect.empty_token else None, wide)
 
     def is_named_by(self, value: bytes) -> bool:
         """Whether a user-agent line with *value* names exactly this token, whatever the case."""
-        return _leading(self.run, value) == self.name and not is_global(value)
+        return token_in(value, wide=self.wide).lower() == self.name and not is_global(value)
 
 
-def _leading(run: re.Pattern[bytes], value: bytes) -> bytes:
-    found = run.match(value)
-    return found.group().lower() if found else b""
+IsNamedBy = Callable[[bytes], bool]
+"""Whether the value of a user-agent line names a crawler."""
+
+
+def agent_matcher(name: str, dialect: Dialect) -> IsNamedBy:
+    """Whether a value names the crawler called *name*, as *dialect* compares them; ``*`` names nobody."""
+    is_named_by = _MATCHERS[dialect.agent_match](name, dialect)
+    return lambda value: is_named_by(value) and not is_global(value)
+
+
+def named_octets(value: bytes) -> int:
+    """The length of the name in the *value* of a user-agent line."""
+    return len(_name_in(value))
+
+
+def _by_token(name: str, dialect: Dialect) -> IsNamedBy:
+    return Token.of(name, dialect).is_named_by
+
+
+def _by_value(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
+    own = octets(name).lower()
+    return lambda value: bool(own) and value.lower() == own
+
+
+def _by_value_in_name(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
+    own = octets(name).lower()
+    return lambda value: bool(_name_in(value)) and _name_in(value).lower() in own
+
+
+def _by_name_in_value(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
+    own = octets(name).lower()
+    return lambda value: bool(own) and own in value.lower()
+
+
+def _name_in(value: bytes) -> bytes:
+    """The name in the *value* of a user-agent line, without a version."""
+    return value.partition(b"/")[0].strip()
+
+
+_MATCHERS: Final[dict[AgentMatch, Callable[[str, Dialect], IsNamedBy]]] = {
+    AgentMatch.EQUAL_TOKEN: _by_token,
+    AgentMatch.EQUAL_VALUE: _by_value,
+    AgentMatch.VALUE_IN_NAME: _by_value_in_name,
+    AgentMatch.NAME_IN_VALUE: _by_name_in_value,
+}

@@ -1,18 +1,21 @@
 """One ``key: value`` line of a robots.txt: how much of it counts, its key, its value, and what the key means.
 
-RFC 9309 section 2.2 in Google's reading. Knows nothing of what values mean.
+RFC 9309 section 2.2 in Google's reading. Knows nothing of groups, nor of what values mean.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
+
+from .display import shown
 
 MAX_LINE: Final = 2083 * 8 - 1
 """Octets of a line that are read: Google's parser allows eight times the longest URL of a browser."""
 
+_HASH: Final = ord("#")  # a number is found faster than octets
+_NUL: Final = 0
 _TWO_WORDS: Final = re.compile(rb"([^ \t]+)[ \t]+([^ \t]+)")
 
 
@@ -37,8 +40,7 @@ class Kind(str, Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A line of a robots.txt with a key and a value.
 
     ``line`` counts from 1; ``key`` and ``value`` are the octets as written, without comment and
@@ -54,6 +56,22 @@ class Record:
     def text(self) -> str:
         """The value as text: UTF-8, octets that are none as surrogate escapes."""
         return as_text(self.value)
+
+
+class Rule(NamedTuple):
+    """An allow or disallow record: ``value`` is its path as written, ``line`` counts from 1."""
+
+    allow: bool
+    value: bytes
+    line: int
+
+    def __repr__(self) -> str:
+        return f"<Rule line={self.line} {self}>"
+
+    def __str__(self) -> str:
+        """The record as text, with an escape for whatever is not printable."""
+        text = shown(self.value.decode("utf-8", "backslashreplace"))
+        return f"{'Allow' if self.allow else 'Disallow'}: {text}"
 
 
 def as_text(value: bytes) -> str:
@@ -79,7 +97,7 @@ _EXACT: Final = {
 _EXACT_KINDS: Final = {kind.value.encode(): kind for kind in Kind if kind is not Kind.UNKNOWN}
 
 
-def kind_of(key: bytes, *, lenient: bool = True) -> Kind:
+def kind_of(key: bytes, lenient: bool = True) -> Kind:
     """What *key* means; case does not count. Only if *lenient*, prefixes and typos do."""
     if not lenient:
         return _EXACT_KINDS.get(key.lower(), Kind.UNKNOWN)
@@ -89,16 +107,18 @@ def kind_of(key: bytes, *, lenient: bool = True) -> Kind:
     return _EXACT.get(key.lower(), Kind.UNKNOWN)
 
 
-def split_line(line: bytes, *, lenient: bool = True) -> tuple[bytes, bytes]:
+def split_line(line: bytes, lenient: bool = True) -> tuple[bytes, bytes]:
     """The key and the value on *line*; an empty key when there is no record.
 
     A NUL ends the line, ``#`` starts a comment, the first colon splits. If *lenient*, a line of exactly two
     words is accepted without a colon, as in Google's parser.
     """
-    text = line[:MAX_LINE].partition(b"\0")[0].partition(b"#")[0].strip()
-    key, colon, value = text.partition(b":")
+    if _HASH in line or _NUL in line or len(line) > MAX_LINE:
+        line = line[:MAX_LINE].partition(b"\0")[0].partition(b"#")[0]
+    key, colon, value = line.partition(b":")
     if not colon:
-        words = _TWO_WORDS.fullmatch(text) if lenient else None
+        text = line.strip()
+        words = _TWO_WORDS.fullmatch(text) if text and lenient else None
         if not words:
             return b"", b""
         key, value = words.groups()

@@ -1,37 +1,44 @@
-"""A parsed robots.txt: its groups, its verdict on a URL, and its other records. RFC 9309 section 2.2.
-
-Knows nothing of lines: a `Reader` reads them when a question needs them. A warm verdict passes
-`RobotsTxt.verdict`, `path_pattern.path_of`, `CrawlerRules.verdict` and `RuleIndex.best`, and nothing else.
-"""
+"""A parsed robots.txt: its groups, its verdict on a URL, and its other records. RFC 9309 section 2.2."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final
-from weakref import ref
+from functools import partial
+from typing import Any, Final, Protocol
 
-from .crawler_rules import CrawlerRules, RulesForCrawler, shared_memory
 from .dialect import Dialect
 from .dialects import GOOGLE
-from .fast_reader import FastReader
-from .other_records import Extension, RequestRate, extensions, request_rate, seconds
-from .path_pattern import path_of
-from .plain_reader import Group, PlainReader, Reader
-from .plain_rules import PlainRules
+from .other_records import (
+    CleanParam,
+    Extension,
+    RequestRate,
+    at_host,
+    clean_params_in,
+    extensions,
+    request_rate,
+    seconds,
+    without_params,
+)
+from .path_pattern import Pattern, path_of
 from .product_token import Token
-from .records import Kind, Record, as_text
-from .url_records import CleanParam, at_host, clean_params_in, without_params
-from .verdict import Reason, Rule, Verdict
+from .reader import MAX_SIZE, Group, cut, groups_in, lines_in, records_in, require_octets
+from .records import Kind, Record, Rule, as_text
+from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict
 
-MAX_SIZE: Final = 512_000
-"""Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
+try:
+    from . import _speedups
+except ImportError:  # it was not built
+    _compiled: Any = None
+else:
+    _compiled = _speedups.Rules
 
-_LINE_ENDS: Final = (b"\n", b"\r")
+ENGINE: Final = "python" if _compiled is None else "c"
+"""What decides in Google's dialects: ``c``, the compiled `_speedups`, or ``python``, `Rules` as in all others."""
 
-_OCTETS_EMPTY: Final = 2_048  # measured with tracemalloc on CPython 3.11
+_OCTETS_EMPTY: Final = 700  # as measured with tracemalloc on real files
+_OCTETS_PER_LINE: Final = {True: 16, False: 112}  # compiled or not; hostile files take five times that
 
 _TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
+_VERDICTS_KEPT: Final = 32
 
 
 def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> RobotsTxt:
@@ -41,76 +48,108 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
     and nothing else, whatever the body holds.
     """
     require_octets(body)
-    text = cut(body, limit)
-    return RobotsTxt(FastReader(text) if dialect.is_googles else PlainReader(text, dialect), dialect)
+    return RobotsTxt(cut(body, limit), dialect)
 
 
-def require_octets(body: object) -> None:
-    """Raise `TypeError` for a *body* that is not ``bytes``."""
-    if not isinstance(body, bytes):
-        kind = type(body).__name__
-        raise TypeError(f"a robots.txt is read as bytes, not {kind}: pass response.body, or encode the text")
+class _Decides(Protocol):
+    """What a robots.txt says to one crawler, as far as a verdict needs it."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether a user-agent line names the crawler."""
+
+    def verdict(self, path: bytes) -> Verdict:
+        """The verdict on *path*, an answer of `path_of` for the dialect."""
 
 
-def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
-    """*body* without what lies beyond *limit* octets, and without the line that the limit cuts."""
-    if limit is None or len(body) <= limit:
-        return body
-    kept = body[:limit]
-    if body.startswith(_LINE_ENDS, limit) or kept.endswith(_LINE_ENDS):
-        return kept
-    return kept[: max(map(kept.rfind, _LINE_ENDS)) + 1]
+class _CompiledRules:
+    """`Rules` of a dialect of Google's, by `_speedups`."""
+
+    __slots__ = ("_dialect", "_rules", "_verdicts", "by_name")
+
+    def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
+        token = Token.of(name, dialect)
+        respelt = _RESPELT[dialect.canonical_octets]
+        self._rules = _compiled(body, token.name, token.wide, respelt)
+        self._dialect = dialect
+        self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
+        self.by_name: bool = self._rules.by_name
+
+    def verdict(self, path: bytes) -> Verdict:
+        """The verdict on *path*, an answer of `path_of` for the dialect."""
+        if path == ROBOTS_TXT and self._dialect.robots_txt_allowed:
+            return ROBOTS_TXT_ITSELF
+        position = self._rules.best(path)
+        return self._verdicts.get(position) or self._verdict(position)
+
+    def _verdict(self, position: int) -> Verdict:
+        if len(self._verdicts) > _VERDICTS_KEPT:
+            self._verdicts = {-1: NO_RULE}
+        rule = Rule(*self._rules.rule(position))
+        # An empty rule forbids nothing, though it matches.
+        verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
+        return verdict
+
+
+def _respelt(value: bytes, *, canonical_octets: bool) -> bytes:
+    """*value* as it is compared, in one piece."""
+    pieces, anchored, _ = Pattern.of(value, canonical_octets=canonical_octets)
+    return b"*".join(pieces) + b"$" * anchored
+
+
+_RESPELT: Final = {canonical: partial(_respelt, canonical_octets=canonical) for canonical in (True, False)}
 
 
 class RobotsTxt:
-    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`.
+    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`; ``body`` are the octets that are read.
 
-    Safe to share between threads: several may ask any question at once, and read the line of a rule. No
-    question takes a lock: what one thread keeps is complete before another can see it, and at worst two threads
-    do the same work. Only the count of `SHARED_MEMORY` is locked.
+    Safe to share between threads: several may ask any question at once. No question takes a lock: what one thread
+    keeps is complete before another can see it, and at worst two threads do the same work.
     """
 
-    __slots__ = ("__weakref__", "_reader", "_rules", "dialect")
+    __slots__ = ("_rules", "body", "dialect")
 
-    def __init__(self, reader: Reader, dialect: Dialect = GOOGLE) -> None:
+    def __init__(self, body: bytes, dialect: Dialect = GOOGLE) -> None:
+        self.body = body
         self.dialect = dialect
-        self._reader = reader
-        self._rules: dict[str, RulesForCrawler] = {}
-
-    @property
-    def body(self) -> bytes:
-        """The octets that are read, as they came."""
-        return self._reader.body
+        self._rules: dict[str, _Decides] = {}
 
     @property
     def records(self) -> tuple[Record, ...]:
         """Every line that has a key and a value, unknown keys included."""
-        return tuple(self._reader.records())
+        return tuple(records_in(self.body, self.dialect))
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups in the order of their lines, those that name the same agent not yet merged."""
-        return tuple(self._reader.groups())
+        return tuple(groups_in(lines_in(self.body, self.dialect), self.dialect.closing_kinds))
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
         """The other records (Crawl-delay and the like), each with the user-agent lines it applies to."""
-        return tuple(extensions(self._reader.records()))
+        return tuple(extensions(records_in(self.body, self.dialect)))
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
         """The values of the Sitemap lines as written, in order, without duplicates."""
-        return tuple(dict.fromkeys(map(as_text, self._reader.sitemaps())))
+        if not self._may_hold(b"map"):
+            return ()
+        values = (
+            as_text(record.value) for record in records_in(self.body, self.dialect) if record.kind is Kind.SITEMAP
+        )
+        return tuple(dict.fromkeys(values))
 
     @property
     def host(self) -> str | None:
         """The value of the first Host line, Yandex's extension; None without one."""
-        return next((record.text for record in self._reader.records() if record.kind is Kind.HOST), None)
+        return next(
+            (record.text for record in records_in(self.body, self.dialect) if record.kind is Kind.HOST), None
+        )
 
     @property
     def clean_params(self) -> tuple[CleanParam, ...]:
         """The Clean-param records, whatever their group; empty in a dialect without them."""
-        return tuple(clean_params_in(self._reader.records())) if self.dialect.clean_params else ()
+        return tuple(clean_params_in(records_in(self.body, self.dialect))) if self.dialect.clean_params else ()
 
     def clean_param(self, url: str) -> str:
         """*url* without the parameters that a Clean-param record names; all else stays as written."""
@@ -135,86 +174,71 @@ class RobotsTxt:
         *path* is what `path_of`, or `split_url`, answers with the ``canonical_octets`` of this dialect: path,
         params and query as octets, the first of them a slash. Anything else is compared as it is.
         """
-        if path == b"/robots.txt" and self.dialect.robots_txt_allowed:
-            return _ROBOTS_TXT
         return (self._rules.get(token) or self._rules_for(token)).verdict(path)
 
     def has_group(self, token: str) -> bool:
         """Whether a user-agent line names *token*; ``*`` names no crawler."""
-        return self._rules_for(token).by_name
+        return (self._rules.get(token) or self._rules_for(token)).by_name
 
     def agents_for(self, token: str) -> tuple[Record, ...]:
         """The user-agent lines that address *token*: those that name it, else those of ``*``."""
-        return self._rules_for(token).agents
+        return self._read(token).agents
 
     def rules(self, token: str) -> tuple[Rule, ...]:
         """The rules for *token*, of all its groups together, in the order of their lines."""
-        return self._rules_for(token).rules
+        return self._read(token).rules
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
         """The other records that apply to *token*; its own group does not inherit those of ``*``."""
-        return self._rules_for(token).extensions
+        return self._read(token).extensions
 
     def crawl_delay(self, token: str) -> float | None:
         """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None.
 
         Which Crawl-delay is for a crawler, if any, depends on the dialect.
         """
-        delays = map(seconds, self._values(token, Kind.CRAWL_DELAY))
+        delays = (seconds(record.value) for record in reversed(self.crawl_delays(token)))
         return next((delay for delay in delays if delay is not None), None)
 
     def crawl_delays(self, token: str) -> tuple[Record, ...]:
         """The Crawl-delay records for *token*, in the order of their lines; the last readable one counts."""
-        return self._rules_for(token).delays
+        return self._read(token).delays if self._may_hold(b"delay") else ()
 
     def request_rate(self, token: str) -> RequestRate | None:
         """The last readable Request-rate for *token*, or None."""
-        rates = map(request_rate, self._values(token, Kind.REQUEST_RATE))
+        records = reversed(self.extensions_for(token)) if self._may_hold(b"rate") else ()
+        rates = (request_rate(record.value) for record in records if record.kind is Kind.REQUEST_RATE)
         return next((rate for rate in rates if rate is not None), None)
 
-    def _values(self, name: str, kind: Kind) -> Iterator[bytes]:
-        """The values of the records of *kind* for the token called *name*, the last first."""
-        return reversed(self._rules_for(name).values(kind))
+    def _may_hold(self, word: bytes) -> bool:
+        """Whether *word*, a part of a key in lower case, is anywhere in the body: most files ask for no delay."""
+        return word in self.body.lower()
 
-    def _rules_for(self, name: str) -> RulesForCrawler:
-        rules = self._rules.get(name)
-        if rules is None:
-            if len(self._rules) >= _TOKENS_KEPT:
-                self._rules.clear()
-            rules = self._rules[name] = self._read_fast(name) if self.dialect.is_googles else self._read(name)
+    @property
+    def _is_compiled(self) -> bool:
+        return self.dialect.is_googles and _compiled is not None
+
+    def _rules_for(self, token: str) -> _Decides:
+        """What decides for *token*, kept for the next question."""
+        if len(self._rules) >= _TOKENS_KEPT:
+            self._rules.clear()
+        decides = _CompiledRules if self._is_compiled else Rules
+        rules = self._rules[token] = decides(self.body, token, self.dialect)
         return rules
 
-    def _read_fast(self, name: str) -> CrawlerRules:
-        dialect = self.dialect
-        token = _token_of(name, dialect.wide_tokens, dialect.empty_token)
-        canonical, is_first = dialect.canonical_octets, not self._rules
-        return CrawlerRules(self, name, self._reader, token, canonical_octets=canonical, is_first=is_first)
-
-    def _read(self, name: str) -> PlainRules:
-        rules = PlainRules(PlainReader(self.body, self.dialect), name)
-        shared_memory.charge((ref(self), name), rules.octets)
-        return rules
-
-    def forget(self, token: str) -> None:
-        """Drop what was worked out for *token*; the next question works it out again."""
-        self._rules.pop(token, None)
+    def _read(self, token: str) -> Rules:
+        """All that is said to *token*: seldom asked for, so what is compiled does not tell it."""
+        rules = self._rules.get(token)
+        return rules if isinstance(rules, Rules) else Rules(self.body, token, self.dialect)
 
     @property
     def octets(self) -> int:
-        """The memory that this takes at most, in octets: the body, plus 2 KiB.
+        """About the memory that this takes once it has decided for one crawler, by the lines of the body.
 
-        That is the body and where the rules for the first crawler are. Rules for others, indexes, verdicts and
-        line numbers count towards `SHARED_MEMORY`, one bound for all files of a process.
+        The rules for each further crawler take as much again; those of at most 16 are kept.
         """
-        return self._reader.octets + _OCTETS_EMPTY
+        lines = self.body.count(b"\n") + self.body.count(b"\r")
+        return _OCTETS_EMPTY + len(self.body) + _OCTETS_PER_LINE[self._is_compiled] * lines
 
     def __repr__(self) -> str:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
-
-
-@lru_cache(maxsize=256)  # a crawl asks thousands of files about the same few tokens
-def _token_of(name: str, wide: bool, empty: bool) -> Token:
-    return Token.of(name, wide=wide, empty=empty)
-
-
-_ROBOTS_TXT: Final = Verdict(allowed=True, rule=None, reason=Reason.ROBOTS_TXT)

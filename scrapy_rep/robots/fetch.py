@@ -20,10 +20,10 @@ from w3lib.url import safe_url_string
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin, access
+from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
-from scrapy_rep.protocol.html import without_viewer
-from scrapy_rep.protocol.robotstxt import cut
+from scrapy_rep.protocol.reader import cut
 from scrapy_rep.robots.request import Download, Downloads, robots_request
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import Line, describe

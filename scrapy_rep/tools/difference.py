@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from scrapy_rep.protocol import Dialect, Verdict, parse
-from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.plain_pattern import patterns_of
+from scrapy_rep.protocol.path_pattern import Pattern, patterns_of
 
 _STAR_STANDS_FOR: Final = (b"", b"x")
 _ENDINGS: Final = (b"", b"x")
@@ -64,9 +62,10 @@ class Difference:
         wildcards = octets = 0
         for agent, *files in self._files:
             for file in files:
-                read = partial(patterns_of, dialect=file.dialect)
                 patterns = [
-                    pattern for rule in file.rules(agent) for pattern in read(rule.value, allow=rule.allow)
+                    pattern
+                    for rule in file.rules(agent)
+                    for pattern in patterns_of(rule.value, rule.allow, file.dialect)
                 ]
                 found.update(dict.fromkeys(_paths(patterns)))
                 wildcards += sum(len(pattern.pieces) > 1 or pattern.anchored for pattern in patterns)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from scrapy_rep.protocol import Record, RobotsTxt, Rule, Verdict
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.path_pattern import path_of
-from scrapy_rep.protocol.plain_reader import PlainReader
-from scrapy_rep.protocol.plain_rules import PlainRules
+from scrapy_rep.protocol.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +48,16 @@ class Explainer:
     def __init__(self, robotstxt: RobotsTxt, token: str) -> None:
         self.robotstxt = robotstxt
         self.token = token
-        self._plain = plain = PlainRules(PlainReader(robotstxt.body, robotstxt.dialect), token)
-        self.by_name = plain.by_name
-        self.agents = plain.agents
-        self.rules = plain.rules
-        delays = [record for record in plain.delays if seconds(record.value) is not None]
+        self._rules = rules = Rules(robotstxt.body, token, robotstxt.dialect)
+        self.by_name = rules.by_name
+        self.agents = rules.agents
+        self.rules = rules.rules
+        delays = [record for record in rules.delays if seconds(record.value) is not None]
         self.delay: Record | None = delays[-1] if delays else None
-        self.extensions = tuple(record for record in plain.extensions if record != self.delay)
+        self.extensions = tuple(record for record in rules.extensions if record != self.delay)
 
     def explain(self, url: str | bytes) -> Explanation:
         """Return the verdict on *url*, and every rule that matches it."""
         path = path_of(url, canonical_octets=self.robotstxt.dialect.canonical_octets)
-        matches = (Match(found.rule, found.pattern.specificity) for found in self._plain.matches(path))
+        matches = (Match(found.rule, found.pattern.specificity) for found in self._rules.matches(path))
         return Explanation(self.robotstxt.verdict(self.token, url), tuple(matches))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol.html import without_viewer
+from scrapy_rep.protocol.access import without_viewer
 from tests.support.chromium import dump_dom, needs_chromium
 from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, robots

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.inputs import joined
 from fuzz.targets import TARGETS, costs
-from scrapy_rep.protocol.rule_index import RuleIndex
+from scrapy_rep.protocol.rules import NO_RULE, Rules
 from tests.support.markdown import PAGES, rows, section
 
 pytestmark = [pytest.mark.untraced, pytest.mark.full]
@@ -52,7 +52,7 @@ def test_ours_a_question_that_always_takes_too_long_is_seen(monkeypatch: pytest.
 def test_ours_a_wrong_verdict_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     data = joined(b"user-agent:*\ndisallow:/a", "/a", "a")
     TARGETS["verdict"](data)
-    monkeypatch.setattr(RuleIndex, "best", lambda _index, _path: None)
+    monkeypatch.setattr(Rules, "verdict", lambda _rules, _path: NO_RULE)
     with pytest.raises(AssertionError):
         TARGETS["verdict"](data)
 

@@ -17,7 +17,18 @@ from scrapy_rep import RepRobotParser
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
-from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Access, Dialect, Origin, RobotsTxt, parse
+from scrapy_rep.protocol import (
+    DIALECTS,
+    ENGINE,
+    GOOGLE,
+    GOOGLE_EXACT,
+    Access,
+    Dialect,
+    Origin,
+    RobotsTxt,
+    parse,
+    robotstxt,
+)
 from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.robots import Robots
@@ -30,7 +41,7 @@ from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.sites import explorer_of
-from tests.support.cost import is_linear_in_steps, is_linear_in_time, seconds, too_costly
+from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
 
 from .hostile import ALL, LINES, RUNS, URLS, filled
 
@@ -46,13 +57,19 @@ Question = Callable[[bytes], object]
 Test = TypeVar("Test", bound=Callable[..., None])
 
 
+@pytest.fixture(autouse=True, scope="module")
+def engine() -> str:
+    """Whichever there is; what decides in plain Python is asked in a test of its own."""
+    return ENGINE
+
+
 def for_tokens(ask: Callable[[Any, str], object]) -> Question:
     """The question for each of `TOKENS`, to a file of its own."""
     return lambda body: [ask(parse(body), token) for token in TOKENS]
 
 
 def verdicts(body: bytes, dialect: Dialect = GOOGLE) -> None:
-    """The first decision walks over the rules, the second makes an index, the third is a usual one."""
+    """The first decision reads the rules."""
     for token in TOKENS:
         file = parse(body, dialect)
         for url in (URL, "https://h.example/a/", "https://h.example/%61/index.html?a=b"):
@@ -119,7 +136,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "sitemaps_of": sitemap_urls,
 }
 
-AT_HAND: Final = {"body", "dialect", "octets", "forget"}
+AT_HAND: Final = {"body", "dialect", "octets"}
 """What a file answers without a look at its lines."""
 
 METHODS: Final[dict[type, set[str]]] = {
@@ -160,6 +177,14 @@ def test_ours_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
     assert too_costly(is_linear_in_time, ask, RUNS, 2_050) == []
 
 
+@pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+def test_ours_a_verdict_of_plain_python_takes_steps_linear_in_the_body(
+    dialect: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robotstxt, "_compiled", None)
+    assert too_costly(is_linear_in_steps, partial(verdicts, dialect=dialect), LINES | RUNS, 1_000) == []
+
+
 def verdicts_on(url: str, dialect: Dialect) -> None:
     file = parse(WILDCARDS, dialect)
     for end in ("", "b", "a"):
@@ -175,21 +200,6 @@ def test_ours_a_verdict_takes_steps_linear_in_the_url(dialect: Dialect) -> None:
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
 def test_ours_a_verdict_takes_time_linear_in_the_url(dialect: Dialect) -> None:
     assert too_costly(is_linear_in_time, partial(verdicts_on, dialect=dialect), URLS, 20_000) == []
-
-
-@timed
-def test_ours_a_tie_takes_no_longer_among_more_rules() -> None:
-    def ties(count: int) -> float:
-        """The CPU time of a hundred decisions between a prefix and a pattern that is as long."""
-        rules = b"".join(b"disallow:/%06d\n" % number for number in range(count))
-        last = b"%06d" % (count - 1)
-        file = parse(ALL + rules + b"disallow:/*%b\n" % last[1:], limit=None)
-        url = f"https://h.example/{last.decode()}"
-        for _ in range(3):
-            assert file.verdict("a", url).line == count + 1
-        return seconds(lambda _: [file.verdict("a", url) for _ in range(100)], url, 9)
-
-    assert ties(20_000) < 4 * ties(200)
 
 
 def test_ours_the_steps_of_a_walk_for_each_of_many_are_seen() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol.html import is_html, without_viewer
+from scrapy_rep.protocol.access import is_html, without_viewer
 
 TEXT = b"\n# a <b> &amp; &copy\nUser-agent: *\nDisallow: /a?x=1&copy=2\nDisallow: /<x>\"'\n\n"
 ESCAPED = (

@@ -8,7 +8,6 @@ import pytest
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, Kind, RequestRate, RobotsTxt, parse
 from scrapy_rep.protocol.other_records import request_rate, seconds
-from scrapy_rep.protocol.plain_reader import PlainReader
 
 DELAYS = {b"0": 0.0, b"1": 1.0, b"10": 10.0, b"0.5": 0.5, b".5": 0.5, b"5.": 5.0, b"007": 7.0}
 NO_DELAYS = [
@@ -93,9 +92,7 @@ def test_ours_a_request_rate_is_requests_in_a_time_or_none() -> None:
 def test_ours_a_crawl_delay_is_for_the_user_agents_above_it(
     lines: str, expected: tuple[float | None, ...]
 ) -> None:
-    file = robots(lines)
-    for reading in (file, RobotsTxt(PlainReader(file.body))):  # the fast one and the plain one
-        assert tuple(map(reading.crawl_delay, "abc")) == expected
+    assert tuple(map(robots(lines).crawl_delay, "abc")) == expected
 
 
 def test_ours_a_crawl_delay_does_not_close_a_group_of_rules() -> None:

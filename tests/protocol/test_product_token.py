@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_rep.protocol import product_token
+from scrapy_rep.protocol import GOOGLE, product_token
 from scrapy_rep.protocol.product_token import Token, is_global
 
 FIRST_PRODUCTS = {
@@ -54,7 +54,7 @@ def test_ours_a_browser_that_does_not_say_who_it_is_is_mozilla() -> None:
 
 def test_ours_octets_that_are_no_text_survive_in_a_token() -> None:
     assert product_token(b"caf\xe9bot/1") == "caf\udce9bot"
-    assert Token.of("caf\udce9bot", wide=True).name == b"caf\xe9bot"
+    assert Token.of("caf\udce9bot", GOOGLE).name == b"caf\xe9bot"
 
 
 def test_google_a_star_alone_or_before_white_space_is_global() -> None:
@@ -63,5 +63,5 @@ def test_google_a_star_alone_or_before_white_space_is_global() -> None:
 
 
 def test_ours_case_is_folded_in_ascii_alone() -> None:
-    token = Token.of("Éric", wide=True)
+    token = Token.of("Éric", GOOGLE)
     assert [token.is_named_by(value.encode()) for value in ("ÉRIC", "éric")] == [True, False]

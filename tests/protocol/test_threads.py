@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event
+from threading import Barrier
 
 import pytest
 
 from scrapy_rep.protocol import RobotsTxt, parse
-from scrapy_rep.protocol.plain_reader import PlainReader, TokenScan
-from scrapy_rep.protocol.product_token import Token
 
 THREADS = 4
 URLS = [f"https://h.example/a/{number}/x" for number in range(40)]
-# The path of each rule that decides is a part of many others: its line is found by reading all rules by line.
 BODY = b"User-agent: *\n" + b"".join(
     b"".join(b"Disallow: /a/%d/%d\n" % (number, below) for below in range(20)) + b"Allow: /a/%d\n" % number
     for number in range(40)
@@ -41,46 +38,6 @@ def at_once(question: Callable[[], object]) -> list[object]:
 
     with ThreadPoolExecutor(THREADS) as threads:
         return [asked.result(timeout=60) for asked in [threads.submit(ask) for _ in range(THREADS)]]
-
-
-class Slow(PlainReader):
-    """Once it stops, it does behind the first rule that is read by line, until it may go on."""
-
-    __slots__ = ("is_reading", "may_go_on", "stops")
-
-    def __init__(self, body: bytes) -> None:
-        super().__init__(body)
-        self.is_reading, self.may_go_on, self.stops = Event(), Event(), False
-
-    def by_line(self, token: Token, scan: TokenScan) -> Iterator[tuple[bool, bytes, int]]:
-        for rule in super().by_line(token, scan):
-            yield rule
-            if self.stops and not self.is_reading.is_set():
-                self.is_reading.set()
-                assert self.may_go_on.wait(timeout=60)
-
-
-def test_ours_a_line_is_found_while_another_thread_still_reads_the_lines() -> None:
-    reading = Slow(b"User-agent: *\nDisallow: /a\nDisallow: /b\n")
-    file = RobotsTxt(reading)
-    first, last = file.verdict("x", "https://h.example/a"), file.verdict("x", "https://h.example/b")
-    reading.stops = True
-    with ThreadPoolExecutor(1) as thread:
-        asked = thread.submit(lambda: first.line)
-        try:
-            assert reading.is_reading.wait(timeout=60)
-            assert last.line == 3
-        finally:
-            reading.may_go_on.set()
-        assert asked.result(timeout=60) == 2
-
-
-def test_ours_the_line_of_one_rule_may_be_asked_for_by_two_threads(hasty: None) -> None:
-    file = parse(BODY)
-    for url in URLS:
-        rule = file.verdict("x", url).rule
-        assert rule is not None
-        assert len(set(at_once(lambda rule=rule: rule.line))) == 1  # type: ignore[misc]
 
 
 def test_ours_threads_that_share_a_file_get_the_answers_of_one_alone(hasty: None) -> None:

@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.protocol import GOOGLE, Access, Kind, Reason, Record, RobotsTxt, Verdict
+from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.dialect import Star
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.protocol.html import is_html
 from scrapy_rep.protocol.other_records import request_rate
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.explanation import Explainer, Explanation, Match

@@ -25,8 +25,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin, parse
+from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
 
 from . import FAILED, FOUND, OK

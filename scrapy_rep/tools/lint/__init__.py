@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
-from scrapy_rep.protocol.robotstxt import require_octets
+from scrapy_rep.protocol.reader import require_octets
 
 from . import (
     content_usage_checks,

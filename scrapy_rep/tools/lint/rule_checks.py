@@ -13,9 +13,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from scrapy_rep.protocol import Group, Rule
-from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.path_pattern import Pattern, folder_of_index_page
 from scrapy_rep.protocol.product_token import is_global, token_in
-from scrapy_rep.protocol.verdict import folders_of_index_pages
 
 from .finding import Code, Findings, Severity
 from .subject import Subject, is_for_all
@@ -171,7 +170,8 @@ def _names(group: Group) -> list[bytes]:
 
 
 def _folders(rule: Rule) -> list[bytes]:
-    return [folder for _, folder in folders_of_index_pages([rule.value])] if rule.allow else []
+    folder = folder_of_index_page(rule.value) if rule.allow else None
+    return [folder] if folder else []
 
 
 class _Comparison:

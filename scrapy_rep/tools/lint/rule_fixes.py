@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record, Rule
-from scrapy_rep.protocol.path_pattern import Pattern
-from scrapy_rep.protocol.verdict import folders_of_index_pages
+from scrapy_rep.protocol.path_pattern import Pattern, folder_of_index_page
 
 from .path_checks import without_needless_stars
 from .subject import RULES, Subject
@@ -105,4 +104,5 @@ class RuleFixes:
 
 def _folders(path: bytes) -> list[bytes]:
     """The folders that an Allow of *path* allows too, as it is their index page."""
-    return [folder for _, folder in folders_of_index_pages([path])]
+    folder = folder_of_index_page(path)
+    return [folder] if folder else []

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Final
 
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
-from scrapy_rep.protocol.html import is_html
+from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import extensions
-from scrapy_rep.protocol.plain_reader import groups_in
 from scrapy_rep.protocol.product_token import is_global
+from scrapy_rep.protocol.reader import cut, groups_in
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.protocol.robotstxt import cut
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 UNNAMED: Final = "any-other-crawler"

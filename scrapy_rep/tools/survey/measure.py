@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, parse
-from scrapy_rep.protocol.html import is_html
+from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length

@@ -21,8 +21,8 @@ from anyio import fail_after
 from w3lib.url import safe_url_string
 
 from scrapy_rep.protocol import Access, Origin, access
+from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.protocol.html import without_viewer
 
 from .addresses import MOST_ADDRESSES, Resolver, is_public, resolve
 from .limits import Limits

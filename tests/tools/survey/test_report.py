@@ -16,7 +16,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from scrapy_rep.protocol.html import is_html
+from scrapy_rep.protocol.access import is_html
 from scrapy_rep.tools.survey import sites
 from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.records import SiteRecord

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from scrapy_rep.protocol import MAX_SIZE, Kind, Record, parse
-from scrapy_rep.protocol.plain_reader import PlainReader
+from scrapy_rep.protocol.reader import cut, records_in
 from scrapy_rep.protocol.records import MAX_LINE
-from scrapy_rep.protocol.robotstxt import cut
 from scrapy_rep.tools.lint import lint
 
 MARK = b"\xef\xbb\xbf"
@@ -57,7 +56,7 @@ NO_RECORDS = [
 
 
 def records(body: bytes) -> list[Record]:
-    return list(PlainReader(body).records())
+    return list(records_in(body))
 
 
 def pairs(body: bytes) -> list[tuple[bytes, bytes]]:

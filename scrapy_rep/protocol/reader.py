@@ -1,0 +1,93 @@
+"""The reader: octets to numbered records, records to groups. RFC 9309 sections 2.1 and 2.2.
+
+Tolerant: what can be read counts, the rest is skipped, nothing raises. Knows nothing of which crawler asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from .dialect import Dialect
+from .dialects import GOOGLE
+from .records import Kind, Record, Rule, bom_length, kind_of, split_line
+
+MAX_SIZE: Final = 512_000
+"""Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
+
+_LINE_ENDS: Final = (b"\n", b"\r")
+
+
+Line = tuple[int, Kind, bytes, bytes]
+"""What a `Record` holds: its number, its kind, its key and its value."""
+
+
+class Group(NamedTuple):
+    """User-agent lines and the rules they share (RFC 9309 section 2.1)."""
+
+    agents: tuple[Record, ...]
+    rules: tuple[Rule, ...]
+
+
+def require_octets(body: object) -> None:
+    """Raise `TypeError` for a *body* that is not ``bytes``."""
+    if not isinstance(body, bytes):
+        kind = type(body).__name__
+        raise TypeError(f"a robots.txt is read as bytes, not {kind}: pass response.body, or encode the text")
+
+
+def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
+    """*body* without what lies beyond *limit* octets, and without the line that the limit cuts."""
+    if limit is None or len(body) <= limit:
+        return body
+    kept = body[:limit]
+    if body.startswith(_LINE_ENDS, limit) or kept.endswith(_LINE_ENDS):
+        return kept
+    return kept[: max(map(kept.rfind, _LINE_ENDS)) + 1]
+
+
+def records_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Record]:
+    """The records in the order of their lines."""
+    return map(Record._make, filter(None, lines_in(body, dialect)))
+
+
+def lines_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Line | None]:
+    """The records as plain tuples, and None for each blank line that ends a group."""
+    lenient, blank_line_ends = dialect.lenient_keys, dialect.blank_line_ends
+    kinds: dict[bytes, Kind] = {}
+    for number, line in enumerate(body[bom_length(body) :].splitlines(), start=1):
+        key, value = split_line(line, lenient)
+        if key:
+            kind = kinds.get(key)
+            if kind is None:
+                kind = kind_of(key, lenient)
+                kinds[key] = kind = kind if dialect.allow_counts or kind is not Kind.ALLOW else Kind.UNKNOWN
+            yield number, kind, key, value
+        elif blank_line_ends and not line.strip():
+            yield None
+
+
+def groups_in(lines: Iterable[Line | None], closing: Iterable[Kind]) -> Iterator[Group]:
+    """The groups in *lines*, in which None ends a group; rules before any user-agent line are ignored.
+
+    Only a record of a *closing* kind ends a run of user-agent lines: at Google, a rule.
+    """
+    kinds = tuple(closing)  # whose members are compared without a hash
+    agents: list[Record] = []
+    rules: list[Rule] = []
+    is_closed = False
+    for line in lines:
+        if line is None or (is_closed and line[1] is Kind.USER_AGENT):
+            if agents:
+                yield Group(tuple(agents), tuple(rules))
+            agents, rules, is_closed = [], [], False
+        if line is None:
+            continue
+        number, kind, _, value = line
+        if kind is Kind.USER_AGENT:
+            agents.append(Record._make(line))
+        elif agents and (kind is Kind.DISALLOW or kind is Kind.ALLOW):
+            rules.append(Rule(kind is Kind.ALLOW, value, number))
+        is_closed = is_closed or kind in kinds
+    if agents:
+        yield Group(tuple(agents), tuple(rules))

@@ -1,0 +1,22 @@
+"""Every test here runs with both engines, compiled and plain Python, unless its module says which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from scrapy_rep.protocol import ENGINE, path_pattern, robotstxt
+
+
+@pytest.fixture(autouse=True, scope="module", params=["c", "python"])
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The engine that decides in Google's dialects."""
+    name: str = request.param
+    if name != ENGINE and name == "c":
+        pytest.skip("it was not built")
+    with pytest.MonkeyPatch.context() as patch:
+        if name == "python":
+            patch.setattr(robotstxt, "_compiled", None)
+            patch.setattr(path_pattern, "_path_as_it_stands", path_pattern._find_path)
+        yield name

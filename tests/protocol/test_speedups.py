@@ -1,0 +1,183 @@
+"""The part in C gives the answers of the plain engine, lines included, and refuses what it cannot read."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse, path_of, product_token
+from scrapy_rep.protocol.path_pattern import Pattern, _find_path
+from scrapy_rep.protocol.rules import Rules
+from scrapy_rep.testing import SITUATIONS
+
+from . import hostile
+from .test_google_verdicts import FOLDER, answers, bodies
+
+compiled = pytest.importorskip("scrapy_rep.protocol._speedups", reason="it was not built", exc_type=ImportError)
+
+BOTH = pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
+
+
+TOKENS = ["a", "b", "Aa", "a-b_c", "MJ12bot", "", "*", "é"]
+URLS = ["https://h.example" + path for path in ["/", "/a", "/a/b?c", "/a.b", "/robots.txt", "/index.html", "/%61"]]
+
+KEYS = st.sampled_from([
+    b"User-agent: ", b"user-agent:", b"USERAGENT: ", b"User Agent ", b"user-agents: ", b"Disallow: ", b"disallow:",
+    b"Disallow :", b"Disallow ", b"Dissalow: ", b"disalow:", b"diasllow: ", b"disallaw:", b"Allow: ", b"allow:",
+    b"Allowed: ", b"Sitemap: ", b"Crawl-delay: ", b"foo: ", b"disallow", b"\xef\xbb\xbfallow: ", b"# Disallow: ",
+    b"x\nDisallow: ", b": ", b"", b"user-agent ", b"User-agent\t", b"user-agents\v", b"Disallow\t", b"dissallow:",
+    b"Site-map: ", b"sitemap ", b"crawl delay:", b"Crawl-delay ", b"Request-rate: ",
+])  # fmt: skip
+VALUES = st.sampled_from([
+    b"a", b"A", b"b", b"aa/1", b"a-b_c", b"mj12BOT", b"*", b"* x", b"*x", b"", b"\xc3\xa9", b"/", b"/a", b"/a*b",
+    b"/*b$", b"/a/", b"/a$", b"/$a", b"/index.htm", b"/a # x", b"a b", b"a:b", b"/\xc3\xa9", b"/%61", b"/%2f",
+    b"disallow: /a", b"1", b"2.5", b"1/5", b"/a \v", b"a \v", b"* \f", b"b #x", b"/a#b",
+])  # fmt: skip
+ENDS = st.sampled_from(
+    [b"\n", b"\r\n", b"\r", b"\n\n", b"\n\r", b" \n", b"\t\r\n", b"\x00rest\n", b"\v\n", b"\x85"]
+)
+STARTS = st.sampled_from([b"", b" ", b"\t", b"\f ", b"\x00", b"\xef\xbb\xbf", b"\xef"])
+LINES = st.tuples(STARTS, KEYS, VALUES, ENDS).map(b"".join)
+BODIES = st.one_of(
+    st.tuples(STARTS, st.lists(LINES, max_size=14).map(b"".join)).map(b"".join),
+    st.binary(max_size=200),
+)
+PATHS = st.text("/ab.?%41é*$ [", max_size=8)
+RULES = st.one_of(
+    st.text("/ab.?*$%41é [", max_size=7).map(lambda text: ("/" + text).encode()),
+    st.sampled_from([b"", b"*", b"/", b"/*", b"/a*", b"/a/*", b"*a", b"a", b"$", b"/$", b"/a$", b"*$", b"/a*$"]),
+    st.sampled_from([b"/index.html", b"/a/index.htm", b"/a/index.html?b", b"/index.htm/b", b"index.htm"]),
+    st.sampled_from([b"/*" + b"ab" * 40 + b"a", b"/*" + b"ab" * 40 + b"/*b", b"/*" + b"b" * 70 + b"$"]),
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def engine() -> str:
+    """Both are asked here, in each test."""
+    return "c"
+
+
+def assert_equal_answers(body: bytes, dialect: Dialect, tokens: list[str], urls: list[str]) -> None:
+    file = parse(body, dialect, limit=None)
+    for token in tokens:
+        plain = Rules(body, token, dialect)
+        assert file.has_group(token) is plain.by_name, token
+        for url in urls:
+            path = path_of(url, canonical_octets=dialect.canonical_octets)
+            assert file.verdict_on_path(token, path) == plain.verdict(path), (token, url)
+
+
+@BOTH
+@given(body=BODIES)
+@example(body=b"User-agent: a\ndiasllow /\nUser-agent: b\nDisallow: /a\n")
+@example(body=b"User-agent: *\nDisallow: /\nAllow: /index.htm?x\n")
+def test_ours_any_body_is_read_alike(dialect: Dialect, body: bytes) -> None:
+    assert_equal_answers(body, dialect, TOKENS, URLS)
+
+
+@BOTH
+@given(
+    rules=st.lists(st.tuples(st.sampled_from([b"Allow: ", b"Disallow: "]), RULES), max_size=8),
+    path=PATHS,
+    end=st.sampled_from(["", "/ab." * 80, "ab" * 41, "b" * 90]),
+)
+def test_ours_any_rules_decide_alike(
+    dialect: Dialect, rules: list[tuple[bytes, bytes]], path: str, end: str
+) -> None:
+    body = b"User-agent: *\n" + b"\n".join(key + value for key, value in rules)
+    assert_equal_answers(body, dialect, ["a"], [f"https://h.example/{path}{end}"])
+
+
+@pytest.mark.parametrize("start", [b"Disallow: /", b"   Disallow: /", b"User-agent: a", b"# ", b"\x00"])
+def test_ours_long_lines_are_cut_alike(start: bytes) -> None:
+    for length in (16_650, 16_663, 16_664, 40_000):
+        long_line = start + b"a" * (length - len(start) - 1) + b"#"
+        body = b"User-agent: a\nDisallow: /x\n" + long_line + b"\r\nDisallow: /y\n" + long_line
+        assert_equal_answers(body, GOOGLE, ["a"], [*URLS, "https://h.example/" + "a" * 20_000])
+
+
+@BOTH
+def test_ours_hostile_bodies_are_read_alike(dialect: Dialect) -> None:
+    urls = ["https://h.example/" + "a" * 90, "https://h.example/a/", "https://h.example/%61/index.html?a=b"]
+    for make in (hostile.LINES | hostile.RUNS).values():
+        assert_equal_answers(make(3_000), dialect, ["a", "zz"], urls)
+
+
+@BOTH
+def test_google_the_situations_are_read_alike(dialect: Dialect) -> None:
+    for situation in SITUATIONS:
+        for question in situation.questions:
+            assert_equal_answers(situation.body, dialect, [product_token(question.crawler)], [question.url])
+
+
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+@pytest.mark.parametrize("each", [401, pytest.param(1, marks=pytest.mark.full)])
+def test_google_real_files_are_read_alike(each: int) -> None:
+    files, known = bodies(Path(FOLDER)), dict[tuple[str, str, str], Rules]()
+    for row in islice(answers(Path(FOLDER)), 0, None, each):
+        for dialect in (GOOGLE, GOOGLE_EXACT):
+            key = row.file, row.agent, dialect.name
+            plain = known.get(key) or known.setdefault(key, Rules(files[row.file], row.agent, dialect))
+            path = path_of(row.url, canonical_octets=dialect.canonical_octets)
+            assert parse(files[row.file], dialect, limit=None).verdict(row.agent, row.url) == plain.verdict(
+                path
+            ), row
+
+
+@given(url=st.one_of(st.text(), PATHS.map("https://h.example/".__add__), st.text("htps:/?;#%a", max_size=14)))
+@example(url="http://h#/a")
+@example(url="https://")
+@example(url="http://?/a")
+@example(url="http:////a#b")
+def test_ours_a_path_that_is_found_at_once_is_that_of_the_url(url: str) -> None:
+    path = compiled.path_of(url)
+    assert path in (None, path_of(url.encode("utf-8", "surrogatepass")))
+    assert path == _find_path(url)
+
+
+def respelt(value: bytes) -> bytes:
+    return b"".join(Pattern.of(value).pieces)
+
+
+def failing(value: bytes) -> bytes:
+    raise ZeroDivisionError(value)
+
+
+@pytest.mark.parametrize(
+    ("body", "respell", "error"),
+    [
+        ("User-agent: *", respelt, TypeError),
+        (bytearray(b"a"), respelt, TypeError),
+        (b"User-agent: *\nAllow: /%", failing, ZeroDivisionError),
+        (b"User-agent: *\nAllow: /%", None, TypeError),
+        (b"User-agent: *\nAllow: /%", bytes.decode, TypeError),
+        (b"User-agent: *\nAllow: /%", lambda value: value * 65_536, SystemError),
+    ],
+    ids=["str", "bytearray", "failing", "None", "text", "too-long"],
+)
+def test_ours_what_cannot_be_read_is_refused(body: Any, respell: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        compiled.Rules(body, b"a", False, respell)
+
+
+def test_ours_what_cannot_be_asked_is_refused() -> None:
+    rules = compiled.Rules(b"User-agent: *\nDisallow: /a", None, False, respelt)
+    assert (rules.best(b"/a"), rules.best(b"/b"), rules.rule(0)) == (0, -1, (False, b"/a", 2))
+    for ask, question, error in (
+        (rules.best, "/a", TypeError),
+        (rules.rule, 1, IndexError),
+        (rules.rule, -1, OverflowError),
+        (rules.rule, "0", TypeError),
+    ):
+        with pytest.raises(error):
+            ask(question)
+
+
+def test_ours_a_rule_outlives_its_body() -> None:
+    rules = compiled.Rules(b"".join([b"User-agent: *\nDisallow: /", b"%61" * 9]), b"a", False, respelt)
+    assert rules.rule(rules.best(b"/" + b"a" * 9)) == (False, b"/" + b"%61" * 9, 2)
