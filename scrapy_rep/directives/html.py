@@ -28,7 +28,7 @@ _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 _TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _SPEAKING: Final = frozenset(b"base link meta script".split())
 _OF_HEAD: Final = frozenset(b"html head base link meta noscript script style template title".split())
-_ENDS_OF_HEAD: Final = {b"/head", b"/body", b"/html"}
+_ENDS_OF_HEAD: Final = {b"/body", b"/html"}  # between "/head" and the body, elements are of the head
 
 _MARKUP: Final = re.compile(rb"<(?:(/?[A-Za-z][^ \t\n\f\r/>]*)|(!--)|[!?/])")
 _ATTRIBUTE: Final = re.compile(

@@ -94,7 +94,8 @@ def page_directives(
     """
     if now is not None and now.utcoffset() is None:
         raise ValueError("now has no time zone: datetime.now(timezone.utc) has one")
-    names = [tokens] if isinstance(tokens, str) else [*tokens]
+    named = [tokens] if isinstance(tokens, str) else tokens
+    names = [agent for agent in map(agent_of, named) if agent]
     return combine(directives_of(names, headers, html, content_type), names, now)
 
 

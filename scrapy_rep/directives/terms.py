@@ -262,7 +262,10 @@ def _is_for(pattern: str, url: str) -> bool:
     if not pattern.strip():
         return True
     target, site = absolute(pattern, url), _site(url)
-    return bool(target) and site in {None, _site(target)} and Pattern.of(path_of(target)).matches(path_of(url))
+    if not target or site not in {None, _site(target)}:
+        return False
+    path = urlsplit(target)._replace(scheme="", netloc="", fragment="").geturl()
+    return Pattern.of(path.encode("utf-8", "replace")).matches(path_of(url))
 
 
 def _site(url: str) -> tuple[str, str] | None:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives.ai import bing, google, noai, read_ai_txt
+from scrapy_rep.directives import ai_answers, page_directives
+from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.page import combine
 from scrapy_rep.directives.robots_signals import MAX_PATTERNS, PathRules, RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
@@ -33,9 +34,37 @@ MEGABYTE = 1_000_000
 SECONDS = 20.0
 """CPU time that only what is beyond linear exceeds: linear readers need hundredths of it."""
 
+RSL = "application/rsl+xml"
+END = b"<meta name=robots><meta name=tdm-reservation>"
 URL = f"https://e.org/{'ab' * 500}"
 DATES = ["Mon", " ", ", ", "Jun", "25", "9999", "0001", "-12", "-31", "T", "12", ":", "59", "PST", "Z", "."]
-FIELDS = ["<", ">", "<u>", ";", '"', ",", "=", "rel", "a", " ", "(", "*", "a;b=", "<u>;rel=", "max-snippet:1 "]
+FIELDS = [
+    "<",
+    ">",
+    "<u>",
+    ";",
+    '"',
+    ",",
+    "=",
+    "rel",
+    "a",
+    " ",
+    "(",
+    "*",
+    "a;b=",
+    "<u>;rel=",
+    "max-snippet:1 ",
+    "<a ",
+    "<meta ",
+    "<!--",
+    "='",
+    "</",
+    "<script>",
+    "<script type=application/rsl+xml>",
+    "<template>",
+    "&#",
+    "/>",
+]
 
 LINES = [
     "Content-Usage: /p{} train-ai=n",
@@ -58,6 +87,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "tdmrep.json": lambda text: ReservationFile(text.encode("utf-8", "replace")).about(URL),
     "ai.txt": lambda text: read_ai_txt(parse(text.encode("utf-8", "replace")), "mybot", URL),
     "robots.txt": lambda text: robots_txt(text).statements(URL),
+    "page": lambda text: page_directives([text], [(text, text)], f"<meta name=robots {text}<meta name=robots"),
+    "page of octets": lambda text: ai_answers(
+        "a", text, headers=[(b"Link", b"license")], html=text.encode() + END
+    ),
+    "elements": lambda text: Elements.of(f"<script type={RSL}><content {text}{RSL}", "text/html", text),
     "RSL": lambda text: read_licenses([License(text, text, text)], text),
 }
 
