@@ -10,24 +10,12 @@ from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import Origin, RobotsTxt
 
-from .html import Page, is_html
+from . import terms
+from .html import Element, Page, is_html
 from .page import Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
 from .robots_tag import Directive
-from .terms import (
-    MAX_LICENSES,
-    RSL_TYPE,
-    TDMREP,
-    License,
-    Reservation,
-    ReservationFile,
-    absolute,
-    is_license,
-    is_rsl,
-    is_url,
-    licenses_in,
-    read_licenses,
-)
+from .terms import TDMREP, Reservation, ReservationFile
 from .vocabulary import Answer, Category, Signal, Statement, answers, shortened
 
 AI_TXT: Final = "/ai.txt"
@@ -69,6 +57,7 @@ def ai_answers(
     if robots is None or robots.verdict(token, path).allowed:
         site += RobotsSignals.of(robots, token).statements(path) if robots is not None else ()
         site += ReservationFile(tdmrep or b"").about(path).statements()
+    headers = [*headers]
     fields = fields_of(headers)
     content_type = next(iter(fields.get("content-type", ())), "text/html")
     said = page_directives([token], headers, html, content_type=content_type)
@@ -86,29 +75,28 @@ class Elements:
 
     reservation: Reservation = Reservation()
     urls: tuple[str, ...] = ()
-    licenses: tuple[License, ...] = ()
+    licenses: tuple[terms.License, ...] = ()
 
     @classmethod
     def of(cls, html: str | bytes | None, content_type: str, url: str) -> Elements:
         """Read the elements of the page at *url*, or at a path, if it is HTML and may have any."""
         if html is None or not is_html(content_type):
             return cls()
-        found = [*islice(Page(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS)]
-        reservations = [
-            one.attributes.get("content", "")
-            for one in found
-            if one.name == "meta" and one.attributes.get("name", "").strip().lower() == "tdm-reservation"
-        ]
-        hrefs = (one.attributes["href"] for one in found if one.name == "base" and "href" in one.attributes)
-        base = next(filter(is_url, (absolute(href, url) for href in hrefs)), url)
-        links = (
-            one.attributes.get("href", "") for one in found if one.name == "link" and is_license(one.attributes)
-        )
-        scripts = (one.text for one in found if one.name == "script" and is_rsl(one.attributes))
+        found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
+        for one in islice(Page(html, content_type).elements([terms.RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
+            found[one.name].append(one)
+        metas = [one.attributes for one in found["meta"]]
+        named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]
+        bases = (terms.absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
+        base = next(filter(terms.is_url, bases), url)
+        links = (one.attributes.get("href", "") for one in found["link"] if terms.is_license(one.attributes))
+        urls = filter(terms.is_url, (terms.absolute(href, base) for href in links))
+        scripts = (one.text for one in found["script"] if terms.is_rsl(one.attributes))
+        licenses = (one for text in scripts for one in terms.licenses_in(text, url))
         return cls(
-            Reservation.of(reservations, "meta"),
-            tuple(filter(is_url, (absolute(href, base) for href in islice(links, MAX_LICENSES)))),
-            tuple(islice((one for text in scripts for one in licenses_in(text, url)), MAX_LICENSES)),
+            Reservation.of((each.get("content", "") for each in named), "meta"),
+            tuple(islice(urls, terms.MAX_LICENSES)),
+            tuple(islice(licenses, terms.MAX_LICENSES)),
         )
 
 
@@ -131,7 +119,7 @@ def statements_of(
         *read_usage(bounded(fields.get("content-usage", ()))),
         *read_signal(bounded(fields.get("content-signal", ()))),
         *reservation.statements(),
-        *read_licenses(elements.licenses, "page"),
+        *terms.read_licenses(elements.licenses, "page"),
         *noai(said, next(iter(fields.get("content-type", ())), "")),
         *(one for meaning in meanings if meaning in MEANINGS for one in MEANINGS[meaning](said)),
     ]

@@ -22,8 +22,8 @@ from scrapy_rep.protocol import Kind, Record, RobotsTxt, path_of
 from scrapy_rep.protocol.other_records import outside_groups
 from scrapy_rep.protocol.path_pattern import Pattern
 
-from . import terms
 from .structured_fields import Token, parse_dictionary
+from .terms import MAX_LICENSES, is_url
 from .vocabulary import Category, Signal, Statement, label_of, level_of, shortened, without_repetitions
 
 MAX_ITEMS: Final = 100
@@ -174,11 +174,11 @@ class RobotsSignals:
         if not any(key in text for key in (_USAGE, _SIGNAL, _LICENSE)):
             return cls(training) or NO_SIGNALS
         own = [*robotstxt.extensions_for(token)]
-        of_group, licenses = _signals_in(own), terms.urls_in(own)
+        of_group, licenses = _signals_in(own), _licenses_in(own)
         if (_SIGNAL in text and not of_group) or (_LICENSE in text and not licenses):
             outside = outside_groups(robotstxt.extensions)
             of_group = of_group or _signals_in(outside, irregular=True)
-            licenses = licenses or terms.urls_in(outside)
+            licenses = licenses or _licenses_in(outside)
         return cls([_usage_rules(own), *training], of_group, licenses) or NO_SIGNALS
 
     def __bool__(self) -> bool:
@@ -203,6 +203,12 @@ def _signals_in(records: Iterable[Record], *, irregular: bool = False) -> tuple[
         if record.kind is Kind.CONTENT_SIGNAL
         for one in _of_signal(record.text, "robots.txt", record.line, irregular=irregular)
     )
+
+
+def _licenses_in(records: Iterable[Record]) -> tuple[str, ...]:
+    """The URLs of the License lines among *records*; a line that holds none means nothing."""
+    texts = dict.fromkeys(record.text for record in records if record.kind is Kind.LICENSE)
+    return tuple(filter(is_url, texts))[:MAX_LICENSES]
 
 
 def _usage_rules(records: Iterable[Record]) -> PathRules:

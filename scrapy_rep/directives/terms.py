@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from scrapy_rep.protocol import Kind, Record, path_of
+from scrapy_rep.protocol import path_of
 from scrapy_rep.protocol.path_pattern import Pattern
 
 from .html import Element, xml_elements
@@ -27,26 +27,19 @@ TDMREP: Final = "/.well-known/tdmrep.json"
 MAX_SIZE: Final = 1_048_576
 """Octets of a tdmrep.json that is read; a larger one says nothing."""
 
-MAX_RULES: Final = 1_000
-"""Rules of a tdmrep.json that are read."""
-
 MAX_LICENSES: Final = 100
 """Licenses of one source that are named or read."""
-
-MAX_FIELD: Final = 65_536
-"""Characters of a ``Link`` field that are read."""
 
 RSL_TYPE: Final = "application/rsl+xml"
 """The media type of a license."""
 
+_MAX_RULES: Final = 1_000  # of a tdmrep.json
+_MAX_FIELD: Final = 65_536  # characters of a Link field
 _FREE: Final = "free"
 _RESERVATIONS: Final[dict[Any, bool]] = {"1": True, "0": False}
 _LINK: Final = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~-]+\*?(?:\s*=\s*(?:"[^"]*"|[^\s,;"<>]*))?)*)')
 _PARAMETER: Final = re.compile(r';\s*([\w!#$&+.^`|~-]+\*?)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"<>]*)))?')
 _TOKEN: Final = re.compile(r"[^\s,]+")
-
-
-# TDMRep.
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +86,8 @@ class ReservationFile:
         except (ValueError, RecursionError):
             found = []
         is_lone = isinstance(found, dict)
-        rules = [found] if is_lone else found[:MAX_RULES] if isinstance(found, list) else []
-        self._rules = [*_rules_in(rules, is_lone=is_lone)]
+        rules = [found] if is_lone else found[:_MAX_RULES] if isinstance(found, list) else []
+        self._rules = [_rule(one, is_lone=is_lone) for one in rules if _is_rule(one)]
 
     def __bool__(self) -> bool:
         return bool(self._rules)
@@ -105,22 +98,17 @@ class ReservationFile:
         return next((said for pattern, said in self._rules if pattern.matches(path)), Reservation())
 
 
-def _rules_in(rules: list[Any], *, is_lone: bool) -> Iterator[tuple[Pattern, Reservation]]:
-    for rule in rules:
-        location = rule.get("location") if isinstance(rule, dict) else None
-        if isinstance(location, str) and location.startswith("/") and location.isprintable():
-            pattern = Pattern.of(location.partition("#")[0].encode())
-            yield pattern, _of_rule(rule, is_lone=is_lone)
+def _is_rule(rule: Any) -> bool:
+    location = rule.get("location") if isinstance(rule, dict) else None
+    return isinstance(location, str) and location.startswith("/") and location.isprintable()
 
 
-def _of_rule(rule: dict[str, Any], *, is_lone: bool) -> Reservation:
+def _rule(rule: dict[str, Any], *, is_lone: bool) -> tuple[Pattern, Reservation]:
     value = rule.get("tdm-reservation")
     is_text = isinstance(value, str)
     reserved = _RESERVATIONS.get(value if is_text else str(value)) if type(value) in {int, str} else None
-    return Reservation(reserved, TDMREP, is_lone or is_text)
-
-
-# RSL.
+    pattern = Pattern.of(rule["location"].partition("#")[0].encode())
+    return pattern, Reservation(reserved, TDMREP, is_lone or is_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +125,6 @@ class License:
     payment: str = _FREE
     is_limited: bool = False
 
-    @property
-    def condition(self) -> str:
-        """What the permission depends on; empty for nothing."""
-        payment = self.payment.strip().lower()
-        return f"payment: {payment}" if payment not in {"", _FREE} else "limited" if self.is_limited else ""
-
 
 def read_licenses(licenses: Iterable[License], source: str) -> tuple[Statement, ...]:
     """Return what the *licenses* of one ``<content>`` element say about usage.
@@ -158,7 +140,7 @@ def read_licenses(licenses: Iterable[License], source: str) -> tuple[Statement, 
     """
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
-    listed = {category for each in lists for token in _tokens(each) for category in _categories(token)}
+    listed = {category for each in lists for some in _tokens(each).values() for category in some}
     statements = [statement for one in found for statement in _of_license(one, source)]
     if lists:
         text = shortened(f"permits: {' '.join(lists)}")
@@ -169,45 +151,37 @@ def read_licenses(licenses: Iterable[License], source: str) -> tuple[Statement, 
 
 
 def _of_license(license_: License, source: str) -> Iterator[Statement]:
-    """The statements of the tokens of one license."""
-    for token in _tokens(license_.prohibits):
-        yield from _of_token(token, False, source, f"prohibits: {token}")
-    permits, condition = license_.permits, license_.condition
-    if condition:
+    """The statements of one license."""
+    yield from _of_tokens("prohibits", license_.prohibits, source)
+    permits, payment = license_.permits, license_.payment.strip().lower()
+    if payment not in {"", _FREE} or license_.is_limited:
+        condition = "limited" if payment in {"", _FREE} else f"payment: {payment}"
         text = f"permits: {permits} ({condition})" if permits is not None else condition
         yield Statement(Signal.RSL, None, None, source, shortened(text))
-        return
-    for token in _tokens(permits or ""):
-        yield from _of_token(token, True, source, f"permits: {token}")
+    else:
+        yield from _of_tokens("permits", permits or "", source)
 
 
-def _of_token(token: str, allows: bool, source: str, text: str) -> Iterator[Statement]:
-    for category in sorted(_categories(token)):
-        yield Statement(Signal.RSL, category, allows, source, shortened(text))
-    if not _categories(token):
-        yield Statement(Signal.RSL, None, None, source, shortened(text), irregular=True)
+def _of_tokens(name: str, text: str, source: str) -> Iterator[Statement]:
+    """The statements of the tokens in the *text* of an element called *name*."""
+    for token, categories in _tokens(text).items():
+        written = shortened(f"{name}: {token}")
+        yield from (Statement(Signal.RSL, each, name == "permits", source, written) for each in categories)
+        if not categories:
+            yield Statement(Signal.RSL, None, None, source, written, irregular=True)
 
 
-def _tokens(text: str) -> list[str]:
-    return [*dict.fromkeys(_TOKEN.findall(text.lower()))]
-
-
-def _categories(token: str) -> frozenset[Category]:
-    label = label_of(Signal.RSL, token)
-    return label.categories if label else frozenset()
-
-
-def urls_in(records: Iterable[Record]) -> tuple[str, ...]:
-    """Return the URLs of the License lines among *records*; a line that holds none means nothing."""
-    texts = dict.fromkeys(record.text for record in records if record.kind is Kind.LICENSE)
-    return tuple(filter(is_url, texts))[:MAX_LICENSES]
+def _tokens(text: str) -> dict[str, list[Category]]:
+    """The tokens in *text*, and the categories that each is about."""
+    labels = {token: label_of(Signal.RSL, token) for token in _TOKEN.findall(text.lower())}
+    return {token: sorted(label.categories) if label else [] for token, label in labels.items()}
 
 
 def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
     """Return the absolute URLs of the licenses in the ``Link`` *fields* of a response from *url* (RFC 8288)."""
     found: dict[str, None] = {}
     for field in fields:
-        for target, parameters in _LINK.findall(field[:MAX_FIELD]) if "license" in field.lower() else ():
+        for target, parameters in _LINK.findall(field[:_MAX_FIELD]) if "license" in field.lower() else ():
             values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
             if is_license(values):
                 found[absolute(target, url)] = None
@@ -240,9 +214,6 @@ def absolute(target: str, base: str) -> str:
         return ""
 
 
-# The licenses in a page.
-
-
 def licenses_in(text: str, url: str) -> Iterator[License]:
     """The licenses in the XML of a script for the page at *url*."""
     is_for, parts = False, list[Element]()
@@ -261,19 +232,11 @@ def _is_for(pattern: str, url: str) -> bool:
     """Whether content with the URL *pattern*, which may be empty, is that at *url*; matched as a rule is."""
     if not pattern.strip():
         return True
-    target, site = absolute(pattern, url), _site(url)
-    if not target or site not in {None, _site(target)}:
+    target, site = absolute(pattern, url), absolute("/", url)
+    if not target or not (site == "/" or f"{target}/".startswith(site)):  # a path may be of any site
         return False
     path = urlsplit(target)._replace(scheme="", netloc="", fragment="").geturl()
     return Pattern.of(path.encode("utf-8", "replace")).matches(path_of(url))
-
-
-def _site(url: str) -> tuple[str, str] | None:
-    """The scheme and the authority of *url*; None of a path, which may be of any site."""
-    try:
-        return urlsplit(url)[:2] if urlsplit(url).scheme else None
-    except ValueError:
-        return None
 
 
 def _license(parts: Sequence[Element]) -> License:

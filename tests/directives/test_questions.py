@@ -103,6 +103,11 @@ def test_attach_05_what_may_not_be_crawled_has_no_preferences_of_its_site() -> N
     assert ai_answers("mybot", "/x", robots=robots, headers=[("Content-Signal", "search=no")])["search"] is False
 
 
+def test_ours_headers_may_come_one_by_one() -> None:
+    headers = (pair for pair in [("X-Robots-Tag", "noai"), ("Content-Usage", "search=y")])
+    assert ai_answers("mybot", "/", headers=headers) == {"search": True, "ai-input": None, "ai-train": False}
+
+
 def test_deviantart_noimageai_counts_for_images() -> None:
     for content_type, answer in [("image/png", False), ("text/html", None)]:
         headers = [(b"content-type", content_type.encode()), (b"X-Robots-Tag", b"noimageai")]
