@@ -97,13 +97,11 @@ class Page:
 
         Those are in lower case. Most pages have such elements, few speak to crawlers: that is looked up first.
         """
-        first = _META.search(self._body)
-        lower = self._body[first.start() :].lower() if first else b""
-        lower = lower[: lower.rfind(_TAG) + _LONGEST_TAG]
-        last = lower.rfind(_TAG, 0, _last_of(words, lower) + 1)
-        if first is None or last < 0:
+        lower = self._body.lower()
+        first, end = lower.find(_TAG), lower.rfind(_TAG) + _LONGEST_TAG
+        if first < 0 or (word := _last_of(words, lower[first:end])) < 0:
             return
-        for tag in _tags(self._body, first.start() + last, head_only=head_only):
+        for tag in _tags(self._body, lower.rfind(_TAG, 0, first + word + 1), head_only=head_only):
             if tag.name == b"meta" and b"name" in tag.attributes:
                 yield self._text(tag.attributes[b"name"]), self._text(tag.attributes.get(b"content", b""))
 
