@@ -64,7 +64,7 @@ def _difference(body: bytes, url: str) -> None:
 
 def _page(value: bytes, _: str) -> None:
     text = value.decode("latin-1")
-    combine([*read_header(text), *read_robots_tag(text)], _TOKENS, 0.0)
+    combine([*read_header(text), *read_robots_tag(text)], _TOKENS)
 
 
 QUESTIONS: Final[dict[str, Question]] = {

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.directives.site_file import origin_of
+from scrapy_rep.directives.ai import origin_of
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
 from scrapy_rep.protocol import Access, Origin, access, product_token, split_url

@@ -5,31 +5,37 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import datetime, timezone
 from typing import Final
 
 from scrapy.http import HtmlResponse
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.directives import ai_training, ai_txt, content_signal, content_usage, rsl, tdm
-from scrapy_rep.directives.answers import MAX_TEXT, Statement, answers
-from scrapy_rep.directives.dates import parse_date
-from scrapy_rep.directives.page import combine
-from scrapy_rep.directives.page_signals import bing, google, noai
-from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
-from scrapy_rep.directives.statement import Directive
+from scrapy_rep.directives import Directive, ai_answers, page_directives
+from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
+from scrapy_rep.directives.page import combine, directives_of
+from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
+from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
+from scrapy_rep.directives.terms import (
+    License,
+    Reservation,
+    ReservationFile,
+    is_url,
+    read_licenses,
+    urls_in_header,
+)
+from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers
 from scrapy_rep.gate.site_files import as_values, statements_in
 from scrapy_rep.protocol import parse
-from scrapy_rep.spiders.ai_signals import Elements
 from scrapy_rep.spiders.page_directives import links_of, marked_links
-from scrapy_rep.spiders.reading import directives_of, html_of
+from scrapy_rep.spiders.reading import html_of
 
 from .questions import SITE
 
 _NAMES: Final = ("mybot",)
 _URL: Final = f"{SITE}/a/b?c=d"
-_NOW: Final = 1_750_000_000.0
+_NOW: Final = datetime(2025, 6, 15, tzinfo=timezone.utc)
 
 
 def page_headers(data: bytes) -> None:
@@ -56,14 +62,17 @@ def _check_directives(found: Iterable[Directive]) -> None:
 
 def page_html(data: bytes) -> None:
     """Whatever a page is made of, it gives directives, elements and links."""
-    body, content_type = parts(data, 2)
-    page = HtmlResponse(_URL, body=body, headers={"Content-Type": content_type or b"text/html"})
-    _check_directives(directives_of(page, _NAMES))
-    assert len(directives_of(page, _NAMES, head_only=True)) <= len(directives_of(page, _NAMES))
-    elements = Elements.of(page)
-    assert all(map(rsl.is_url, elements.licenses))
-    _check_statements(rsl.read_licenses(elements.rsl, "meta"))
-    _check_statements(tdm.read_meta(*elements.tdm).statements())
+    body, declared = parts(data, 2)
+    content_type = f"text/html; charset={declared.decode('latin-1')}"
+    found = directives_of(_NAMES, (), body, content_type)
+    _check_directives(found)
+    assert len(directives_of(_NAMES, (), body, content_type, head_only=True)) <= len(found)
+    assert page_directives(_NAMES, (), body, content_type=content_type, now=_NOW) == combine(found, _NAMES, _NOW)
+    elements = Elements.of(body, content_type, _URL)
+    assert all(map(is_url, elements.urls))
+    _check_statements(read_licenses(elements.licenses, "meta"))
+    _check_statements(elements.reservation.statements())
+    page = HtmlResponse(_URL, body=body, headers={"Content-Type": declared or b"text/html"})
     html = html_of(page)
     assert html is not None
     links_of(html)
@@ -71,39 +80,35 @@ def page_html(data: bytes) -> None:
 
 
 def ai_signals(data: bytes) -> None:
-    """The signals of a robots.txt answer as its parts do, alone; those of fields and files can be kept as JSON."""
+    """The signals of a robots.txt answer as `ai_answers` does; those of fields can be kept as JSON."""
     body, url, field = parts(data, 3)
     text = field.decode("latin-1")
     _check_robots_txt(body, text_of(url))
-    _check_statements(content_usage.read_header([text]))
-    _check_statements(content_signal.read_header([text]))
-    _check_statements(tdm.read_header([text], [text]).statements())
-    assert all(map(rsl.is_url, rsl.urls_in_header([text, f"<{text}>;rel=license"], _URL)))
-    _check_statements(rsl.read_licenses([rsl.License(text, text, text)], "header"))
+    _check_statements(read_usage([text]))
+    _check_statements(read_signal([text]))
+    _check_statements(Reservation.of([text], "header").statements())
+    assert all(map(is_url, urls_in_header([text, f"<{text}>;rel=license"], _URL)))
+    _check_statements(read_licenses([License(text, text, text)], "header"))
 
 
 def _check_robots_txt(body: bytes, url: str) -> None:
     file = parse(body, limit=None)
     for token in (*_NAMES, "*"):
         signals = RobotsSignals.of(file, token)
-        alone = [
-            *content_usage.read_robots_txt(file, token, url),
-            *content_signal.read_robots_txt(file, token),
-            *ai_training.read_robots_txt(file, token, url),
-        ]
         together = signals.statements(url)
-        assert answers(together) == answers(alone)
-        assert signals.licenses == rsl.urls_in_robots_txt(file, token)
+        assert all(map(is_url, signals.licenses))
         _check_statements(together, signals.licenses)
+        said = {category.value: answer.value for category, answer in answers(together).items()}
+        means = {"yes": True, "no": False, "unknown": None}
+        for use, answer in ai_answers(token, url, robots=file).items():
+            assert answer is (means[said[use]] if file.verdict(token, url).allowed else None)
 
 
 def site_files(data: bytes) -> None:
     """A tdmrep.json and an ai.txt answer about every URL, whatever they hold."""
     body, url = parts(data, 2)
-    said = tdm.ReservationFile.of(body).about(text_of(url))
-    assert len(said.policy) <= tdm.MAX_POLICY
-    _check_statements(said.statements())
-    _check_statements(ai_txt.read_file(body, _NAMES[0], text_of(url)))
+    _check_statements(ReservationFile(body).about(text_of(url)).statements())
+    _check_statements(read_ai_txt(parse(body), _NAMES[0], text_of(url)))
 
 
 def _check_statements(statements: Iterable[Statement], licenses: Iterable[str] = ()) -> None:

@@ -1,4 +1,19 @@
-"""What a page and a site say beyond Allow and Disallow: page directives and signals about the use by AI. Private.
+"""What a page and a site say beside Allow and Disallow: page directives, and signals about the use by AI.
 
-Needs only the standard library. Knows header fields, elements and files as text; must not know Scrapy.
+`page_directives` asks what a page says to a crawler, `ai_answers` for which purposes it may be used. Needs the
+standard library alone. Knows header fields, HTML and files as they were received; must not know Scrapy.
+
+>>> from scrapy_rep.directives import ai_answers, page_directives
+>>> print(page_directives(["mybot"], [("X-Robots-Tag", "noindex, max-snippet: 50")]))
+noindex, max-snippet=50
+>>> ai_answers("mybot", "/", headers=[("Content-Usage", "train-ai=n")])["ai-train"]
+False
 """
+
+from __future__ import annotations
+
+from .ai import ai_answers
+from .page import PageDirectives, page_directives
+from .robots_tag import Directive, Source
+
+__all__ = ["Directive", "PageDirectives", "Source", "ai_answers", "page_directives"]

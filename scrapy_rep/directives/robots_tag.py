@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from email.utils import parsedate_tz
+from enum import Enum
 from itertools import islice
 from typing import Final
 
-from .dates import parse_date
-from .statement import Directive, Source
 from .structured_fields import BareItem, parse_list
 
 MAX_ITEMS: Final = 100
@@ -30,25 +30,52 @@ MAX_FIELD: Final = 65_536
 EVERYBODY: Final = frozenset({"", "robots", "robot", "all", "*"})
 """Names that address every crawler. ``robot`` is read as ``robots``, as Google was seen to do."""
 
-WORDS: Final = frozenset({
-    "all", "index", "follow", "archive", "noindex", "nofollow", "none", "noarchive", "nocache",
-    "nosnippet", "noimageindex", "notranslate", "indexifembedded", "noodp", "noydir",
-    "noyaca", "nositelinkssearchbox", "noai", "noimageai",
+MARKS: Final = frozenset({
+    "noarchive", "nocache", "noimageindex", "notranslate", "indexifembedded", "noodp", "noydir", "noyaca",
+    "nositelinkssearchbox", "noai", "noimageai",
 })  # fmt: skip
+"""Words that restrict nothing here: they are passed on."""
+
+WORDS: Final = MARKS | {"all", "index", "follow", "archive", "noindex", "nofollow", "none", "nosnippet"}
 """The rules without a value."""
 
-_UNAVAILABLE_AFTER: Final = "unavailable_after"
-_NUMBERS: Final = frozenset({"max-snippet", "max-video-preview"})
-_IMAGE_PREVIEW: Final = "max-image-preview"
 SIZES: Final = ("none", "standard", "large")
 """The values of ``max-image-preview``, the smallest first."""
 
-_SHORT: Final = frozenset({_IMAGE_PREVIEW, *_NUMBERS})  # values without white space: rules may follow them
-_VALUED: Final = frozenset({_UNAVAILABLE_AFTER, *_SHORT})
+_UNAVAILABLE_AFTER: Final = "unavailable_after"
+_NUMBERS: Final = frozenset({"max-snippet", "max-video-preview"})
+_VALUED: Final = _NUMBERS | {"max-image-preview", _UNAVAILABLE_AFTER}
 
 _SEPARATOR: Final = re.compile("[,;]")
 _TIME: Final = re.compile(r"\d:\d")
 _NUMBER: Final = re.compile(r"-1|\d{1,9}")
+
+
+class Source(str, Enum):
+    """Where a page directive was written; each is a string."""
+
+    __str__ = str.__str__
+
+    X_ROBOTS_TAG = "X-Robots-Tag"
+    ROBOTS_TAG = "Robots-Tag"
+    META = "meta"
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One rule of a page: its ``name`` in lower case, and its ``value`` where it has one; a date in POSIX seconds.
+
+    ``agent`` is the name that it is addressed to, in lower case and without a version; None for every crawler.
+    ``text`` is the rule as written. ``is_read`` is False for an unknown name and for a value that cannot be read:
+    such a rule means nothing.
+    """
+
+    name: str
+    value: int | float | str | None
+    agent: str | None
+    source: Source
+    text: str
+    is_read: bool = True
 
 
 def read_header(value: str) -> list[Directive]:
@@ -84,25 +111,20 @@ def agent_of(name: str) -> str | None:
 
 
 def _items(value: str) -> Iterator[str]:
-    """The items of a field, a date in one piece."""
+    """The items of a field, a date in one piece: one without a time is continued by what begins with a digit."""
     text = value[:MAX_FIELD].strip()
     if len(text) > 1 and text[0] == text[-1] == '"':
         text = text[1:-1]
     pending = ""
-    for count, part in enumerate(_SEPARATOR.split(text)):
-        if count >= MAX_ITEMS:
-            break
+    for part in _SEPARATOR.split(text, MAX_ITEMS)[:MAX_ITEMS]:
         item = part.strip()
         if pending and item[:1].isdigit():
-            pending = f"{pending}, {item}"
-        else:
-            if pending:
-                yield pending
-            pending = item
-        if not _lacks_time(pending):
-            if pending:
-                yield pending
-            pending = ""
+            item = f"{pending}, {item}"
+        elif pending:
+            yield pending
+        pending = item if _lacks_time(item) else ""
+        if item and not pending:
+            yield item
     if pending:
         yield pending
 
@@ -127,29 +149,26 @@ def _rules(item: str, agent: str | None, source: Source) -> Iterator[Directive]:
     while item:
         before, colon, value = item.partition(":")
         words = before.split()
-        valued = words.pop().lower() if colon and words else None
+        name = words.pop() if colon and words else ""
         for word in words:
             yield Directive(word.lower(), None, agent, source, word, word.lower() in WORDS)
-        if valued is None:
-            if colon:  # nothing before it
-                yield Directive("", None, agent, source, item, is_read=False)
+        if not colon:
             return
-        if valued not in _SHORT:
-            moment = parse_date(value) if valued == _UNAVAILABLE_AFTER else None
-            yield Directive(valued, moment, agent, source, f"{valued}:{value}", moment is not None)
-            return
-        first, *rest = value.split(maxsplit=1) or [""]
-        read = _number(first) if valued in _NUMBERS else _size(first)
-        yield Directive(valued, read, agent, source, f"{valued}:{first}", read is not None)
-        item = rest[0] if rest else ""
+        # A date, and what follows an unknown name, ends with the item; rules may follow other values.
+        is_short = name.lower() in _VALUED - {_UNAVAILABLE_AFTER}
+        own, *following = (value.split(maxsplit=1) or [""]) if is_short else [value]
+        read, item = _value(name.lower(), own), "".join(following)
+        text = f"{name.lower()}:{own}" if name else f"{before}:{value}"
+        yield Directive(name.lower(), read, agent, source, text, read is not None)
 
 
-def _number(text: str) -> int | None:
-    return int(text) if _NUMBER.fullmatch(text) else None
-
-
-def _size(text: str) -> str | None:
-    return text.lower() if text.lower() in SIZES else None
+def _value(name: str, text: str) -> int | float | str | None:
+    """What the value of the rule called *name* says; None for a value, or a name, that cannot be read."""
+    if name == _UNAVAILABLE_AFTER:
+        return parse_date(text)
+    if name in _NUMBERS:
+        return int(text) if _NUMBER.fullmatch(text) else None
+    return text.lower() if name in _VALUED and text.lower() in SIZES else None
 
 
 def read_robots_tag(value: str) -> list[Directive]:
@@ -176,3 +195,49 @@ def _as_rule(name: str, value: BareItem) -> str:
         with suppress(ValueError, OverflowError, OSError):
             return f"{name}: {datetime.fromtimestamp(value, timezone.utc).isoformat()}"
     return f"{name}: {value}"
+
+
+# The date of unavailable_after: RFC 822, RFC 850 and ISO 8601, as Google's documentation lists them.
+
+_LONGEST: Final = 100  # characters
+_ISO: Final = re.compile(
+    r"(\d{4})-?(\d\d)-?(\d\d)"
+    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d{1,9})?)?\s*([A-Z]{1,4}|[+-]\d\d(?::?\d\d)?)?)?",
+    re.IGNORECASE,
+)
+_RFC_850: Final = re.compile(r"(\d)-([A-Z]{3})-(\d)", re.IGNORECASE)
+
+
+def parse_date(text: str) -> float | None:
+    """The moment that *text* names, POSIX seconds, or None.
+
+    Without a zone it is in UTC, and a name of a zone has the offset of RFC 822, whatever the season. A date alone
+    is its first moment.
+    """
+    text = " ".join(text[:_LONGEST].split())
+    try:
+        found = _ISO.fullmatch(text)
+        year, month, day, hour, minute, second, offset = _of_iso(found) if found else _of_rfc_822(text)
+        zone = timezone(timedelta(seconds=offset))
+        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=zone)
+        # A year that only the zone puts out of range fails here, not when the moment is shown.
+        return moment.astimezone(timezone.utc).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _of_iso(found: re.Match[str]) -> list[int]:
+    *numbers, zone = found.groups(default="0")
+    if zone.isalpha():  # a name of RFC 822
+        return [*map(int, numbers), _of_rfc_822(f"1 Jan 2000 00:00:00 {zone}")[-1]]
+    digits = zone.lstrip("+-").replace(":", "").ljust(4, "0")
+    offset = 3_600 * int(digits[:2]) + 60 * int(digits[2:])
+    return [*map(int, numbers), -offset if zone[0] == "-" else offset]
+
+
+def _of_rfc_822(text: str) -> list[int]:
+    text = _RFC_850.sub(r"\1 \2 \3", text)
+    parsed = parsedate_tz(text if ":" in text else f"{text} 00:00:00")
+    if parsed is None:
+        raise ValueError("no date")
+    return [*parsed[:6], parsed[9] or 0]

@@ -16,14 +16,17 @@ MAX_FIELD: Final = 65_536
 
 _KEY: Final = re.compile(r"[a-z*][a-z0-9_.*-]*")
 _SPACES: Final = re.compile(r" *")
-_BLANKS: Final = re.compile(r"[ \t]*")
-_NUMBER: Final = re.compile(r"-?(\d+)(?:\.(\d+))?(?![.\d])")
-_STRING: Final = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"')
-_TOKEN: Final = re.compile(r"[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*")
-_OCTETS: Final = re.compile(r":[A-Za-z0-9+/=]*:")
-_BOOLEAN: Final = re.compile(r"\?([01])")
-_DATE: Final = re.compile(r"@(-?\d{1,15})(?![.\d])")
-_DISPLAY: Final = re.compile(r'%"(?:[ !#$&-~]|%[0-9a-f]{2})*"')
+_COMMA: Final = re.compile(r"[ \t]*(?:,[ \t]*(?=[^ \t])|$)")  # none at the end
+_BARE_ITEM: Final = re.compile(
+    r"(?P<decimal>-?[0-9]{1,12}\.[0-9]{1,3})(?![.0-9])"
+    r"|(?P<integer>-?[0-9]{1,15})(?![.0-9])"
+    r'|"(?P<string>(?:[ !#-\[\]-~]|\\["\\])*)"'
+    r"|(?P<token>[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*)"
+    r"|\?(?P<boolean>[01])"
+    r"|@(?P<date>-?[0-9]{1,15})(?![.0-9])"
+    r"|(?P<octets>:[A-Za-z0-9+/=]*:)"
+    r'|%"(?P<display>(?:[ !#$&-~]|%[0-9a-f]{2})*)"'
+)
 
 
 class Token(str):
@@ -46,12 +49,22 @@ class Item:
 
 def parse_list(text: str) -> list[Item]:
     """The members of a List. Raises ``ValueError`` if *text* is none."""
-    return _Reader(text).members()
+    reader, found = _Reader(text), []
+    while reader.is_left:
+        found.append(reader.member())
+        reader.take(_COMMA)
+    return found
 
 
 def parse_dictionary(text: str) -> dict[str, Item]:
     """The members of a Dictionary; of a repeated key the last one counts. Raises ``ValueError``."""
-    return _Reader(text).dictionary()
+    reader, found = _Reader(text), dict[str, Item]()
+    while reader.is_left:
+        key = reader.take(_KEY)[0]
+        found.pop(key, None)
+        found[key] = reader.member() if reader.skip("=") else Item(True, reader.parameters())
+        reader.take(_COMMA)
+    return found
 
 
 class _Reader:
@@ -63,94 +76,58 @@ class _Reader:
         self._text = text.strip(" ")
         self._position = 0
 
-    def members(self) -> list[Item]:
-        found = []
-        while not self._is_at_end:
-            found.append(self._member())
-            self._separator()
-        return found
-
-    def dictionary(self) -> dict[str, Item]:
-        found: dict[str, Item] = {}
-        while not self._is_at_end:
-            key = self._take(_KEY)
-            found.pop(key, None)
-            found[key] = self._member() if self._skip("=") else Item(True, self._parameters())
-            self._separator()
-        return found
-
     @property
-    def _is_at_end(self) -> bool:
-        return self._position == len(self._text)
+    def is_left(self) -> bool:
+        """Whether anything is left to read."""
+        return self._position < len(self._text)
 
-    def _separator(self) -> None:
-        """A comma between two members; none at the end."""
-        self._take(_BLANKS)
-        if self._is_at_end:
-            return
-        if not self._skip(","):
-            raise ValueError("no comma")
-        self._take(_BLANKS)
-        if self._is_at_end:
-            raise ValueError("a comma at the end")
-
-    def _member(self) -> Item:
-        if not self._skip("("):
-            return Item(self._bare_item(), self._parameters())
-        while True:
-            self._take(_SPACES)
-            if self._skip(")"):
-                return Item(None, self._parameters())
-            self._bare_item()
-            self._parameters()
-            if self._peek not in {" ", ")"}:
-                raise ValueError("no space in an inner list")
-
-    def _parameters(self) -> dict[str, BareItem]:
-        found: dict[str, BareItem] = {}
-        while self._skip(";"):
-            self._take(_SPACES)
-            key = self._take(_KEY)
-            found[key] = self._bare_item() if self._skip("=") else True
-        return found
-
-    def _bare_item(self) -> BareItem:
-        first = self._peek
-        if first == "-" or first.isdigit():
-            return self._number()
-        if first == '"':
-            return re.sub(r"\\(.)", r"\1", self._take(_STRING)[1:-1])
-        if first == "*" or first.isalpha():
-            return Token(self._take(_TOKEN))
-        if first == "?":
-            return self._take(_BOOLEAN) == "?1"
-        if first == "@":
-            return int(self._take(_DATE)[1:])
-        if first == ":":
-            self._take(_OCTETS)
-        else:
-            unquote_to_bytes(self._take(_DISPLAY)).decode()  # section 4.2.10: no UTF-8 is an error
-        return None
-
-    def _number(self) -> int | float:
-        text = self._take(_NUMBER)
-        whole, point, fraction = text.lstrip("-").partition(".")
-        if len(whole) > (12 if point else 15) or len(fraction) > 3:
-            raise ValueError("too many digits")
-        return float(text) if point else int(text)
-
-    @property
-    def _peek(self) -> str:
-        return self._text[self._position : self._position + 1]
-
-    def _skip(self, character: str) -> bool:
-        is_there = self._peek == character
-        self._position += is_there
-        return is_there
-
-    def _take(self, pattern: re.Pattern[str]) -> str:
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str]:
         found = pattern.match(self._text, self._position)
         if not found:
             raise ValueError(f"unexpected text at {self._position}")
         self._position = found.end()
-        return found[0]
+        return found
+
+    def skip(self, character: str) -> bool:
+        is_there = self._text.startswith(character, self._position)
+        self._position += is_there
+        return is_there
+
+    def member(self) -> Item:
+        if not self.skip("("):
+            return Item(self._bare_item(), self.parameters())
+        is_first = True
+        while not self._is_closed(is_first=is_first):
+            self._bare_item()
+            self.parameters()
+            is_first = False
+        return Item(None, self.parameters())
+
+    def _is_closed(self, *, is_first: bool) -> bool:
+        """Whether an inner list ends here; spaces stand between its items."""
+        spaces = self.take(_SPACES)[0]
+        is_closed = self.skip(")")
+        if not (is_closed or is_first or spaces):
+            raise ValueError("no space in an inner list")
+        return is_closed
+
+    def parameters(self) -> dict[str, BareItem]:
+        found: dict[str, BareItem] = {}
+        while self.skip(";"):
+            self.take(_SPACES)
+            key = self.take(_KEY)[0]
+            found[key] = self._bare_item() if self.skip("=") else True
+        return found
+
+    def _bare_item(self) -> BareItem:
+        found = self.take(_BARE_ITEM)
+        kind, text = found.lastgroup, found[found.lastgroup or 0]
+        if kind in {"integer", "date"}:
+            return int(text)
+        if kind == "decimal":
+            return float(text)
+        if kind == "string":
+            return re.sub(r"\\(.)", r"\1", text)
+        if kind == "display":
+            unquote_to_bytes(text).decode()  # section 4.2.10: no UTF-8 is an error
+        return Token(text) if kind == "token" else text == "1" if kind == "boolean" else None

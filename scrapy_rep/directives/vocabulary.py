@@ -1,13 +1,20 @@
-"""The labels by which sites speak about the use of their content by AI: one table of data, because drafts move.
+"""The words by which sites speak about the use of their pages by AI, the statements that they make, the answers.
 
-Checked on 2026-09-21. Adding a label is adding a line here; nothing else knows one.
+Labels are one table of data, because drafts move: adding one is adding a line here. Checked on 2026-09-21.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+MAX_TEXT: Final = 300
+"""Characters of a statement's text that are kept."""
+
+MAX_UNREAD: Final = 100
+"""Statements of one source that are kept though they are irregular and have no category."""
 
 
 class Category(str, Enum):
@@ -37,52 +44,68 @@ class Signal(str, Enum):
     AI_TXT = "ai.txt"
 
 
-_C = Category
+class Answer(str, Enum):
+    """What a site says about a category; each is a string. Unknown is neither permission nor ban."""
+
+    __str__ = str.__str__
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+class ContentUse(str, Enum):
+    """How much of a page may be used, the most restrictive level first; each is a string.
+
+    ``immediate``: act on it, and store nothing. ``reference``: index, quote and link back. ``full``: summarize and
+    reproduce (Cloudflare, 2026-07-01).
+    """
+
+    __str__ = str.__str__
+
+    IMMEDIATE = "immediate"
+    REFERENCE = "reference"
+    FULL = "full"
+
+    @property
+    def rank(self) -> int:
+        """The position among the levels; a lower one is more restrictive."""
+        return [*ContentUse].index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of a signal, and the categories that it speaks about.
+    """A label of a signal, and the categories that it speaks about: none once a draft has dropped it.
 
-    ``since`` is the first version or date that has it, ``until`` the last one; empty while it is in use.
+    ``until`` is the last version that has it, empty while it is in use.
     """
 
     signal: Signal
     name: str
-    categories: frozenset[Category]
-    since: str
+    categories: frozenset[Category] = frozenset()
     until: str = ""
 
 
-def _label(signal: Signal, name: str, *categories: Category, since: str, until: str = "") -> Label:
-    return Label(signal, name, frozenset(categories), since, until)
+def _labels() -> Iterator[Label]:
+    for category in Category:
+        yield Label(Signal.RSL, category.value, frozenset({category}))
+        if category is not Category.AI_INDEX:
+            yield Label(Signal.CONTENT_SIGNAL, category.value, frozenset({category}))
+    yield Label(Signal.RSL, "ai-all", frozenset(Category) - {Category.SEARCH})
+    yield Label(Signal.RSL, "all", frozenset(Category))
+    yield Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Category.AI_TRAIN}))
+    yield Label(Signal.CONTENT_USAGE, "search", frozenset({Category.SEARCH}))
+    for names, until in (
+        ("tdm ai genai inference", "vocab-01"),
+        ("all ai-use", "vocab-02"),
+        ("train-genai", "vocab-03"),
+        ("bots ai-output", "vocab-04"),
+    ):
+        yield from (Label(Signal.CONTENT_USAGE, name, until=until) for name in names.split())
 
 
-LABELS: Final = (
-    _label(Signal.CONTENT_USAGE, "train-ai", _C.AI_TRAIN, since="vocab-02 2025-07-20"),
-    _label(Signal.CONTENT_USAGE, "search", _C.SEARCH, since="vocab-01 2025-06-18"),
-    *(
-        _label(Signal.CONTENT_USAGE, name, since=since, until=until)
-        for names, since, until in (
-            ("tdm ai genai inference", "vocab-01", "vocab-01"),
-            ("all ai-use", "vocab-02", "vocab-02"),
-            ("train-genai", "vocab-02", "vocab-03"),
-            ("bots", "vocab-03", "vocab-04"),
-            ("ai-output", "vocab-04", "vocab-04"),
-        )
-        for name in names.split()
-    ),
-    _label(Signal.CONTENT_SIGNAL, "search", _C.SEARCH, since="2025-09"),
-    _label(Signal.CONTENT_SIGNAL, "ai-input", _C.AI_INPUT, since="2025-09"),
-    _label(Signal.CONTENT_SIGNAL, "ai-train", _C.AI_TRAIN, since="2025-09"),
-    _label(Signal.RSL, "search", _C.SEARCH, since="RSL 1.0"),
-    _label(Signal.RSL, "ai-input", _C.AI_INPUT, since="RSL 1.0"),
-    _label(Signal.RSL, "ai-train", _C.AI_TRAIN, since="RSL 1.0"),
-    _label(Signal.RSL, "ai-index", _C.AI_INDEX, since="RSL 1.0"),
-    _label(Signal.RSL, "ai-all", _C.AI_INPUT, _C.AI_TRAIN, _C.AI_INDEX, since="RSL 1.0"),
-    _label(Signal.RSL, "all", *Category, since="RSL 1.0"),
-)
-"""All labels, retired ones with the last version that has them and without a category."""
+LABELS: Final = tuple(_labels())
+"""All labels: of draft-ietf-aipref-vocab-07 and earlier ones, of contentsignals.org (2025-09), of RSL 1.0."""
 
 _BY_NAME: Final = {(label.signal, label.name): label for label in LABELS}
 
@@ -90,3 +113,83 @@ _BY_NAME: Final = {(label.signal, label.name): label for label in LABELS}
 def label_of(signal: Signal, name: str) -> Label | None:
     """The label called *name* in *signal*, or None."""
     return _BY_NAME.get((signal, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement: ``allows`` says yes or no to the use in ``category``.
+
+    ``source`` is where it stands: ``robots.txt``, ``header``, ``meta``, the name of a field or the path of a
+    file; ``line`` counts from 1 in a robots.txt, and is 0 elsewhere. ``text`` is as written, at most `MAX_TEXT`
+    characters of it. An ``irregular`` one breaks a rule of its signal. ``category`` is None for what is recorded
+    and maps to no category.
+    """
+
+    signal: Signal
+    category: Category | None
+    allows: bool | None
+    source: str
+    text: str
+    line: int = 0
+    irregular: bool = False
+
+
+def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
+    """Return the answer for every category; the order of the statements does not matter.
+
+    draft-ietf-aipref-vocab-07, "Combining Preferences": no if any says no, else yes if any says yes.
+    """
+    said = {(one.category, one.allows) for one in statements}
+    return {
+        category: Answer.NO if (category, False) in said
+        else Answer.YES if (category, True) in said
+        else Answer.UNKNOWN
+        for category in Category
+    }  # fmt: skip
+
+
+def content_use(statements: Iterable[Statement]) -> ContentUse | None:
+    """Return the most restrictive level that the *statements* of Content-Signal name with ``use=``, or None."""
+    levels = (level_of(one.text) for one in statements if one.signal is Signal.CONTENT_SIGNAL)
+    return min((level for level in levels if level), key=lambda level: level.rank, default=None)
+
+
+def level_of(item: str) -> ContentUse | None:
+    """The level that an *item* of Content-Signal names, such as ``use=reference``."""
+    key, _, value = (part.strip() for part in item.lower().partition("="))
+    return next((level for level in ContentUse if key == "use" and level.value == value), None)
+
+
+def reserved_from(
+    purposes: Iterable[Category], found: Mapping[Category, Answer], *, silence: Answer
+) -> list[Category]:
+    """Return the *purposes* to which the answers *found* are no; *silence* is what unknown means."""
+    refusing = {Answer.NO, Answer.UNKNOWN} if silence is Answer.NO else {Answer.NO}
+    return [purpose for purpose in purposes if found[purpose] in refusing]
+
+
+def first_refusal(statements: Iterable[Statement], purposes: Collection[Category]) -> Statement | None:
+    """Return the first of *statements* that says no to one of *purposes*."""
+    return next((one for one in statements if one.allows is False and one.category in purposes), None)
+
+
+def shortened(text: str) -> str:
+    """Return *text* as a statement keeps it: bounded, and always encodable."""
+    return text[:MAX_TEXT].encode("utf-8", "replace").decode()
+
+
+def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return the first of all *statements* that say the same, so that thousands of lines do not cost every page.
+
+    The `answers` stay the same. Of irregular statements without a category, `MAX_UNREAD` are kept.
+    """
+    said: dict[object, Statement] = {}
+    unread: dict[str, Statement] = {}
+    for one in statements:
+        if one.category is not None:
+            said.setdefault((one.signal, one.category, one.allows, one.irregular), one)
+        elif not one.irregular:
+            said.setdefault("".join(one.text.lower().split()), one)
+        elif len(unread) < MAX_UNREAD:
+            unread.setdefault(one.text, one)
+    return (*said.values(), *unread.values())

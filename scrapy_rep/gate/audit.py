@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_rep.directives.page import PageDirectives
+    from scrapy_rep.directives import PageDirectives
     from scrapy_rep.gate.report import ExceptionReport
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.robots.robots import Robots

@@ -18,10 +18,10 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
 
-from scrapy_rep.directives import ai_txt, tdm
-from scrapy_rep.directives.answers import Statement, answers, first_refusal
+from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.directives.vocabulary import Category, Signal
+from scrapy_rep.directives.terms import TDMREP
+from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers, first_refusal
 from scrapy_rep.protocol import SCHEMES, Access
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def _resolved(value: str, base: str) -> str | None:
 
 def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:
     """What the files of the origin besides robots.txt say to *token* about *url*."""
-    said = robots.reservations.about(url).statements() if tdm.PATH in robots.files else []
-    return said + ai_txt.read_file(robots.ai_txt, token, url) if ai_txt.PATH in robots.files else said
+    said = robots.reservations.about(url).statements() if TDMREP in robots.files else []
+    return said + read_ai_txt(robots.ai_txt, token, url) if AI_TXT in robots.files else said
 
 
 class AiSignals:

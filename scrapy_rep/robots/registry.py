@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives import ai_txt, tdm
-from scrapy_rep.directives.site_file import SiteFile
+from scrapy_rep.directives.ai import AI_TXT, SiteFile
+from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.meta import DONT_OBEY, FETCH, is_exempt
@@ -276,7 +276,7 @@ def needed_files(settings: RepSettings) -> tuple[str, ...]:
     """The paths of the files that the declared purposes need besides robots.txt."""
     paths = []
     if not _BY_TDMREP.isdisjoint(settings.purposes):
-        paths.append(tdm.PATH)
+        paths.append(TDMREP)
     if "ai.txt" in settings.ai_sources and Category.AI_TRAIN in settings.purposes:
-        paths.append(ai_txt.PATH)
+        paths.append(AI_TXT)
     return tuple(paths)

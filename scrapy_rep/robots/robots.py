@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_rep.directives import ai_txt, tdm
-from scrapy_rep.directives.tdm import ReservationFile
+from scrapy_rep.directives.ai import AI_TXT
+from scrapy_rep.directives.terms import TDMREP, ReservationFile
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.meta import BLANK, stamp_of
 from scrapy_rep.policy.policy import Decision, Mode, Outcome
@@ -92,14 +92,14 @@ class Robots:
     def reservations(self) -> ReservationFile:
         """The rules of the tdmrep.json; none without one."""
         if self._reservations is None:
-            self._reservations = ReservationFile.of(self._body(tdm.PATH))
+            self._reservations = ReservationFile(self._body(TDMREP))
         return self._reservations
 
     @property
     def ai_txt(self) -> RobotsTxt:
         """The parsed ai.txt; empty without one."""
         if self._ai_txt is None:
-            self._ai_txt = parse(self._body(ai_txt.PATH))
+            self._ai_txt = parse(self._body(AI_TXT))
         return self._ai_txt
 
     def _body(self, path: str) -> bytes:

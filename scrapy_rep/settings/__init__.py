@@ -10,9 +10,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.directives.answers import Answer
-from scrapy_rep.directives.content_signal import ContentUse
-from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.directives.vocabulary import Answer, Category, ContentUse
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 

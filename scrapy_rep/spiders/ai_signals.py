@@ -3,55 +3,33 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from parsel import Selector
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
-from scrapy.utils.response import get_base_url
 
-from scrapy_rep.directives import content_signal, content_usage, page_signals, rsl, tdm
-from scrapy_rep.directives.answers import Answer, Statement, answers, reserved_from
-from scrapy_rep.directives.content_signal import content_use
-from scrapy_rep.directives.rsl import FREE, MEDIA_TYPE, License, absolute, is_url
-from scrapy_rep.directives.vocabulary import Signal
+from scrapy_rep.directives.ai import Elements, statements_of
+from scrapy_rep.directives.page import bounded, fields_of
+from scrapy_rep.directives.terms import urls_in_header
+from scrapy_rep.directives.vocabulary import Answer, Statement, answers, content_use, reserved_from
 from scrapy_rep.gate.site_files import as_values, statements_in
 from scrapy_rep.policy.policy import Mode
-from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.signals import ai_signals
-from scrapy_rep.spiders.reading import (
-    PageMiddleware,
-    header_fields,
-    html_of,
-    is_successful,
-    may_name,
-    meta_elements,
-)
+from scrapy_rep.spiders.reading import PageMiddleware, content_type_of, headers_of, is_successful
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response, TextResponse
+    from scrapy.http import Response
 
-    from scrapy_rep.directives.page import PageDirectives
+    from scrapy_rep.directives import PageDirectives
     from scrapy_rep.directives.vocabulary import Category
 
 logger = logging.getLogger(__name__)
 
-_BY_SETTING: Final = {"bing": page_signals.bing, "google": page_signals.google}  # the source ai.txt is a file
-
-_NAMES: Final = frozenset({"tdm-reservation", MEDIA_TYPE})
-_MAX: Final = 100
-"""Licenses of a page that are read."""
-
-_LINKS: Final = "//link[@rel and @type and @href]"
-_SCRIPTS: Final = "//script[@type]"
+_FIELDS: Final = (b"Content-Type", b"Content-Usage", b"Content-Signal", b"TDM-Reservation", b"Link")
 
 
 class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
@@ -118,101 +96,7 @@ def signals_of(
 
     *sources* are those of ``REP_AI_SOURCES``.
     """
-    elements = Elements.of(response)
-    reservation = tdm.read_meta(*elements.tdm).over(
-        tdm.read_header(header_fields(response, "tdm-reservation"), header_fields(response, "tdm-policy"))
-    )
-    if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
-        site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
-    return (
-        [
-            *site,
-            *content_usage.read_header(header_fields(response, "Content-Usage")),
-            *content_signal.read_header(header_fields(response, "Content-Signal")),
-            *reservation.statements(),
-            *rsl.read_licenses(elements.rsl, "page"),
-            *_of_directives(response, said, sources),
-        ],
-        (*rsl.urls_in_header(header_fields(response, "Link"), response.url), *elements.licenses),
-    )
-
-
-def _of_directives(response: Response, said: PageDirectives, sources: Iterable[str]) -> Iterable[Statement]:
-    media_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
-    yield from page_signals.noai(said, media_type)
-    for read in filter(None, map(_BY_SETTING.get, sources)):
-        yield from read(said)
-
-
-# What the elements of a page say.
-
-
-@dataclass(frozen=True, slots=True)
-class Elements:
-    """What the elements of a page say: the values of its TDMRep elements, URLs of licenses, and licenses in it."""
-
-    tdm: tuple[list[str], list[str]] = ([], [])
-    licenses: tuple[str, ...] = ()
-    rsl: tuple[License, ...] = ()
-
-    @classmethod
-    def of(cls, response: Response) -> Elements:
-        """Read the elements of *response*, if it is HTML and may have any."""
-        page = html_of(response) if may_name(response, _NAMES, anywhere=True) else None
-        if page is None:
-            return cls()
-        by_name: dict[str, list[str]] = {"tdm-reservation": [], "tdm-policy": []}
-        for name, content in meta_elements(page):
-            by_name.get(name.strip().lower(), []).append(content)
-        return cls(
-            (by_name["tdm-reservation"], by_name["tdm-policy"]),
-            tuple(_links(page)),
-            tuple(islice(_licenses_in(page), _MAX)),
-        )
-
-
-def _links(page: TextResponse) -> Iterator[str]:
-    base = get_base_url(page)
-    for link in islice(_of_type(page, _LINKS), _MAX):
-        url = absolute(link.root.get("href"), base)
-        if "license" in link.root.get("rel").lower().split() and is_url(url):
-            yield url
-
-
-def _licenses_in(page: TextResponse) -> Iterator[License]:
-    """The licenses in the page for the page itself."""
-    for script in islice(_of_type(page, _SCRIPTS), _MAX):
-        text = script.xpath("./text()").get("")
-        with suppress(LookupError, ValueError):  # what cannot be parsed says nothing
-            for content in Selector(text=text, type="xml").xpath("//*[local-name()='content']"):
-                if _is_for(content.root.get("url", ""), page):
-                    yield from map(_license, content.xpath("./*[local-name()='license']"))
-
-
-def _of_type(page: TextResponse, path: str) -> Iterator[Selector]:
-    """The elements at *path* whose type is that of a license.
-
-    Attributes are read one by one: a selector fails on those of an element if a name holds a control character.
-    """
-    for element in page.xpath(path):
-        if element.root.get("type").partition(";")[0].strip().lower() == MEDIA_TYPE:
-            yield element
-
-
-def _is_for(pattern: str, page: TextResponse) -> bool:
-    """Whether content with the URL *pattern*, which may be empty, is *page*: matched as a rule of robots.txt."""
-    if not pattern.strip():
-        return True
-    url = absolute(pattern, page.url)
-    if urlsplit(url)[:2] != urlsplit(page.url)[:2]:  # content of another site
-        return False
-    return Pattern.of(path_of(url)).matches(path_of(page.url))
-
-
-def _license(element: Selector) -> License:
-    usage = "[@type='usage']/text()"
-    permits = element.xpath(f"./*[local-name()='permits']{usage}").getall()
-    prohibits = element.xpath(f"./*[local-name()='prohibits']{usage}").getall()
-    others = element.xpath("./*[local-name()='permits'][@type!='usage']")
-    payment = element.xpath("./*[local-name()='payment']/@type").get(FREE)
-    return License(" ".join(permits) if permits else None, " ".join(prohibits), payment, bool(others))
+    fields = fields_of(headers_of(response, _FIELDS))
+    elements = Elements.of(response.body, content_type_of(response), response.url)
+    licenses = (*urls_in_header(bounded(fields.get("link", ())), response.url), *elements.urls)
+    return statements_of(fields, said, elements, site, sources), licenses

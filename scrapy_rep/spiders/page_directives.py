@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response, TextResponse
     from typing_extensions import Self
 
-    from scrapy_rep.directives.page import PageDirectives
+    from scrapy_rep.directives import PageDirectives
 
 logger = logging.getLogger(__name__)
 

@@ -1,26 +1,26 @@
-"""What a response says about itself, in header fields and meta elements; the middlewares that ask share a base.
+"""What a response says about itself; the middlewares that ask share a base.
 
-HTML is read by the parser of the response, which spiders use as well: a page is parsed once.
+Directives and signals are read by `scrapy_rep.directives`, links by the parser that spiders use too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from functools import lru_cache
+from datetime import datetime, timezone
 from http import HTTPStatus
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, TextResponse
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives.page import PageDirectives, combine
-from scrapy_rep.directives.robots_tag import agent_of, read_header, read_meta, read_robots_tag
-from scrapy_rep.directives.statement import Directive
+from scrapy_rep.directives import PageDirectives
+from scrapy_rep.directives import html as html_pages
+from scrapy_rep.directives.html import MAX_SIZE, has_meta
+from scrapy_rep.directives.page import combine, directives_of
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.site_files import sitemap_callback
 from scrapy_rep.runtime.crawl import Crawl
@@ -34,62 +34,44 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from scrapy_rep.directives import Directive
+
 NOTHING: Final = PageDirectives()
 """What a page says that says nothing."""
 
-MAX_FIELDS: Final = 1_000
-"""Header fields of one name, and meta elements, that are read."""
-
-MAX_OCTETS: Final = 65_536
-"""Octets of the header fields of one name that are read; the field that exceeds them is the last."""
-
-MAX_BODY: Final = 2_097_152
-"""Octets of an HTML page that are parsed for its elements."""
-
-_AS_NAMES: Final = frozenset({"noai", "noimageai"})
-"""Rules that are found as the name of an element without content."""
-
-_NAMES: Final = _AS_NAMES | {"robot"}
-
-# What is inside these is no element of the page. libxml2 knows some of them, and makes elements of the rest.
-_NOT_INSIDE: Final = frozenset({"template", "textarea", "script", "style", "iframe"})
-
-_HTML: Final = {b"text/html", b"application/xhtml+xml"}
 _BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
-
 _FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells the keys of headers
-_START: Final = 100  # octets in which an encoding of two or four octets shows
-_TAG: Final = b"<meta"
-_META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
-# One that ends at its first ">" for every parser: no quote is open there.
-_WHOLE_TAG: Final = re.compile(rb"<meta(?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?)*\s*/?>")
-_LONGEST_TAG: Final = 8_192  # octets
-_LONGEST_HEAD: Final = 65_536  # octets from the first tag to the last, in which their ends are looked for
-_ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
-
-
-def header_fields(response: Response, name: str) -> Iterator[str]:
-    """The values of the fields called *name*, until they have `MAX_OCTETS`; readers bound each of them."""
-    octets = 0
-    for value in islice(response.headers.getlist(name), MAX_FIELDS):
-        if octets >= MAX_OCTETS:
-            return
-        octets += len(value)
-        yield value.decode("latin-1")
-
 
 _in_place: WeakKeyDictionary[Response, TextResponse] = WeakKeyDictionary()  # values must not refer to keys
 
 
+def headers_of(response: Response, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
+    """The header fields of *response* called *names*."""
+    return [(name, value) for name in names for value in response.headers.getlist(name)]
+
+
+def content_type_of(response: Response) -> str:
+    """The Content-Type of *response*; that of HTML where Scrapy found out that it is."""
+    declared = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+    if isinstance(response, HtmlResponse) and not html_pages.is_html(declared):
+        return "text/html;" + declared.partition(";")[2]
+    return declared if isinstance(response, TextResponse) else ""
+
+
+def is_html(response: Response) -> TypeGuard[TextResponse]:
+    """Whether *response* has elements that can say something; those of scrapy-splash have a class of their own."""
+    return html_pages.is_html(content_type_of(response))
+
+
 def html_of(response: Response) -> TextResponse | None:
-    """The page to read the elements of *response* in; None if it is no HTML.
+    """The page to read the links of *response* in; None if it is no HTML.
 
     That is *response* itself unless it is very long or its parser fails.
     """
     if not is_html(response):
         return None
     if response not in _in_place:
-        page = response if len(response.body) <= MAX_BODY else response.replace(body=response.body[:MAX_BODY])
+        page = response if len(response.body) <= MAX_SIZE else response.replace(body=response.body[:MAX_SIZE])
         page = _parsable(page)
         if page is response:
             return page
@@ -110,29 +92,9 @@ def _parsable(page: TextResponse) -> TextResponse:
     return HtmlResponse(page.url, body=body, encoding="utf-8")
 
 
-def is_html(response: Response) -> TypeGuard[TextResponse]:
-    """Whether *response* has elements that can say something; those of scrapy-splash have a class of their own."""
-    if isinstance(response, HtmlResponse):
-        return True
-    media_type = (response.headers.get(b"Content-Type") or b"").partition(b";")[0].strip().lower()
-    return isinstance(response, TextResponse) and media_type in _HTML
-
-
 def is_successful(response: Response) -> bool:
     """Whether what *response* says has an effect: an error page speaks for nothing."""
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
-
-
-def meta_elements(page: TextResponse, *, head_only: bool = False) -> list[tuple[str, str]]:
-    """Name and content of the meta elements of *page*."""
-    named = (element for element in page.selector.root.iter("meta") if element.get("name") is not None)
-    found = (element for element in named if _is_of_page(element, head_only=head_only))
-    return [(element.get("name"), element.get("content", "")) for element in islice(found, MAX_FIELDS)]
-
-
-def _is_of_page(element: Any, *, head_only: bool) -> bool:
-    tags = [ancestor.tag for ancestor in element.iterancestors()]
-    return _NOT_INSIDE.isdisjoint(tags) and (not head_only or tags[-2:] == ["head", "html"])
 
 
 _said: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
@@ -142,65 +104,21 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
     """What *response* says to a crawler called *names*; the first to ask reads it."""
     said = _said.get(response)
     if said is None:
-        found = directives_of(response, names, head_only=settings.meta_robots == "head")
-        permissive = settings.dialect.permissive_pages
-        said = _said[response] = combine(found, names, clock.time(), permissive=permissive) if found else NOTHING
+        found = read_directives(response, names, head_only=settings.meta_robots == "head")
+        now, permissive = datetime.fromtimestamp(clock.time(), timezone.utc), settings.dialect.permissive_pages
+        said = _said[response] = combine(found, names, now, permissive=permissive) if found else NOTHING
     return said
+
+
+def read_directives(response: Response, names: Collection[str], *, head_only: bool = False) -> list[Directive]:
+    """The directives in header and meta elements of *response* that may address a crawler called *names*."""
+    headers = headers_of(response, _FIELDS)
+    return directives_of(names, headers, response.body, content_type_of(response), head_only=head_only)
 
 
 def is_silent(response: Response) -> bool:
     """Whether one look shows that *response* says nothing: it has neither a field nor an element that could."""
-    if not _FIELDS.isdisjoint(response.headers):
-        return False
-    body = response.body
-    return _META.search(body) is None and b"\0" not in body[:_START]
-
-
-def directives_of(response: Response, names: Collection[str], *, head_only: bool = False) -> list[Directive]:
-    """The directives in header and meta elements of *response* that may address a crawler called *names*."""
-    found = [one for field in header_fields(response, "X-Robots-Tag") for one in read_header(field)]
-    found += [one for field in header_fields(response, "Robots-Tag") for one in read_robots_tag(field)]
-    own = frozenset(name.lower() for name in names)
-    if may_name(response, own | _NAMES):
-        page = html_of(response)
-        for name, content in meta_elements(page, head_only=head_only) if page is not None else ():
-            agent = agent_of(name)
-            if agent in _AS_NAMES and not content.strip():
-                found += read_meta("", agent)
-            elif name.strip() and (agent is None or agent in own):
-                found += read_meta(name, content)
-    return found
-
-
-def may_name(response: Response, names: frozenset[str], *, anywhere: bool = False) -> bool:
-    """Whether a meta element of *response*, or text *anywhere* in it, may hold one of *names*, in lower case.
-
-    Parsing every page costs more. A name that is spelt with character references counts if it is the value of an
-    attribute.
-    """
-    if not is_html(response):
-        return False
-    if b"\0" in response.body[:_START]:  # UTF-16 or UTF-32
-        return True
-    body = (response.body if len(response.body) <= MAX_BODY else response.body[:MAX_BODY]).lower()
-    part = body if anywhere else _around_tags(body)
-    return any(name in part for name in _octets(names)) or (b"&#" in part and bool(_ESCAPED.search(part)))
-
-
-def _around_tags(body: bytes) -> bytes:
-    """The part of *body*, in lower case, with its meta elements: them alone where their ends are certain."""
-    first, last = body.find(_TAG), body.rfind(_TAG)
-    if first < 0:
-        return b""
-    end = body.find(b">", last) + 1
-    tags = _WHOLE_TAG.findall(body, first, end) if end - first <= _LONGEST_HEAD else ()
-    is_certain = len(tags) == body.count(_TAG, first, last + len(_TAG))
-    return b"".join(tags) if is_certain else body[first : last + _LONGEST_TAG]
-
-
-@lru_cache(maxsize=256)
-def _octets(names: frozenset[str]) -> list[bytes]:
-    return [name.encode() for name in sorted(names)]
+    return _FIELDS.isdisjoint(response.headers) and not has_meta(response.body)
 
 
 class PageMiddleware:

@@ -6,14 +6,14 @@ import pytest
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 from scrapy.settings import Settings
 
-from scrapy_rep.directives.page import combine
+from scrapy_rep.directives.ai import Elements
+from scrapy_rep.directives.page import MAX_FIELDS, combine
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.spiders.ai_signals import Elements
 from scrapy_rep.spiders.page_directives import links_of, marked_links, same
-from scrapy_rep.spiders.reading import MAX_FIELDS, directives_of, html_of, said_by
+from scrapy_rep.spiders.reading import content_type_of, html_of, said_by
+from scrapy_rep.spiders.reading import read_directives as directives_of
 from tests.directives.cases import CASES, Case
 
-NOW = 1_790_000_000.0
 WITH_ELEMENTS = [case for case in CASES if 43 <= case.number <= 59]
 
 
@@ -22,13 +22,17 @@ def response(kind: type[Response], body: str, *fields: str) -> Response:
     return kind("https://e.org/", headers=headers, body=body.encode())
 
 
+def elements(page: Response) -> Elements:
+    return Elements.of(page.body, content_type_of(page), page.url)
+
+
 @pytest.mark.parametrize("case", WITH_ELEMENTS, ids=lambda case: case.number)
 def test_the_given_page_means_what_is_expected(case: Case) -> None:
     fields = [code.partition(":")[2] for code in case.code if code.lower().startswith("x-robots-tag:")]
     body = "".join(code for code in case.code if not code.lower().startswith("x-robots-tag:"))
     kind = Response if "application/pdf" in case.given else HtmlResponse
     found = directives_of(response(kind, body, *fields), ["mybot"], head_only="head only" in case.given)
-    assert (str(combine(found, ["mybot"], NOW)) or "(nothing)") == case.expected
+    assert (str(combine(found, ["mybot"])) or "(nothing)") == case.expected
 
 
 @pytest.mark.parametrize(("dialect", "noindex"), [("google", True), ("yandex", False)])
@@ -62,14 +66,14 @@ def test_ours_fields_and_elements_are_bounded() -> None:
 @pytest.mark.parametrize("element", ['<meta name="noai">', '<meta name="NoAI" content="">'])
 def test_ours_an_element_called_noai_says_so(element: str) -> None:
     found = directives_of(response(HtmlResponse, f"<html>{element}</html>"), ["mybot"])
-    assert str(combine(found, ["mybot"], NOW)) == "noai"
+    assert str(combine(found, ["mybot"])) == "noai"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "shift_jis", "cp1252"])
 def test_ours_a_page_is_read_in_any_encoding(encoding: str) -> None:
     body = '<html><meta name="robots" content="noindex"></html>'.encode(encoding)
     page = HtmlResponse("https://e.org/", body=body, encoding=encoding)
-    assert str(combine(directives_of(page, ["mybot"]), ["mybot"], NOW)) == "noindex"
+    assert str(combine(directives_of(page, ["mybot"]), ["mybot"])) == "noindex"
 
 
 def test_ours_a_name_may_be_spelt_with_character_references() -> None:
@@ -89,7 +93,9 @@ def typed(content_type: str, body: str, kind: type[Response] = HtmlResponse) -> 
 def test_ours_a_charset_that_is_none_hides_nothing(charset: str) -> None:
     page = typed(f"text/html; charset={charset}", f"{META}<p>\xe9")
     assert [one.name for one in directives_of(page, [])] == ["noindex"]
-    assert Elements.of(typed(f"text/html; charset={charset}", '<meta name="tdm-reservation" content="1">')).tdm[0]
+    assert elements(
+        typed(f"text/html; charset={charset}", '<meta name="tdm-reservation" content="1">')
+    ).reservation.reserved
 
 
 @pytest.mark.parametrize("base", ["http://[", "http://e.org:99999/", "http://\u2100/"])
@@ -133,8 +139,8 @@ def test_rsl_types_and_relations_have_any_case() -> None:
     page = (
         f'<script type="Application/RSL+XML">{text}</script><link rel=License type="Application/RSL+xml" href=/l>'
     )
-    found = Elements.of(typed("text/html", page))
-    assert ([one.prohibits for one in found.rsl], found.licenses) == (["all"], ("https://e.org/l",))
+    found = elements(typed("text/html", page))
+    assert ([one.prohibits for one in found.licenses], found.urls) == (["all"], ("https://e.org/l",))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,7 @@ def test_rsl_types_and_relations_have_any_case() -> None:
 )
 def test_rsl_content_of_another_site_and_what_cannot_be_parsed_say_nothing(text: str) -> None:
     page = typed("text/html; charset=utf-8", f'<p/><script type="application/rsl+xml">{text}</script>')
-    assert Elements.of(page).rsl == ()
+    assert elements(page).licenses == ()
 
 
 def test_ours_long_fields_are_bounded_together() -> None:
@@ -177,4 +183,4 @@ def test_ours_an_attribute_with_a_control_character_in_its_name_hides_nothing() 
     page = HtmlResponse("https://e.org/", body=body.encode())
     assert marked_links(page, {"nofollow"}) == {"https://e.org/a"}
     assert links_of(page) == {"https://e.org/a", "https://e.org/n"}
-    assert Elements.of(page).licenses == ("https://e.org/l",)
+    assert elements(page).urls == ("https://e.org/l",)

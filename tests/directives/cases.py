@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from scrapy_rep.directives.answers import Statement, answers
+from scrapy_rep.directives.vocabulary import Statement, answers
 
 _ROW: Final = re.compile(r"\| (\d+) \| (.*) \| (.*?) \| .*? \|")
 

@@ -12,24 +12,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives import ai_txt, content_signal, content_usage, rsl, tdm
-from scrapy_rep.directives.answers import MAX_UNREAD
-from scrapy_rep.directives.dates import parse_date
+from scrapy_rep.directives import ai_answers, page_directives
+from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.page import combine
-from scrapy_rep.directives.page_signals import bing, google, noai
-from scrapy_rep.directives.path_rules import MAX_PATTERNS, PathRules
-from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.robots_signals import MAX_PATTERNS, PathRules, RobotsSignals, read_signal, read_usage
+from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
+from scrapy_rep.directives.terms import (
+    MAX_LICENSES,
+    MAX_SIZE,
+    License,
+    Reservation,
+    ReservationFile,
+    read_licenses,
+    urls_in_header,
+)  # fmt: skip
+from scrapy_rep.directives.vocabulary import MAX_UNREAD
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, parse
 
 MEGABYTE = 1_000_000
 SECONDS = 20.0
 """CPU time that only what is beyond linear exceeds: linear readers need hundredths of it."""
 
+RSL = "application/rsl+xml"
+END = b"<meta name=robots><meta name=tdm-reservation>"
 URL = f"https://e.org/{'ab' * 500}"
 DATES = ["Mon", " ", ", ", "Jun", "25", "9999", "0001", "-12", "-31", "T", "12", ":", "59", "PST", "Z", "."]
-FIELDS = ["<", ">", "<u>", ";", '"', ",", "=", "rel", "a", " ", "(", "*", "a;b=", "<u>;rel=", "max-snippet:1 "]
+FIELDS = [
+    "<",
+    ">",
+    "<u>",
+    ";",
+    '"',
+    ",",
+    "=",
+    "rel",
+    "a",
+    " ",
+    "(",
+    "*",
+    "a;b=",
+    "<u>;rel=",
+    "max-snippet:1 ",
+    "<a ",
+    "<meta ",
+    "<!--",
+    "='",
+    "</",
+    "<script>",
+    "<script type=application/rsl+xml>",
+    "<template>",
+    "&#",
+    "/>",
+]
 
 LINES = [
     "Content-Usage: /p{} train-ai=n",
@@ -45,14 +80,19 @@ READERS: dict[str, Callable[[str], object]] = {
     "X-Robots-Tag": read_header,
     "Robots-Tag": read_robots_tag,
     "meta": lambda text: read_meta("robots", text),
-    "Content-Usage": lambda text: content_usage.read_header([text]),
-    "Content-Signal": lambda text: content_signal.read_header([text]),
-    "Link": lambda text: rsl.urls_in_header([f"{text}license"], URL),
-    "tdm-reservation": lambda text: tdm.read_header([text], [text]).statements(),
-    "tdmrep.json": lambda text: tdm.ReservationFile.of(text.encode("utf-8", "replace")).about(URL),
-    "ai.txt": lambda text: ai_txt.read_file(text.encode("utf-8", "replace"), "mybot", URL),
+    "Content-Usage": lambda text: read_usage([text]),
+    "Content-Signal": lambda text: read_signal([text]),
+    "Link": lambda text: urls_in_header([f"{text}license"], URL),
+    "tdm-reservation": lambda text: Reservation.of([text], "header").statements(),
+    "tdmrep.json": lambda text: ReservationFile(text.encode("utf-8", "replace")).about(URL),
+    "ai.txt": lambda text: read_ai_txt(parse(text.encode("utf-8", "replace")), "mybot", URL),
     "robots.txt": lambda text: robots_txt(text).statements(URL),
-    "RSL": lambda text: rsl.read_licenses([rsl.License(text, text, text)], text),
+    "page": lambda text: page_directives([text], [(text, text)], f"<meta name=robots {text}<meta name=robots"),
+    "page of octets": lambda text: ai_answers(
+        "a", text, headers=[(b"Link", b"license")], html=text.encode() + END
+    ),
+    "elements": lambda text: Elements.of(f"<script type={RSL}><content {text}{RSL}", "text/html", text),
+    "RSL": lambda text: read_licenses([License(text, text, text)], text),
 }
 
 
@@ -80,9 +120,9 @@ def test_ours_a_megabyte_is_read_in_linear_time(read: Callable[[str], object]) -
 def test_ours_ten_thousand_fields_are_read_in_linear_time() -> None:
     for part in FIELDS:
         fields = [f"{part * 100}license"] * 10_000
-        for read in (content_usage.read_header, content_signal.read_header, tdm.read_header):
+        for read in (read_usage, read_signal, partial(Reservation.of, source="header")):
             assert taken(partial(read, fields)) < SECONDS, part
-        assert taken(partial(rsl.urls_in_header, fields, URL)) < SECONDS, part
+        assert taken(partial(urls_in_header, fields, URL)) < SECONDS, part
 
 
 @given(st.sampled_from(sorted(READERS)), st.text() | st.lists(st.sampled_from(FIELDS + DATES)).map("".join))
@@ -92,8 +132,8 @@ def test_ours_readers_never_raise(name: str, text: str) -> None:
 
 @given(st.binary())
 def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
-    tdm.ReservationFile.of(octets).about(URL)
-    ai_txt.read_file(octets, "mybot", URL)
+    ReservationFile(octets).about(URL)
+    read_ai_txt(parse(octets), "mybot", URL)
     lines = (key + octets for key in (b"Content-Usage:", b"Content-Signal:", b"License:", b"AllowAITraining:"))
     found = RobotsSignals.of(parse(b"\n".join([b"User-agent: *", *lines])), "mybot")
     for one in found.statements(URL):
@@ -105,7 +145,7 @@ def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
 @given(st.lists(st.sampled_from(DATES)).map("".join))
 def test_ours_a_date_that_is_read_can_be_shown(text: str) -> None:
     parse_date(text)
-    page = combine(read_header(f"unavailable_after: {text}"), ["mybot"], 0)
+    page = combine(read_header(f"unavailable_after: {text}"), ["mybot"])
     assert str(page) is not None
     for read in (noai, bing, google):
         read(page)
@@ -123,22 +163,22 @@ def test_ours_rules_in_one_item_are_bounded() -> None:
 
 def test_ours_a_nested_file_says_nothing() -> None:
     for body in (b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000):
-        assert not tdm.ReservationFile.of(body)
+        assert not ReservationFile(body)
 
 
 def test_ours_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
     rule = {"location": f"/{'*a' * 50}$", "tdm-reservation": 1}
     small = json.dumps([rule] * 5_000).encode()
-    assert len(small) < tdm.MAX_SIZE < len(small) * 20
-    assert taken(lambda: tdm.ReservationFile.of(small).about(URL)) < SECONDS
-    assert tdm.ReservationFile.of(small).about(f"{URL}a").reserved
-    assert not tdm.ReservationFile.of(json.dumps([rule] * 100_000).encode())
+    assert len(small) < MAX_SIZE < len(small) * 20
+    assert taken(lambda: ReservationFile(small).about(URL)) < SECONDS
+    assert ReservationFile(small).about(f"{URL}a").reserved
+    assert not ReservationFile(json.dumps([rule] * 100_000).encode())
 
 
 def test_ours_a_hostile_location_matches_nothing() -> None:
     for location in (f"/{'*' * 100_000}x", f"/{'*a' * 10_000}", "/\n", "/\ud800", "a", ""):
         body = json.dumps([{"location": location, "tdm-reservation": 1}]).encode()
-        assert tdm.ReservationFile.of(body).about("https://e.org/b").reserved is None
+        assert ReservationFile(body).about("https://e.org/b").reserved is None
 
 
 def statements(robotstxt: RobotsTxt) -> object:
@@ -153,10 +193,10 @@ def test_ours_thousands_of_lines_are_bounded(count: int) -> None:
         assert taken(partial(statements, robotstxt)) < SECONDS, line
         found = RobotsSignals.of(robotstxt, "mybot")
         assert len(found.statements("https://e.org/p")) <= MAX_UNREAD, line
-        assert len(found.licenses) <= rsl.MAX_URLS, line
+        assert len(found.licenses) <= MAX_LICENSES, line
 
 
-def test_ours_patterns_of_one_length_are_tried_up_to_a_bound() -> None:
+def test_ours_patterns_of_one_length_count_up_to_a_bound() -> None:
     matched: list[int] = []
     patterns = (format(number, "015b").replace("0", "*").replace("1", "a") for number in range(20_000))
     rules = PathRules(

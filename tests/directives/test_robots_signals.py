@@ -5,9 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives import ai_training, content_signal, content_usage
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.directives.rsl import urls_in_robots_txt
 from scrapy_rep.protocol import parse
 from tests.directives.cases import said
 
@@ -23,18 +21,6 @@ PATHS = st.text("ab/", max_size=4).map("/{}".format)
 
 def signals(body: str) -> RobotsSignals:
     return RobotsSignals.of(parse(body.encode()), "mybot")
-
-
-@given(FILES, PATHS)
-def test_ours_it_says_what_the_single_readers_say(body: bytes, path: str) -> None:
-    robotstxt, url = parse(body), f"https://e.org{path}"
-    found = RobotsSignals.of(robotstxt, "mybot")
-    assert found.licenses == urls_in_robots_txt(robotstxt, "mybot")
-    assert [*found.statements(url)] == [
-        *content_usage.read_robots_txt(robotstxt, "mybot", url),
-        *ai_training.read_robots_txt(robotstxt, "mybot", url),
-        *content_signal.read_robots_txt(robotstxt, "mybot"),
-    ]
 
 
 @given(FILES, PATHS)

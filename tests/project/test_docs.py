@@ -20,6 +20,7 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 import scrapy_rep
+import scrapy_rep.directives
 import scrapy_rep.protocol
 from scrapy_rep import ForbiddenByRobots, exceptions, signals
 from scrapy_rep.contracts import CONTRACTS
@@ -172,6 +173,11 @@ def test_the_protocol_page_has_exactly_the_public_names() -> None:
         f"{package}.{name}.{name}" if importlib.util.find_spec(f"{package}.{name}") else f"{package}.{name}"
         for name in scrapy_rep.protocol.__all__
     ]
+
+
+def test_the_page_of_directives_has_exactly_the_public_names() -> None:
+    identifiers = re.findall(r"^::: (\S+)$", PAGES["docs/reference/directives.md"], re.MULTILINE)
+    assert identifiers == [f"scrapy_rep.directives.{name}" for name in scrapy_rep.directives.__all__]
 
 
 def test_the_methods_that_the_api_page_lists_exist() -> None:

@@ -113,10 +113,8 @@ def test_ours_all_go_by_one_clock_but_what_asks_that_of_scrapy_and_what_sleeps_i
     assert {name for name in MODULES if "time" in imports(name)} == {"scrapy_rep.clock", *others}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in MODULES if name.startswith(("scrapy_rep.protocol", "scrapy_rep.tools.lint"))]
-)
-def test_ours_protocol_and_linter_import_the_standard_library_and_themselves(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith((*PURE, "scrapy_rep.directives"))])
+def test_ours_protocol_directives_and_linter_import_the_standard_library_and_themselves(name: str) -> None:
     roots = {module.partition(".")[0] for module in imports(name)}
     assert roots - STANDARD_LIBRARY <= {"scrapy_rep"}, f"{name} imports what it must not: {roots}"
 

@@ -1,4 +1,4 @@
-"""What is public: the names that `scrapy_rep`, its `protocol` and its `testing` export, documented and typed."""
+"""What is public: the names that `scrapy_rep` and its public rooms export, documented and typed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import scrapy_rep
+import scrapy_rep.directives
 import scrapy_rep.protocol
 import scrapy_rep.testing
 
@@ -22,6 +23,9 @@ PUBLIC = {
         RobotsAllowsContract RobotsDisallowsContract Severity SitemapFeed SitemapsContract Stamp Store
         TargetUrlError UnreachableError abort_forbidden explain link_filtered lint sitemaps_found stamp
     """,
+    "scrapy_rep.directives": """
+        Directive PageDirectives Source ai_answers page_directives
+    """,
     "scrapy_rep.protocol": """
         DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Dialect Extension Group Kind Origin Reason
         Record RequestRate RobotsTxt Rule Verdict access parse path_of product_token split_url
@@ -31,7 +35,7 @@ PUBLIC = {
         assert_disallowed
     """,
 }
-MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "protocol", "testing"}
+MODULES = {"addon", "contracts", "exceptions", "settings", "signals", "directives", "protocol", "testing"}
 """These may be imported from as well; every other room says in its docstring that it is private."""
 
 FROM_SCRAPY = {"from_crawler", "process_request", "get_processed_request", "get_processed_item"}

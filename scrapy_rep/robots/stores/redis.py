@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives.site_file import origin_of
+from scrapy_rep.directives.ai import origin_of
 from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW

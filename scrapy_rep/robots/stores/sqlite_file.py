@@ -17,7 +17,7 @@ from threading import Event, Lock
 from typing import Any, Final
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives.site_file import origin_of
+from scrapy_rep.directives.ai import origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE, Entry
 from scrapy_rep.robots.stores.codec import FACTS, SCHEMA, decode, encode, encode_body

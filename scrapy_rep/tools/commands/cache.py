@@ -19,7 +19,7 @@ from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives.site_file import PATHS, SiteFile, origin_of
+from scrapy_rep.directives.ai import PATHS, SiteFile, origin_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scrapy_rep.directives.answers import Answer, first_refusal, reserved_from
+from scrapy_rep.directives.vocabulary import Answer, first_refusal, reserved_from
 from scrapy_rep.policy.policy import ASKING, Mode, Policy, forbidden_for
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.protocol.display import shown
@@ -15,8 +15,7 @@ from scrapy_rep.settings import RepSettings
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.directives.answers import Statement
-    from scrapy_rep.directives.vocabulary import Category
+    from scrapy_rep.directives.vocabulary import Category, Statement
     from scrapy_rep.policy.exceptions import PolicyException
 
     from .said import Said

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from scrapy_rep.directives import tdm
+from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.gate.site_files import said_by_files
 from scrapy_rep.robots.registry import needed_files
 
@@ -52,7 +52,7 @@ class Pages:
         """Fetch the files that speak about AI once, for all pages of the origin."""
         fetched = rules[0].fetched
         if fetched is not None and not fetched.has_files:
-            fetched = await self._fetcher.with_files(fetched, {tdm.PATH, *needed_files(self._settings)})
+            fetched = await self._fetcher.with_files(fetched, {TDMREP, *needed_files(self._settings)})
             for each in rules:
                 each.fetched = fetched
 

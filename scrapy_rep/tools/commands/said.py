@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scrapy_rep.directives.answers import Answer, Statement, answers
-from scrapy_rep.directives.page import PageDirectives
-from scrapy_rep.directives.vocabulary import Category, Signal
+from scrapy_rep.directives import PageDirectives
+from scrapy_rep.directives.vocabulary import Answer, Category, Signal, Statement, answers
 from scrapy_rep.gate.site_files import as_values
 from scrapy_rep.protocol.display import shown
 
 if TYPE_CHECKING:
-    from scrapy_rep.directives.statement import Directive
+    from scrapy_rep.directives import Directive
 
 _T = TypeVar("_T")
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from scrapy_rep.directives.content_usage import split
+from scrapy_rep.directives.robots_signals import split_usage
 from scrapy_rep.directives.structured_fields import Item, Token, parse_dictionary
 from scrapy_rep.directives.vocabulary import LABELS, Signal, label_of
 from scrapy_rep.protocol import Kind, Record
@@ -82,7 +82,7 @@ def check(subject: Subject, found: Findings) -> None:
 
 def _problems(value: bytes, guesses: Guesses) -> Iterator[tuple[str, ...]]:
     """The codes and the facts of what is wrong in the *value* of a line, its path first."""
-    path, preference = map(as_text, split(value))
+    path, preference = map(as_text, split_usage(value))
     problem = _path_problem(path, preference)
     if problem:
         yield "content-usage-path", *problem

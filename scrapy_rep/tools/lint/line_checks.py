@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
-from scrapy_rep.directives import ai_training
+from scrapy_rep.directives.robots_signals import AI_TRAINING
 from scrapy_rep.protocol import Kind, Record
 from scrapy_rep.protocol.records import MAX_LINE, kind_of
 
@@ -156,9 +156,9 @@ def _check_key(record: Record, line: bytes, subject: Subject, found: Findings, k
     first = key.partition(b" ")[0]
     if b":" not in line.partition(b"#")[0] or (first != key and kind_of(first) is record.kind and b"/" in key):
         found.add("missing-colon", record.line, subject.column(record), record.key.partition(b" ")[0])
-    elif key != name.lower().encode() and key not in ai_training.KEYS:
+    elif key != name.lower().encode() and key not in AI_TRAINING:
         found.add("misspelt-key", record.line, subject.column(record), record.key, name)
-    elif record.key not in keys and key not in ai_training.KEYS and not _is_usual(record.key.decode()):
+    elif record.key not in keys and key not in AI_TRAINING and not _is_usual(record.key.decode()):
         found.add("odd-case-key", record.line, subject.column(record), record.key, name)
     keys.add(record.key)
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from scrapy_rep.directives import ai_training
-from scrapy_rep.directives.content_signal import MAX_ITEMS, ContentUse
-from scrapy_rep.directives.rsl import is_url
-from scrapy_rep.directives.vocabulary import LABELS, Signal
+from scrapy_rep.directives.robots_signals import AI_TRAINING, MAX_ITEMS
+from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.vocabulary import LABELS, ContentUse, Signal
 from scrapy_rep.protocol import Group, Kind, Record, Rule, parse
 
 from .finding import Code, Findings, Severity
@@ -64,7 +63,6 @@ CODES: Final[dict[str, Code]] = {
 _KEYS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_SIGNAL)
 _YES_OR_NO: Final = ("yes", "no")
 _LEVELS: Final = tuple(level.value for level in ContentUse)
-_AI_TRAINING: Final = b"allowaitraining"
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _PATH: Final = re.compile(r"([/*]\S*)\s*(.*)", re.DOTALL)
 _LONGEST_KEY: Final = 20  # characters: anything longer is not a misspelling
@@ -79,9 +77,9 @@ def check(subject: Subject, found: Findings) -> None:
             _check_content_signal(record, subject, guesses, found)
         elif record.kind is Kind.LICENSE and not is_url(record.text):
             found.add("license-without-url", record.line, subject.value_column(record), record.value or record.key)
-    if _AI_TRAINING in subject.body.lower():  # few files have it, and all have records
+    if b"allowaitraining" in subject.body.lower():  # few files have it, and all have records
         for record in subject.records:
-            if record.key.lower() in ai_training.KEYS:
+            if record.key.lower() in AI_TRAINING:
                 _check_ai_training(record, subject, found)
     _check_opened(subject, found)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from scrapy_rep.directives import content_signal, content_usage
-from scrapy_rep.directives.answers import Answer, answers
-from scrapy_rep.directives.rsl import is_url
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.vocabulary import Answer, Signal, answers
 from scrapy_rep.protocol import Kind, Record, RobotsTxt
 
 from .records import Counts
@@ -63,11 +63,11 @@ def answers_in(robotstxt: RobotsTxt, lines: Counts) -> Answers:
     """
     if not lines or not robotstxt.verdict("", "/").allowed:
         return {}
-    statements = {
-        "Content-Signal": content_signal.read_robots_txt(robotstxt, ""),
-        "Content-Usage": content_usage.read_robots_txt(robotstxt, "", "/"),
+    said = RobotsSignals.of(robotstxt, "").statements("/")
+    found = {
+        str(signal): answers(one for one in said if one.signal is signal)
+        for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE)
     }
-    found = {signal: answers(some) for signal, some in statements.items() if some}
     stated = {
         signal: {str(category): str(answer) for category, answer in each.items() if answer is not Answer.UNKNOWN}
         for signal, each in found.items()

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from scrapy_rep.directives.answers import answers
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.directives.vocabulary import Category, answers
 from scrapy_rep.protocol import Access, Origin, Reason, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.tools.crawlers import crawler_of

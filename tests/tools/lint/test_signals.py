@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives import content_signal, content_usage
-from scrapy_rep.directives.rsl import urls_in_robots_txt
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.directives.vocabulary import Statement
 from scrapy_rep.protocol import Dialect, parse
 from scrapy_rep.tools.lint import CODES, Finding, lint
 
@@ -24,6 +24,11 @@ SIGNALS = {
 def signals(line: str) -> list[Finding]:
     """What is found about the *line* of a group."""
     return [each for each in lint(f"{HEAD}{line}\nDisallow: /x\n".encode()) if each.code in SIGNALS]
+
+
+def read_by(body: bytes, url: str = "https://h/") -> tuple[Statement, ...]:
+    """What a crawler reads in *body* about *url*."""
+    return RobotsSignals.of(parse(body), "a").statements(url)
 
 
 def only(line: str) -> Finding:
@@ -129,7 +134,7 @@ ITEMS = st.sampled_from([
 def test_ours_content_usage_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
     found = {each.code for each in signals(f"Content-Usage: {value}")}
     url = "https://h" + (value.split(maxsplit=1)[0] if value.strip().startswith("/") else "/")
-    read = content_usage.read_robots_txt(parse(f"{HEAD}Content-Usage: {value}".encode()), "a", url)
+    read = read_by(f"{HEAD}Content-Usage: {value}".encode(), url)
 
     if not read or any(one.irregular for one in read):
         assert found
@@ -148,7 +153,7 @@ def test_ours_what_is_to_be_written_for_content_usage_is_read(value: str) -> Non
 
 @given(st.lists(ITEMS, max_size=6).map("".join))
 def test_ours_content_signal_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
-    read = content_signal.read_robots_txt(parse(f"{HEAD}Content-Signal: {value}".encode()), "a")
+    read = read_by(f"{HEAD}Content-Signal: {value}".encode())
     levels = [one for one in read if one.category is None and not one.irregular]
     is_all_read = bool(read) and not any(one.irregular for one in read)
     has_empty_key = any(item.strip().startswith("=") for item in value.split(","))
@@ -161,14 +166,13 @@ def test_ours_a_signal_outside_a_group_is_found_with_who_reads_it() -> None:
     body = b"Content-Signal: ai-train=no\nContent-Usage: train-ai=n\nUser-agent: *\nDisallow: /x\n"
     found = [each.message for each in lint(body) if each.code == "misplaced-content-signal"]
     assert ["so it applies to no crawler" in message for message in found] == [False, True]
-    assert content_signal.read_robots_txt(parse(body), "a")
-    assert not content_usage.read_robots_txt(parse(body), "a", "https://h/")
+    assert {one.signal for one in read_by(body)} == {"Content-Signal"}
 
 
 def test_ours_a_license_that_is_no_url_is_found() -> None:
     body = HEAD + "License: none (public domain)\nLicense: https://h/l.xml\nDisallow: /x\n"
     assert [each.line for each in lint(body.encode()) if each.code == "license-without-url"] == [2]
-    assert urls_in_robots_txt(parse(body.encode()), "a") == ("https://h/l.xml",)
+    assert RobotsSignals.of(parse(body.encode()), "a").licenses == ("https://h/l.xml",)
 
 
 @pytest.mark.parametrize(

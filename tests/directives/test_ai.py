@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_rep.directives.ai import bing, google, noai
 from scrapy_rep.directives.page import PageDirectives, combine
-from scrapy_rep.directives.page_signals import bing, google, noai
 from scrapy_rep.directives.robots_tag import read_header, read_meta
 from tests.directives.cases import said
 
@@ -17,7 +17,7 @@ UNKNOWN = "unknown throughout"
 
 
 def page(*fields: str) -> PageDirectives:
-    return combine([one for field in fields for one in read_header(field)], ["mybot"], 0)
+    return combine([one for field in fields for one in read_header(field)], ["mybot"])
 
 
 def test_deviantart_noai_reserves_training() -> None:
@@ -50,7 +50,7 @@ def test_google_a_page_without_a_snippet_is_no_input() -> None:
 
 
 def test_ours_a_statement_keeps_source_and_text_of_its_directive() -> None:
-    found = noai(combine([*read_meta("mybot", "NoAI"), *read_header("noai")], ["mybot"], 0))
+    found = noai(combine([*read_meta("mybot", "NoAI"), *read_header("noai")], ["mybot"]))
     assert [(one.signal, one.source, one.text) for one in found] == [
         ("noai", "meta", "NoAI"), ("noai", "X-Robots-Tag", "noai"),
     ]  # fmt: skip

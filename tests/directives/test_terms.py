@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives.answers import answers
-from scrapy_rep.directives.rsl import License, read_licenses, urls_in_header, urls_in_robots_txt
-from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.directives.terms import License, read_licenses, urls_in_header
+from scrapy_rep.directives.vocabulary import Category, answers
 from scrapy_rep.protocol import parse
 from tests.directives.cases import CASES, said
 
@@ -24,7 +24,7 @@ LICENSES = st.lists(st.builds(License, st.none() | LISTS, LISTS, st.sampled_from
 def test_the_given_license_is_named() -> None:
     for case in NAMED:
         files = [parse(text.encode()) for text in case.after("robots.txt")]
-        site = [url for file in files for url in urls_in_robots_txt(file, "mybot")]
+        site = [url for file in files for url in RobotsSignals.of(file, "mybot").licenses]
         fields = [field.removeprefix("Link: ") for field in case.after("header")]
         found = [*urls_in_header(fields, "https://e.org/"), *site]
         assert case.expected.startswith(f"license {found[0] if found else 'none'}"), case
@@ -96,7 +96,7 @@ def test_rsl_one_more_prohibition_never_permits_more(licenses: list[License], to
 def test_ours_a_license_that_is_no_url_means_nothing() -> None:
     for value in ("none (public domain)", "/license.xml", "https://e.org/\udcff", "https://[", "mailto:a@e.org"):
         body = f"License: {value}".encode("utf-8", "surrogateescape")
-        assert urls_in_robots_txt(parse(body), "mybot") == (), value
+        assert RobotsSignals.of(parse(body), "mybot").licenses == (), value
 
 
 def test_rsl_a_link_field_names_a_license_by_relation_and_type() -> None:

@@ -1,0 +1,218 @@
+"""What sites and pages say about the use of a page by AI, in all that they carry: statements, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+from urllib.parse import urlsplit
+
+from scrapy_rep.protocol import Origin, RobotsTxt
+
+from . import terms
+from .html import Element, Page, is_html
+from .page import Headers, PageDirectives, bounded, fields_of, page_directives
+from .robots_signals import RobotsSignals, read_signal, read_usage
+from .robots_tag import Directive
+from .terms import TDMREP, Reservation, ReservationFile
+from .vocabulary import Answer, Category, Signal, Statement, answers, shortened
+
+AI_TXT: Final = "/ai.txt"
+"""Where the ai.txt of an origin is."""
+
+PATHS: Final = (TDMREP, AI_TXT)
+"""Where the files of an origin are that speak about the use by AI."""
+
+_MAX_ELEMENTS: Final = 10_000
+_SAYS: Final = {Answer.YES: True, Answer.NO: False, Answer.UNKNOWN: None}
+
+
+def ai_answers(
+    token: str,
+    path: str,
+    *,
+    robots: RobotsTxt | None = None,
+    headers: Headers = (),
+    html: str | bytes | None = None,
+    tdmrep: bytes | None = None,
+) -> dict[str, bool | None]:
+    r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False, None for unknown.
+
+    Asks as the crawler called *token* about the page at *path*, which may be a URL. *robots* is the parsed
+    robots.txt of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *headers* are the (name, value)
+    pairs of the response, and *html* is its body, which is read unless *headers* have another ``Content-Type``.
+    Whatever they hold, nothing is raised, and the time is linear in it.
+
+    A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-07,
+    "Combining Preferences"). Unknown is neither permission nor ban. For what *robots* forbids the site has no
+    preferences (draft-ietf-aipref-attach-05); those of the page count.
+
+    >>> from scrapy_rep.protocol import parse
+    >>> robots = parse(b"User-agent: *\nContent-Signal: search=yes, ai-train=no")
+    >>> ai_answers("mybot", "/a", robots=robots, headers=[("tdm-reservation", "1")])
+    {'search': True, 'ai-input': False, 'ai-train': False}
+    """
+    site: list[Statement] = []
+    if robots is None or robots.verdict(token, path).allowed:
+        site += RobotsSignals.of(robots, token).statements(path) if robots is not None else ()
+        site += ReservationFile(tdmrep or b"").about(path).statements()
+    headers = [*headers]
+    fields = fields_of(headers)
+    content_type = next(iter(fields.get("content-type", ())), "text/html")
+    said = page_directives([token], headers, html, content_type=content_type)
+    elements = Elements.of(html, content_type, path)
+    found = answers(statements_of(fields, said, elements, site))
+    return {
+        category.value: _SAYS[found[category]]
+        for category in (Category.SEARCH, Category.AI_INPUT, Category.AI_TRAIN)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """What the elements of a page say: reservation, URLs of licenses, and licenses in the page for itself."""
+
+    reservation: Reservation = Reservation()
+    urls: tuple[str, ...] = ()
+    licenses: tuple[terms.License, ...] = ()
+
+    @classmethod
+    def of(cls, html: str | bytes | None, content_type: str, url: str) -> Elements:
+        """Read the elements of the page at *url*, or at a path, if it is HTML and may have any."""
+        if html is None or not is_html(content_type):
+            return cls()
+        found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
+        for one in islice(Page(html, content_type).elements([terms.RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
+            found[one.name].append(one)
+        metas = [one.attributes for one in found["meta"]]
+        named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]
+        bases = (terms.absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
+        base = next(filter(terms.is_url, bases), url)
+        links = (one.attributes.get("href", "") for one in found["link"] if terms.is_license(one.attributes))
+        urls = filter(terms.is_url, (terms.absolute(href, base) for href in links))
+        scripts = (one.text for one in found["script"] if terms.is_rsl(one.attributes))
+        licenses = (one for text in scripts for one in terms.licenses_in(text, url))
+        return cls(
+            Reservation.of((each.get("content", "") for each in named), "meta"),
+            tuple(islice(urls, terms.MAX_LICENSES)),
+            tuple(islice(licenses, terms.MAX_LICENSES)),
+        )
+
+
+def statements_of(
+    fields: Mapping[str, Sequence[str]],
+    said: PageDirectives,
+    elements: Elements,
+    site: Sequence[Statement],
+    meanings: Iterable[str] = (),
+) -> list[Statement]:
+    """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
+
+    *meanings* are those of `MEANINGS` that directives have as well.
+    """
+    reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
+    if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
+        site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
+    return [
+        *site,
+        *read_usage(bounded(fields.get("content-usage", ()))),
+        *read_signal(bounded(fields.get("content-signal", ()))),
+        *reservation.statements(),
+        *terms.read_licenses(elements.licenses, "page"),
+        *noai(said, next(iter(fields.get("content-type", ())), "")),
+        *(one for meaning in meanings if meaning in MEANINGS for one in MEANINGS[meaning](said)),
+    ]
+
+
+# What page directives say about the use by AI.
+
+
+def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
+    """Return the statements of ``noai``, and for an image those of ``noimageai``: no training.
+
+    *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
+    """
+    words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
+    return [
+        _no(Signal.NOAI, Category.AI_TRAIN, one) for one in page.statements if one.is_read and one.name in words
+    ]
+
+
+def bing(page: PageDirectives) -> list[Statement]:
+    """Return what ``noarchive`` means to Bing: the page is neither put into answers nor trained with.
+
+    ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
+    Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
+    """
+    both: tuple[Category | None, ...] = (Category.AI_INPUT, Category.AI_TRAIN)
+    return [
+        _no(Signal.BING, category, one)
+        for one in page.statements
+        if one.is_read and one.name in {"noarchive", "nocache"}
+        for category in ((None,) if "nocache" in page.marks else both)
+    ]
+
+
+def google(page: PageDirectives) -> list[Statement]:
+    """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
+
+    "Robots meta tag", 2026-03-24: they apply to AI Overviews and AI Mode too.
+    """
+    none = {("nosnippet", None), ("max-snippet", 0)}
+    return [
+        _no(Signal.GOOGLE, Category.AI_INPUT, one)
+        for one in page.statements
+        if one.is_read and (one.name, one.value) in none
+    ]
+
+
+MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
+"""What directives mean to one search engine, by the names of ``REP_AI_SOURCES``."""
+
+
+def _no(signal: Signal, category: Category | None, directive: Directive) -> Statement:
+    says = None if category is None else False
+    return Statement(signal, category, says, directive.source.value, shortened(directive.text))
+
+
+# The files of a site.
+
+
+def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:
+    """Return what an ``/ai.txt`` of Spawning says about training with *url* to the crawler called *token*.
+
+    https://spawning.ai/ai-txt (2023): a pattern for each type of media in the syntax of robots.txt (``Disallow:
+    *.jpg``, without a leading slash), and ``/`` for what is left. Where no rule matches, nothing is said.
+    """
+    verdict = file.verdict(token, url)
+    if not verdict.rule or not verdict.rule.value:
+        return []
+    text = shortened(str(verdict.rule))
+    return [Statement(Signal.AI_TXT, Category.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFile(Origin):
+    """The file at ``path`` of an origin: stands for it where fetcher and stores take one, under its own key."""
+
+    path: str = ""
+
+    @classmethod
+    def of(cls, origin: Origin, path: str) -> SiteFile:
+        """The file at *path* of *origin*."""
+        return cls(origin.scheme, origin.host, origin.port, path)
+
+    @property
+    def robots_url(self) -> str:
+        """The URL of the file."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return f"{Origin.__str__(self)}{self.path}"
+
+
+def origin_of(key: str) -> Origin:
+    """The origin, or the file of one, that is kept under *key*. Raises ``ValueError``."""
+    origin, path = Origin.from_url(key), urlsplit(key).path
+    return SiteFile.of(origin, path) if path in PATHS else origin

@@ -1,0 +1,245 @@
+"""The elements by which an HTML page speaks about itself, found without a parser that builds a tree.
+
+Follows the tokenizer of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html), as far as it
+decides which elements there are. Never raises, and takes time linear in the page: no expression can match in two
+ways, and whatever does not end is the last thing that is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from html import unescape
+from typing import Final, NamedTuple
+
+MAX_SIZE: Final = 2_097_152
+"""Octets of a page, or characters, that are searched for elements."""
+
+_TYPES: Final = {"text/html", "application/xhtml+xml"}
+_META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
+_TAG: Final = b"<meta"
+_START: Final = 100  # octets in which an encoding of two or four octets shows
+_LONGEST_TAG: Final = 8_192  # octets
+_ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
+
+# What is inside these is text, or in a template no part of the page. Scripts do not run here, so noscript is read.
+_TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
+_SPEAKING: Final = frozenset(b"base link meta script".split())
+_OF_HEAD: Final = frozenset(b"html head base link meta noscript script style template title".split())
+_ENDS_OF_HEAD: Final = {b"/body", b"/html"}  # between "/head" and the body, elements are of the head
+
+_MARKUP: Final = re.compile(rb"<(?:(/?[A-Za-z][^ \t\n\f\r/>]*)|(!--)|[!?/])")
+_ATTRIBUTE: Final = re.compile(
+    rb"[ \t\n\f\r/]*(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*)"
+    rb"(?:[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^ \t\n\f\r>]*)|(.)))?)",
+    re.DOTALL,
+)
+# Tags in a usual form that say nothing, with the text before them, many at once: they are most of a page.
+_ORDINARY: Final = re.compile(
+    rb"(?:[^<]*</?(?!(?i:%s|/?template)[ \t\n\f\r/>])[A-Za-z][\w:-]*"
+    rb"(?:[ \t\n\f\r]+[\w:@.-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^ \t\n\f\r\"'<>=]+))?){0,50}[ \t\n\f\r]*/?>){0,200}"
+    % b"|".join(sorted(_TEXT_INSIDE | _SPEAKING))
+)
+_COMMENTS: Final = re.compile(rb"<!--(?:-?>|.*?--!?>)|<[!?/][^>]*>", re.DOTALL)
+_END_OF_COMMENT: Final = re.compile(rb"--!?>")
+_REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});?")
+_CHARSET: Final = re.compile(rb"charset\s*=\s*[\"']?([\w:.-]{1,40})", re.IGNORECASE)
+_BOMS: Final = {  # that of UTF-16 begins that of UTF-32
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_LIKE_MARKUP: Final = ("utf-16", "utf-32", "iso2022")  # encodings in which octets of text look like markup
+_SAMPLE: Final = rb"<meta name=a-b x='1' y=\"2\">&#;,: \u0041+AGE-"
+
+
+def is_html(content_type: str) -> bool:
+    """Whether a body with this *content_type* has elements that can say something."""
+    return content_type.partition(";")[0].strip().lower() in _TYPES
+
+
+def has_meta(body: bytes) -> bool:
+    """Whether *body* may have a meta element: one look, for every page of a crawl."""
+    return _META.search(body) is not None or b"\0" in body[:_START]
+
+
+class Element(NamedTuple):
+    """An element: its ``name`` and the names of its ``attributes`` in lower case, and the ``text`` inside it.
+
+    The text is that of a script, and in XML what stands before the next tag. There the name has no prefix, and
+    the end of an element is one as well: its name begins with a slash.
+    """
+
+    name: str
+    attributes: dict[str, str]
+    text: str = ""
+
+
+class Page:
+    """An HTML page as it was received; nothing is read before it is asked about."""
+
+    __slots__ = ("_body", "_codec")
+
+    def __init__(self, html: str | bytes, content_type: str = "") -> None:
+        """Octets are read in the encoding of a byte order mark, of *content_type*, of the page, else in UTF-8."""
+        body = html[:MAX_SIZE] if isinstance(html, bytes) else html[:MAX_SIZE].encode("utf-8", "replace")
+        codec = _encoding(body, content_type) if isinstance(html, bytes) else "utf-8"
+        if codec and codec.startswith(_LIKE_MARKUP):
+            body, codec = body.decode(codec, "replace").encode(), "utf-8"
+        self._body, self._codec = body.removeprefix(codecs.BOM_UTF8), codec
+
+    def metas(self, words: Iterable[str], *, head_only: bool = False) -> Iterator[tuple[str, str]]:
+        """The name and the content of the meta elements, up to the last that may hold one of *words*.
+
+        Those are in lower case. Most pages have such elements, few speak to crawlers: that is looked up first.
+        """
+        lower = self._body.lower()
+        first, end = lower.find(_TAG), lower.rfind(_TAG) + _LONGEST_TAG
+        if first < 0 or (word := _last_of(words, lower[first:end])) < 0:
+            return
+        for tag in _tags(self._body, lower.rfind(_TAG, 0, first + word + 1), head_only=head_only):
+            if tag.name == b"meta" and b"name" in tag.attributes:
+                yield self._text(tag.attributes[b"name"]), self._text(tag.attributes.get(b"content", b""))
+
+    def elements(self, words: Iterable[str]) -> Iterator[Element]:
+        """The elements that speak about the page, up to the last that may hold one of *words*, in lower case."""
+        for tag in _tags(self._body, _last_of(words, self._body.lower())):
+            attributes = {name.decode("latin-1"): self._text(value) for name, value in tag.attributes.items()}
+            yield Element(tag.name.decode(), attributes, self._text(tag.text, is_raw=True))
+
+    def _text(self, octets: bytes, *, is_raw: bool = False) -> str:
+        return _text(octets, self._codec, is_raw=is_raw)
+
+
+def xml_elements(text: str) -> Iterator[Element]:
+    """The starts and the ends of the elements of an XML document, which need not be well-formed."""
+    body, position = text.replace("<![CDATA[", "").replace("]]>", "").encode("utf-8", "replace"), 0
+    while tag := _next_tag(body, position):
+        position = tag.end
+        slash, _, local = tag.name.decode("utf-8", "replace").rpartition(":")
+        name = f"/{local}" if slash.startswith("/") else local
+        attributes = {
+            key.decode("utf-8", "replace"): _text(value, "utf-8") for key, value in tag.attributes.items()
+        }
+        end = body.find(b"<", position)
+        yield Element(name, attributes, _text(body[position : end if end >= 0 else None], "utf-8"))
+
+
+# Octets as text.
+
+
+def _encoding(body: bytes, content_type: str) -> str | None:
+    """The encoding by a byte order mark, by its octets of zero, or as declared; None for any other."""
+    for mark, codec in _BOMS.items():
+        if body.startswith(mark):
+            return codec
+    start = body[:_START]
+    if start.count(b"\0") * 4 > len(start):
+        return "utf-16-be" if start[0] == 0 else "utf-16-le"
+    declared = content_type.encode("ascii", "replace")
+    found = _CHARSET.search(declared) or _CHARSET.search(body, 0, 1_024)
+    return _known_codec(found[1].decode()) if found else None
+
+
+@lru_cache(maxsize=256)
+def _known_codec(label: str) -> str | None:
+    """The codec called *label*, if it leaves markup as it is: "hex" and "punycode" are codecs as well."""
+    try:
+        name = codecs.lookup(label).name
+        return name if _SAMPLE.decode(name, "replace") == _SAMPLE.decode() else None
+    except (LookupError, ValueError):
+        return None
+
+
+def _text(octets: bytes, codec: str | None, *, is_raw: bool = False) -> str:
+    try:
+        text = octets.decode(codec, "replace") if codec else octets.decode()
+    except ValueError:
+        text = octets.decode("cp1252", "replace")
+    # One by one and bounded: unescape fails on a number of thousands of digits.
+    return text if is_raw or "&" not in text else _REFERENCE.sub(lambda found: unescape(found[0]), text)
+
+
+# Tags in octets.
+
+
+class _Tag(NamedTuple):
+    name: bytes
+    attributes: dict[bytes, bytes]
+    start: int
+    end: int
+    is_empty: bool
+    text: bytes = b""
+
+
+def _last_of(words: Iterable[str], lower: bytes) -> int:
+    """Where the last of *words* is in *lower*, or -1; the end where a name is spelt with character references."""
+    if b"&#" in lower and _ESCAPED.search(lower):
+        return len(lower)
+    return max(lower.rfind(word.encode()) for word in words)
+
+
+def _tags(body: bytes, last: int, *, head_only: bool = False) -> Iterator[_Tag]:
+    """The tags of the elements that can speak, up to that at *last*."""
+    position = templates = 0
+    while True:
+        if not head_only and (found := _ORDINARY.match(body, position, last)):
+            position = found.end()
+        tag = _next_tag(body, position)
+        if tag is None or tag.start > last or (head_only and not templates and _ends_head(body, position, tag)):
+            return
+        position = tag.end
+        if tag.name in _TEXT_INSIDE and not tag.is_empty:
+            end = _end_of(tag.name).search(body, position)
+            if end is None:
+                return
+            tag, position = tag._replace(text=body[position : end.start()]), end.start()
+        if tag.name in {b"template", b"/template"}:
+            templates = max(templates + (-1 if tag.name[:1] == b"/" else not tag.is_empty), 0)
+        elif tag.name in _SPEAKING and not templates:
+            yield tag
+
+
+def _ends_head(body: bytes, position: int, tag: _Tag) -> bool:
+    """Whether *tag*, or the text before it, is behind the head of the page, which few pages end explicitly."""
+    is_of_body = tag.name not in _OF_HEAD if tag.name[:1] != b"/" else tag.name in _ENDS_OF_HEAD
+    return is_of_body or bool(_COMMENTS.sub(b"", body[position : tag.start]).strip())
+
+
+@lru_cache
+def _end_of(name: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"</%s(?=[ \t\n\f\r/>])" % name, re.IGNORECASE)
+
+
+def _next_tag(body: bytes, position: int) -> _Tag | None:
+    """The first tag from *position* on that is complete, behind comments."""
+    while found := _MARKUP.search(body, position):
+        if found[1]:
+            return _complete(body, found)
+        if found[2]:  # it may overlap: "<!-->" is a comment
+            end = _END_OF_COMMENT.search(body, found.end() - 2)
+            position = end.end() if end else -1
+        else:
+            position = body.find(b">", found.end()) + 1 or -1
+        if position < 0:
+            return None
+    return None
+
+
+def _complete(body: bytes, found: re.Match[bytes]) -> _Tag | None:
+    """The tag whose name was *found*, with its attributes; None if it does not end."""
+    attributes: dict[bytes, bytes] = {}
+    position = found.end()
+    while part := _ATTRIBUTE.match(body, position):
+        end, name, *values, unclosed = part.groups()
+        position = part.end()
+        if end:
+            return _Tag(found[1].lower(), attributes, found.start(), position, b"/" in part[0])
+        if unclosed:
+            return None
+        attributes.setdefault(name.lower(), b"".join(filter(None, values)))
+    return None
