@@ -16,8 +16,8 @@ from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 
 from .annotated import annotate, facts_of, fixed, linted
 from .dialects import compare
+from .page import render
 from .question import Question
-from .rendering import render
 from .verdicts import judge
 
 _DIALECT_TIME: Final = 2.0

@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .app import application
 from .fetch import Fetcher
-from .limits import LOCAL, PUBLIC
+from .visitors import LOCAL, PUBLIC
 
 _MOST_HEAD: Final = 16_384
 _SYSTEM_BUFFER: Final = 65_536

@@ -19,9 +19,9 @@ import pytest
 from starlette.responses import Response
 
 from scrapy_rep.tools.web import jobs, server
+from scrapy_rep.tools.web.api import ANSWER
 from scrapy_rep.tools.web.guard import HEADERS, Guard
-from scrapy_rep.tools.web.limits import LOCAL, PUBLIC
-from scrapy_rep.tools.web.openapi import ANSWER
+from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, redirect, robots
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from scrapy_rep.protocol import DIALECTS, Access
 from scrapy_rep.tools.lint import CODES, Severity
 
-from .limits import Limits
+from .visitors import Limits
 
 _Schema = dict[str, Any]
 
