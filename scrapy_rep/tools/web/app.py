@@ -19,11 +19,10 @@ from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
 
-from . import jobs
-from .api import description
+from . import api, page
+from .annotated import fixed
 from .fetch import Fetched, Fetcher, robots_url
 from .guard import Guard, refusal
-from .page import PARTS, page_in_pieces, render
 from .question import Form, Question, QuestionError, checked, question_in, read_form
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
@@ -38,12 +37,12 @@ _EXPORTS: Final = {
 def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
-    api = description(limits)
+    description = api.description(limits)
     routes = [
-        Route("/", HTMLResponse(b"".join(page_in_pieces(limits)[0])), methods=["GET"]),
+        Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
-        Route("/api", HTMLResponse(render("api.html", api=api, limits=limits)), methods=["GET"]),
-        Route("/api/openapi.json", JSONResponse(api), methods=["GET"]),
+        Route("/api", HTMLResponse(page.render("api.html", api=description, limits=limits)), methods=["GET"]),
+        Route("/api/openapi.json", JSONResponse(description), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
@@ -79,28 +78,27 @@ class _Checker:
             if form.action in _EXPORTS:
                 return await self._export(question, form.action)
             if form.fix:
-                body = await self._workers.run(jobs.apply_fix, question, form.fix)
-                question = replace(question, robots=body)
+                question = replace(question, robots=await self._workers.run(fixed, question, form.fix))
         except Problem as problem:
             return StreamingResponse(self._pieces(form, str(problem)), problem.status, media_type="text/html")
         return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
 
     async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
         """The page, part by part: each is worked on when the one before has been read."""
-        head, tails = page_in_pieces(self._limits, form, problem)
+        head, tails = page.page_in_pieces(self._limits, form, problem)
         for piece in head:
             yield piece
-        for part, tail in zip(PARTS, tails, strict=not problem):
+        for part, tail in zip(page.PARTS, tails, strict=not problem):
             yield await self._part(part, form.question) + tail
 
     async def _part(self, part: str, question: Question) -> bytes:
         try:
-            return await self._workers.run(getattr(jobs, f"{part}_html"), question)
+            return await self._workers.run(getattr(page, f"{part}_html"), question)
         except Problem as problem:
-            return render("problem.html", problem=str(problem)).encode()
+            return page.render("problem.html", problem=str(problem)).encode()
 
     async def _export(self, question: Question, format_name: str) -> Response:
-        job = {"json": jobs.facts, "sarif": jobs.sarif, "csv": jobs.verdicts_csv}[format_name]
+        job = {"json": api.facts, "sarif": api.sarif, "csv": api.verdicts_csv}[format_name]
         octets = await self._workers.run(job, question)
         name, media_type = _EXPORTS[format_name]
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}

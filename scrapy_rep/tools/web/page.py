@@ -1,4 +1,4 @@
-"""The page: its form as the visitor left it, and the places where the parts of the answer go.
+"""The page: its form as the visitor left it, and the parts of the answer, which worker processes render.
 
 Everything is escaped, and what is not printable is shown as an escape.
 """
@@ -18,11 +18,13 @@ from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
 
+from .annotated import annotate
 from .question import Form, Question
+from .verdicts import compare, judge
 from .visitors import Limits
 
-PARTS: Final = ("verdicts", "file", "dialects")
-"""The parts of an answer, in the order in which they are sent."""
+COMPARING_TIME: Final = 2.0
+"""Seconds after which no further dialect is compared."""
 
 _CRAWLERS: Final = {"Search": SEARCH_CRAWLERS, "AI": AI_CRAWLERS, "Archive": ARCHIVE_CRAWLERS}
 """The crawlers that the page offers, by what they collect pages for."""
@@ -42,7 +44,6 @@ def page_in_pieces(
 
     *problem* says why there is no answer to *form*; there are no parts then.
     """
-    has_answer = form is not None and not problem
     question = form.question if form else Question(b"", agents=_PRESELECTED)
     offered = {"*"}.union(*_CRAWLERS.values())
     page = render(
@@ -54,11 +55,33 @@ def page_in_pieces(
         dialects=list(DIALECTS),
         limits=limits,
         problem=problem,
-        parts=PARTS if has_answer else (),
+        parts=PARTS if form and not problem else (),
         place=_PLACE,
     )
     start, head, *tails = (piece.encode() for piece in page.split(_PLACE))
     return chain([start], _text(question.robots), [head]), tails
+
+
+def verdicts_html(question: Question) -> str:
+    """The table of verdicts, and what the file says to each crawler."""
+    answer = judge(question)
+    count = len(question.agents)
+    rows = [answer.verdicts[start : start + count] for start in range(0, len(answer.verdicts), count)]
+    return render("verdicts.html", answer=answer, rows=rows, question=question)
+
+
+def file_html(question: Question) -> str:
+    """The file with its findings."""
+    return render("file.html", file=annotate(question), question=question)
+
+
+def dialects_html(question: Question) -> str:
+    """What other dialects make of the file."""
+    return render("dialects.html", comparison=compare(question, COMPARING_TIME), question=question)
+
+
+PARTS: Final = ("verdicts", "file", "dialects")
+"""The parts of an answer, in the order in which they are sent."""
 
 
 def _text(robots: bytes) -> Iterator[bytes]:

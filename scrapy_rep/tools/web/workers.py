@@ -39,7 +39,10 @@ class BusyError(TooManyError):
 
 
 class Workers:
-    """Runs functions of `jobs` within the *limits*; made inside the event loop, with which the processes end."""
+    """Runs jobs, functions of `page` and `api`, within the *limits*.
+
+    Made inside the event loop, with which the processes end.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -99,7 +102,7 @@ class Workers:
 
 
 def _prepare() -> None:
-    """Done in each process once its imports are: `jobs` is what it needs."""
+    """Done in each process, once it has imported this module."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its workers itself
 
 
