@@ -36,6 +36,7 @@ def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
     """Serve until Ctrl-C, as the *arguments* of the command say. Raises ``OSError`` for an address in use."""
     limits = PUBLIC if arguments.public else LOCAL
     os.environ.setdefault("RES_OPTIONS", _RESOLVER)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # worker processes import nothing from the current directory
     logging.getLogger("asyncio").addFilter(_is_news)
     with suppress(AttributeError, OSError, TypeError):  # another system's C library
         ctypes.CDLL(None).mallopt(*_LARGE_BLOCKS)

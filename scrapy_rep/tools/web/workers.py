@@ -23,6 +23,9 @@ from anyio import (
     to_process,
 )
 
+from scrapy_rep.tools.processes import ctrl_c_held
+
+from . import api, page  # noqa: F401  # what jobs need, so that a process has it before its first job
 from .question import Question, QuestionError
 from .visitors import Limits, TooManyError
 
@@ -53,12 +56,16 @@ class Workers:
 
     async def start(self) -> None:
         """Start all processes, so that the first visitor need not wait for them."""
-        async with create_task_group() as starting:
-            for _ in range(self._limits.workers):
-                starting.start_soon(self._ready)
+        with ctrl_c_held():  # until they ignore it
+            async with create_task_group() as starting:
+                for _ in range(self._limits.workers):
+                    starting.start_soon(self._ready)
 
     async def _ready(self) -> None:
-        """Have a process that has imported everything; the next job is given to it."""
+        """Have a process that has imported everything, and that waits for the next job.
+
+        anyio gives a job to the process that was busy last, and starts one only when none waits.
+        """
         with CancelScope(shield=True):  # anyio loses sight of a process whose start is cancelled
             await to_process.run_sync(_prepare, limiter=self._processes)
 

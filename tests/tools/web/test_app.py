@@ -8,6 +8,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
@@ -23,6 +25,7 @@ from scrapy_rep.tools.web import api, page, server
 from scrapy_rep.tools.web.api import ANSWER
 from scrapy_rep.tools.web.guard import HEADERS, Guard
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
+from scrapy_rep.tools.web.workers import _prepare
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, redirect, robots
 
@@ -444,6 +447,11 @@ def test_all_processes_that_were_ended_are_replaced(monkeypatch: pytest.MonkeyPa
             for one in asking:
                 one.join()
         assert [check(running).status for _ in range(3)] == [200] * 3
+
+
+def test_a_process_that_is_ready_has_imported_what_its_jobs_need() -> None:
+    code = f"import sys, {_prepare.__module__}; print({{{api.__name__!r}, {page.__name__!r}}} <= {{*sys.modules}})"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
 
 
 def processes() -> set[str]:

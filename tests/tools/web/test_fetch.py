@@ -329,6 +329,9 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
     """The address that was judged is the one that is connected to: there is no second look-up."""
     asked = []
 
+    def no_look_up(*arguments: object, **_: object) -> None:
+        raise AssertionError(f"the system is asked for {arguments}")
+
     async def rebinding(host: str, port: int) -> list[str]:
         asked.append(host)
         return ["127.0.0.2" if len(asked) == 1 else "127.0.0.1"]
@@ -337,6 +340,7 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
         port = int(site.origin.rpartition(":")[2])
         monkeypatch.setitem(fetch._DEFAULT_PORTS, "http", port)
         site.answer("/robots.txt", robots(ROBOTS))
+        monkeypatch.setattr(socket, "getaddrinfo", no_look_up)
         _, result = fetched(f"http://outer.test:{port}/robots.txt", PUBLIC, rebinding)
         assert (result.body, asked) == (ROBOTS.encode(), ["outer.test"])
         assert [arrival.origin for arrival in site.log] == [f"http://127.0.0.2:{port}"]
@@ -399,6 +403,29 @@ def test_the_next_address_is_tried_when_one_refuses() -> None:
         site.answer("/robots.txt", robots(ROBOTS))
         _, result = fetched(f"http://two.test:{port}/robots.txt", LOCAL, names(two_test="127.0.0.9 127.0.0.1"))
     assert result.body == ROBOTS.encode()
+
+
+def test_the_host_of_an_ipv6_address_is_written_in_brackets() -> None:
+    heard = []
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError as error:
+        pytest.skip(f"no IPv6 here: {error}")
+    with server as listening:
+
+        def answer() -> None:
+            accepted, _ = listening.accept()
+            with accepted:
+                heard.append(accepted.recv(65_536))
+                accepted.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        port = listening.getsockname()[1]
+        _, result = fetched(f"http://[::1]:{port}/robots.txt")
+        answering.join()
+    assert result.status == 200
+    assert f"\r\nHost: [::1]:{port}\r\n".encode() in heard[0]
 
 
 def test_slow_name_resolution_is_bounded_too() -> None:
