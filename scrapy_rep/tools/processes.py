@@ -85,7 +85,7 @@ def _pool(processes: int, start: Callable[[], Callable[[T], Any]]) -> Iterator[P
 
 
 @contextmanager
-def _ctrl_c_held() -> Iterator[None]:
+def ctrl_c_held() -> Iterator[None]:
     """Ctrl-C comes after the ``with`` block: a process that is started in it is not interrupted, now or ever."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -100,7 +100,7 @@ def _ctrl_c_held() -> Iterator[None]:
 def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: int) -> Generator[Any, None, None]:
     waiting: deque[Future[list[Any]]] = deque()
     while sent := [*islice(items, batch)]:
-        with _ctrl_c_held():
+        with ctrl_c_held():
             waiting.append(pool.submit(_work_off, sent))
         if len(waiting) > ahead:
             yield from waiting.popleft().result()
@@ -130,7 +130,7 @@ def in_background(
     waiting: deque[Future[list[U]]] = deque()
 
     def take(item: T) -> None:
-        with _ctrl_c_held():
+        with ctrl_c_held():
             waiting.append(pool.submit(_work_off, [item]))
         while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
             found(*waiting.popleft().result())

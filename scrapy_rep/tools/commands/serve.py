@@ -10,15 +10,15 @@ internet: only public addresses are fetched, and what one visitor can ask for is
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from importlib.metadata import version
 from ipaddress import ip_address
 from typing import IO, TYPE_CHECKING, Final
 
-from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.protocol import MAX_SIZE
 
-from . import OK
+from . import OK, run_module
 from .terminal import print_error
 
 if TYPE_CHECKING:
@@ -51,23 +51,39 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """Run the command until Ctrl-C; return the exit code."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command without Scrapy, of which nothing is loaded; return the exit code."""
+    parser = ArgumentParser(prog="robots-serve", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    return run_module(sys.modules[__name__], parser.parse_args(arguments), None)
+
+
+def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
+    """Run the command until Ctrl-C; return the exit code. Without *settings* the defaults count."""
     try:
-        parsed = RepSettings.from_settings(settings)
+        size = _max_size(settings)
         from scrapy_rep.tools.web.server import serve  # noqa: PLC0415  # needs the extra
-    except InvalidSettingError as error:
+    except ValueError as error:  # of the settings
         return print_error("serve", error)
     except ModuleNotFoundError as error:
         return print_error("serve", _WITHOUT_EXTRA.format(error.name))
     if not arguments.public and not _is_loopback(arguments.host):
         print(f"scrapy robots serve: {_OPEN.format(arguments.host)}", file=sys.stderr)  # noqa: T201
     try:
-        serve(arguments, parsed.max_size, out)
+        serve(arguments, size, out)
     except OSError as error:
         where = f"{arguments.host}, port {arguments.port}"
         return print_error("serve", f"{where}: {error.strerror or error}")
     return OK
+
+
+def _max_size(settings: BaseSettings | None) -> int:
+    """``REP_MAX_SIZE``. Raises ``ValueError`` for *settings* that cannot be used."""
+    if settings is None:
+        return MAX_SIZE
+    from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy
+
+    return RepSettings.from_settings(settings).max_size
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from scrapy_rep.protocol import Kind, RobotsTxt, parse
+from scrapy_rep.protocol import Kind, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.lint import Edit, Finding, Severity, lint
-from scrapy_rep.tools.lint.file_linter import LintedFile
+from scrapy_rep.tools.lint import Finding, Fix, Severity, lint
 from scrapy_rep.tools.lint.fixes import Fixer
 
 from .question import Question
@@ -36,10 +35,28 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FoundHere:
-    """A finding, and the ``key`` by which its fix is applied; empty when there is none."""
+    """A finding and its fix, if that is safe without a person."""
 
     finding: Finding
-    key: str
+    fix: Fix | None
+
+    @property
+    def key(self) -> str:
+        """By what the page names the fix; empty when there is none."""
+        return f"{self.finding.code}:{self.finding.line}:{self.finding.column}" if self.fix else ""
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON, with the edits that fix it."""
+        edits = self.fix.edits if self.fix else ()
+        return {
+            "line": self.finding.line,
+            "column": self.finding.column,
+            "severity": self.finding.severity.value,
+            "code": self.finding.code,
+            "message": self.finding.message,
+            "advice": self.finding.advice,
+            "edits": [{**asdict(edit), "text": edit.text.decode("utf-8", "replace")} for edit in edits],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +86,9 @@ class AnnotatedFile:
     """Findings by severity, the worst first."""
 
 
-def linted(question: Question) -> LintedFile:
-    """The file with the findings of the linter and their fixes."""
-    body = question.robots
-    findings = _findings_in(question)
-    fixes = tuple(map(_fixer(question).fix_for, findings))
-    return LintedFile(question.url or "robots.txt", body, body, findings, fixes)
-
-
-def _findings_in(question: Question) -> tuple[Finding, ...]:
-    return lint(
+def found_in(question: Question) -> tuple[FoundHere, ...]:
+    """The findings of the linter, in the order of the file, with their fixes."""
+    findings = lint(
         question.robots,
         question.flavour,
         limit=question.limit,
@@ -86,52 +96,33 @@ def _findings_in(question: Question) -> tuple[Finding, ...]:
         hops=question.hops,
         status=question.status,
     )
-
-
-def _fixer(question: Question) -> Fixer:
-    return Fixer(question.robots, question.flavour, limit=question.limit)
-
-
-def facts_of(question: Question) -> list[dict[str, Any]]:
-    """The findings as data for JSON, with the edits that fix them."""
-    file = linted(question)
-    return [
-        {
-            "line": finding.line,
-            "column": finding.column,
-            "severity": finding.severity.value,
-            "code": finding.code,
-            "message": finding.message,
-            "advice": finding.advice,
-            "edits": [_edit_facts(edit) for edit in (fix.edits if fix else ())],
-        }
-        for finding, fix in zip(file.findings, file.fixes, strict=True)
-    ]
+    fixer = Fixer(question.robots, question.flavour, limit=question.limit)
+    return tuple(FoundHere(finding, fixer.fix_for(finding)) for finding in findings)
 
 
 def fixed(question: Question, key: str) -> bytes:
-    """The file after the fix of the finding with this *key*; unchanged when there is no such finding any more."""
-    finding = next((each for each in _findings_in(question) if _key(each) == key), None)
-    fix = _fixer(question).fix_for(finding) if finding else None
+    """The file after the fix with this *key*; unchanged when there is no such finding any more."""
+    fixes = (here.fix for here in found_in(question) if here.key == key)
+    fix = next(fixes, None)
     return fix.applied_to(question.robots) if fix else question.robots
 
 
 def annotate(question: Question) -> AnnotatedFile:
     """Return the file of *question* with the findings at their lines."""
-    findings, fixer = _findings_in(question), _fixer(question)
-    by_severity = Counter(finding.severity for finding in findings)
-    by_line: defaultdict[int, list[FoundHere]] = defaultdict(list)
-    for finding in sorted(findings, key=lambda finding: finding.severity.rank)[:_MOST_FINDINGS]:
-        by_line[finding.line].append(FoundHere(finding, _key(finding) if fixer.fix_for(finding) else ""))
-    raw = question.robots[bom_length(question.robots) :].splitlines()
+    found = found_in(question)
+    by_severity = Counter(here.finding.severity for here in found)
     counts = {severity.value: by_severity[severity] for severity in Severity if by_severity[severity]}
-    return AnnotatedFile(
-        tuple(by_line.pop(0, ())), _lines(raw, question, by_line), len(raw), len(findings), counts
-    )
+    by_line: defaultdict[int, list[FoundHere]] = defaultdict(list)
+    for here in sorted(found, key=lambda here: here.finding.severity.rank)[:_MOST_FINDINGS]:
+        by_line[here.finding.line].append(here)
+    raw = question.robots[bom_length(question.robots) :].splitlines()
+    about_file = tuple(by_line.pop(0, ()))
+    return AnnotatedFile(about_file, _lines(raw, question, by_line), len(raw), len(found), counts)
 
 
 def _lines(raw: list[bytes], question: Question, by_line: dict[int, list[FoundHere]]) -> tuple[Line, ...]:
-    kinds = _kinds(parse(question.robots, question.flavour, limit=question.limit))
+    records = parse(question.robots, question.flavour, limit=question.limit).records
+    kinds = {record.line: _KINDS.get(record.kind, _OTHER) for record in records}
     shown_lines, last = [], 0
     for number, octets in enumerate(raw, start=1):
         found = by_line.get(number)
@@ -144,10 +135,6 @@ def _lines(raw: list[bytes], question: Question, by_line: dict[int, list[FoundHe
     return tuple(shown_lines)
 
 
-def _kinds(robotstxt: RobotsTxt) -> dict[int, str]:
-    return {record.line: _KINDS.get(record.kind, _OTHER) for record in robotstxt.records}
-
-
 def _parts(line: bytes) -> tuple[str, str]:
     """What stands before the comment on *line*, and the comment, both fit to be shown."""
     decoded = line[: 4 * _LONGEST_LINE].decode("utf-8", "surrogateescape").replace("\t", "    ")
@@ -155,11 +142,3 @@ def _parts(line: bytes) -> tuple[str, str]:
         decoded = decoded[:_LONGEST_LINE] + "…"
     text, mark, comment = decoded.partition("#")
     return shown(text), mark + shown(comment)
-
-
-def _key(finding: Finding) -> str:
-    return f"{finding.code}:{finding.line}:{finding.column}"
-
-
-def _edit_facts(edit: Edit) -> dict[str, Any]:
-    return {"start": edit.start, "end": edit.end, "text": edit.text.decode("utf-8", "replace")}

@@ -19,25 +19,13 @@ from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
 
-from . import jobs
-from .fetch import Fetched, Fetcher, FetchError, robots_url
-from .forms import Form, read_form
-from .guard import Guard, RequestTooLargeError, RequestTooSlowError, too_large, too_many
-from .limits import Limits
-from .openapi import description
-from .page import PARTS, page_in_pieces
-from .question import Question, QuestionError, checked, question_in
-from .rendering import render
-from .visitors import TooManyError, client_of
-from .workers import BusyError, Workers
-
-_PROBLEMS: Final[dict[type[Exception], int]] = {
-    QuestionError: 400,
-    FetchError: 422,
-    TooManyError: 429,
-    BusyError: 503,
-}
-"""What can keep a question from being answered, and the status that says so."""
+from . import api, page
+from .annotated import fixed
+from .fetch import Fetched, Fetcher, robots_url
+from .guard import Guard, refusal
+from .question import Form, Question, QuestionError, checked, question_in, read_form
+from .visitors import Limits, Problem, client_of
+from .workers import Workers
 
 _EXPORTS: Final = {
     "json": ("robots.json", "application/json"),
@@ -49,28 +37,18 @@ _EXPORTS: Final = {
 def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
-    api = description(limits)
+    description = api.description(limits)
     routes = [
-        Route("/", HTMLResponse(b"".join(page_in_pieces(limits)[0])), methods=["GET"]),
+        Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
-        Route("/api", HTMLResponse(render("api.html", api=api, limits=limits)), methods=["GET"]),
-        Route("/api/openapi.json", JSONResponse(api), methods=["GET"]),
+        Route("/api", HTMLResponse(page.render("api.html", api=description, limits=limits)), methods=["GET"]),
+        Route("/api/openapi.json", JSONResponse(description), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
     ]
-    app = Starlette(
-        routes=routes,
-        exception_handlers={
-            **dict.fromkeys(_PROBLEMS, _problem),
-            RequestTooLargeError: lambda *_: too_large(limits),
-            RequestTooSlowError: _too_slow,
-            HTTPException: _http_error,
-            Exception: _failure,
-        },
-        lifespan=checker.lifespan,
-    )
-    return Guard(app, limits, host)
+    errors = {Problem: _problem, HTTPException: _http_error, Exception: _failure}
+    return Guard(Starlette(routes=routes, exception_handlers=errors, lifespan=checker.lifespan), limits, host)
 
 
 class _Checker:
@@ -84,13 +62,10 @@ class _Checker:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Start the worker processes, and end them."""
+        """Start the worker processes, which end with the event loop."""
         self._workers = Workers(self._limits)
         await self._workers.start()
-        try:
-            yield
-        finally:
-            self._workers.end()
+        yield
 
     async def answer(self, request: Request) -> Response:
         """``POST /``: what the form asks for, as the page again or as a file."""
@@ -103,29 +78,27 @@ class _Checker:
             if form.action in _EXPORTS:
                 return await self._export(question, form.action)
             if form.fix:
-                body = await self._workers.run(jobs.apply_fix, question, form.fix)
-                question = replace(question, robots=body)
-        except tuple(_PROBLEMS) as error:
-            page = self._pieces(form, str(error))
-            return StreamingResponse(page, _PROBLEMS[type(error)], media_type="text/html")
+                question = replace(question, robots=await self._workers.run(fixed, question, form.fix))
+        except Problem as problem:
+            return StreamingResponse(self._pieces(form, str(problem)), problem.status, media_type="text/html")
         return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
 
     async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
         """The page, part by part: each is worked on when the one before has been read."""
-        head, tails = page_in_pieces(self._limits, form, problem)
+        head, tails = page.page_in_pieces(self._limits, form, problem)
         for piece in head:
             yield piece
-        for part, tail in zip(PARTS, tails, strict=not problem):
+        for part, tail in zip(page.PARTS, tails, strict=not problem):
             yield await self._part(part, form.question) + tail
 
     async def _part(self, part: str, question: Question) -> bytes:
         try:
-            return await self._workers.run(getattr(jobs, f"{part}_html"), question)
-        except (QuestionError, BusyError) as error:
-            return render("problem.html", problem=str(error)).encode()
+            return await self._workers.run(getattr(page, f"{part}_html"), question)
+        except Problem as problem:
+            return page.render("problem.html", problem=str(problem)).encode()
 
     async def _export(self, question: Question, format_name: str) -> Response:
-        job = {"json": jobs.facts, "sarif": jobs.sarif, "csv": jobs.verdicts_csv}[format_name]
+        job = {"json": api.facts, "sarif": api.sarif, "csv": api.verdicts_csv}[format_name]
         octets = await self._workers.run(job, question)
         name, media_type = _EXPORTS[format_name]
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
@@ -143,8 +116,15 @@ class _Checker:
     async def _fetched(self, form: Form) -> Question:
         """The question of *form* about the robots.txt of its site."""
         async with aclosing(self._fetch(form.site)) as steps:
-            found = [step async for step in steps if isinstance(step, Fetched)]
-        return about_fetched(form.question, found[-1])
+            (found,) = [step async for step in steps if isinstance(step, Fetched)]
+        return replace(
+            form.question,
+            robots=found.body,
+            url=found.url,
+            hops=found.hops,
+            status=found.status,
+            found=found.access,
+        )
 
     def _fetch(self, site: str) -> AsyncGenerator[str | Fetched]:
         if not site or len(site) > self._limits.url_characters:
@@ -168,29 +148,17 @@ async def _json_of(request: Request) -> Any:
         raise QuestionError("the body of the request is not JSON") from None
 
 
-def about_fetched(question: Question, fetched: Fetched) -> Question:
-    """*question* with the robots.txt that was *fetched*."""
-    return replace(
-        question,
-        robots=fetched.body,
-        url=fetched.url,
-        hops=fetched.hops,
-        status=fetched.status,
-        found=fetched.access,
-    )
-
-
 async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
     """*steps* as JSON, a line each; the last one is the result, or the error."""
     try:
         async with aclosing(steps):
             async for step in steps:
-                yield json.dumps(facts_of_step(step), ensure_ascii=False) + "\n"
-    except (FetchError, TooManyError) as error:
-        yield json.dumps({"error": str(error)}) + "\n"
+                yield json.dumps(_step_facts(step), ensure_ascii=False) + "\n"
+    except Problem as problem:
+        yield json.dumps({"error": str(problem)}) + "\n"
 
 
-def facts_of_step(step: str | Fetched) -> dict[str, Any]:
+def _step_facts(step: str | Fetched) -> dict[str, Any]:
     """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
     if isinstance(step, str):
         return {"step": step}
@@ -204,20 +172,13 @@ def facts_of_step(step: str | Fetched) -> dict[str, Any]:
     }
 
 
-async def _problem(_: Request, error: Exception) -> Response:
-    if isinstance(error, TooManyError):
-        return too_many(error, _PROBLEMS[type(error)])
-    return JSONResponse({"error": str(error)}, _PROBLEMS[type(error)])
+async def _problem(_: Request, problem: Any) -> Response:
+    return refusal(problem)
+
+
+async def _http_error(_: Request, error: Any) -> Response:
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
 async def _failure(_: Request, __: Exception) -> Response:
     return JSONResponse({"error": "the checker itself failed: its log says where"}, 500)
-
-
-async def _too_slow(_: Request, __: Exception) -> Response:
-    return JSONResponse({"error": "the request did not arrive in time"}, 408)
-
-
-async def _http_error(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101  # as registered
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)

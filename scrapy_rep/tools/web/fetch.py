@@ -1,32 +1,29 @@
-"""One polite fetch of a robots.txt: one request and its redirects, each to an address that was judged.
+"""One polite fetch of a robots.txt: one request and its redirects, by httpcore over a network of ours.
 
-With code of its own on h11, because a connection must go to the address that was checked, which Scrapy's download
-handlers resolve for themselves. What redirects and statuses mean is what they mean in a crawl.
+What redirects and statuses mean is what they mean in a crawl.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import ssl
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-import h11
-from anyio import fail_after
+import httpcore
+from anyio import current_time, fail_after
 from w3lib.url import safe_url_string
 
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.display import number_of, shown
 
-from .addresses import MOST_ADDRESSES, Resolver, is_public, resolve
-from .limits import Limits
-from .visitors import Hosts
+from .network import FetchError, Network, Resolver, resolve
+from .visitors import Hosts, Limits
 
 MAX_HOPS: Final = 5
 """Redirects that are followed: RFC 9309 section 2.3.1.2."""
@@ -37,13 +34,7 @@ _HEADERS: Final = (("Accept", "text/plain, */*;q=0.5"), ("Accept-Encoding", "ide
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
-_CHUNK: Final = 65_536
-_MOST_HEAD: Final = 65_536
 _WINDOW_BITS: Final = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
-
-
-class FetchError(Exception):
-    """Why there is no answer; the message is for the visitor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,148 +95,66 @@ class Fetcher:
         Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
         redirect and for an address, and `FetchError`.
         """
-        visit = _Visit(Origin.from_url(url), self._limits.is_public)
-        visit.count(self._hosts, visit.start.host)
-        return self._steps(url, visit)
+        network = Network(self._resolve, self._addresses, public_only=self._limits.is_public)
+        network.count(self._hosts, Origin.from_url(url).host)
+        return self._steps(url, network)
 
-    async def _steps(self, url: str, visit: _Visit) -> AsyncGenerator[str | Fetched]:
-        until = asyncio.get_running_loop().time() + self._limits.fetch_time
+    async def _steps(self, url: str, network: Network) -> AsyncGenerator[str | Fetched]:
+        until = current_time() + self._limits.fetch_time
         hops: list[str] = []
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
-            response = await self._ask(target, visit, until)
+            response = await self._ask(target, network, until)
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
                 yield _judged(url, tuple(hops), response)
                 return
             yield f"status {response.status}: redirected to {shown(location)}"
-            if len(hops) == MAX_HOPS or not visit.start.may_lead_to(location):
+            if len(hops) == MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
                 why = "more than five redirects" if len(hops) == MAX_HOPS else "a redirect that is not followed"
                 yield f"{why}: as if there were no robots.txt"
                 yield Fetched(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, visit: _Visit, until: float) -> _Response:
+    async def _ask(self, url: str, network: Network, until: float) -> _Response:
         """Make one request, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
-        visit.count(self._hosts, origin.host)
+        network.count(self._hosts, origin.host)
+        if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
+            raise FetchError(f"{where}: only the default ports of http and https are asked")
         try:
-            with fail_after(max(until - asyncio.get_running_loop().time(), 0)):
-                addresses = visit.judged(origin, await self._resolve(origin.host, origin.port))
-                visit.count(self._addresses, *addresses)
-                async with self._connected(origin, addresses) as (reader, writer):
-                    return await _exchange(url, self._user_agent, reader, writer, self._limits.robots_octets)
+            with fail_after(max(until - current_time(), 0)):
+                return await self._exchange(url, origin, network)
         except TimeoutError:
             raise FetchError(f"{where} did not finish within {self._limits.fetch_time:g} s") from None
-        except ssl.SSLError as error:
-            reason = getattr(error, "verify_message", "") or error.reason or "TLS error"
-            raise FetchError(f"{where}: no secure connection: {reason}") from None
-        except (OSError, UnicodeError) as error:
-            raise FetchError(f"{where} does not answer: {_described(error)}") from None
-        except h11.RemoteProtocolError as error:
+        except httpcore.LocalProtocolError:
+            raise FetchError(f"{shown(url)} cannot be requested") from None
+        except httpcore.RemoteProtocolError as error:
             raise FetchError(f"{where} does not speak HTTP as it should: {shown(str(error))}") from None
-
-    @asynccontextmanager
-    async def _connected(
-        self, origin: Origin, addresses: list[str]
-    ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        """A connection to the first of *addresses* that accepts one."""
-        tls = {"ssl": self._tls, "server_hostname": origin.host} if origin.scheme == "https" else {}
-        problem: OSError = OSError("it has no address")
-        for address in addresses:
-            try:
-                reader, writer = await asyncio.open_connection(address, origin.port, **tls)  # type: ignore[arg-type]
-                break
-            except ssl.SSLError:
-                raise
-            except OSError as error:
-                problem = error
-        else:
-            raise problem
-        try:
-            yield reader, writer
+        except (httpcore.NetworkError, httpcore.TimeoutException, OSError, UnicodeError) as error:
+            raise FetchError(f"{where}{_described(error)}") from None
         finally:
-            writer.transport.abort()  # whatever else the server wants to send
+            await network.disconnect()
 
-
-@dataclass(slots=True)
-class _Visit:
-    """What one visitor's fetch may connect to.
-
-    Strangers reach public addresses and default ports. Others reach what they name; but a public site must
-    not lead them to a private address.
-    """
-
-    start: Origin
-    public_only: bool
-    must_be_public: bool = False
-    counted: set[str] = field(default_factory=set)
-
-    def count(self, fetched: Hosts, *hosts: str) -> None:
-        """Count *hosts* as *fetched*, each once in this visit. Raises `TooManyError`."""
-        for host in hosts:
-            if host not in self.counted:
-                fetched.visit(host)
-                self.counted.add(host)
-
-    def judged(self, origin: Origin, addresses: list[str]) -> list[str]:
-        """Return the first *addresses* of *origin* if it may be connected to all of them. Raises `FetchError`."""
-        if self.public_only and origin.port != _DEFAULT_PORTS[origin.scheme]:
-            raise FetchError(f"{shown(str(origin))}: only the default ports of http and https are asked")
-        are_public = all(map(is_public, addresses))
-        if not are_public and (self.public_only or self.must_be_public):
-            raise FetchError(f"{shown(origin.host)} is at an address that is not public: it is not asked")
-        self.must_be_public = self.must_be_public or are_public
-        return addresses[:MOST_ADDRESSES]
-
-
-async def _exchange(
-    url: str, user_agent: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int
-) -> _Response:
-    """Send a GET for *url*; return the response, of whose body at most *limit* octets are read."""
-    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
-    parts = urlsplit(url)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    host = str(Origin.from_url(url)).partition("://")[2]
-    headers = [
-        ("Host", host),
-        ("User-Agent", user_agent),
-        *_HEADERS,
-    ]
-    try:
-        request = h11.Request(method="GET", target=target, headers=headers)
-    except h11.LocalProtocolError:
-        raise FetchError(f"{shown(url)} cannot be requested") from None
-    writer.write((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))
-    await writer.drain()
-    status, fields, body = 0, {}, bytearray()
-    async with aclosing(_events(connection, reader)) as events:
-        async for event in events:
-            if isinstance(event, h11.Response):
-                status = event.status_code
-                fields = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
-            elif isinstance(event, h11.Data):
-                body += event.data
-            if len(body) > limit:
-                break
-    return _Response(status, fields, _decoded(bytes(body), fields, limit))
-
-
-async def _events(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(_CHUNK))
-        elif isinstance(event, h11.Event):
-            yield event
-            if isinstance(event, (h11.EndOfMessage, h11.ConnectionClosed)):
-                return
-        else:
-            return  # PAUSED: another protocol begins
+    async def _exchange(self, url: str, origin: Origin, network: Network) -> _Response:
+        """Send a GET for *url*; of the body of the response no more is read than is needed."""
+        parts = urlsplit(url)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        asked = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode())
+        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self._user_agent), *_HEADERS]
+        connection = httpcore.AsyncHTTPConnection(asked.origin, ssl_context=self._tls, network_backend=network)
+        limit, body = self._limits.robots_octets, bytearray()
+        async with connection.stream("GET", asked, headers=headers) as response:
+            async for piece in response.aiter_stream():
+                body += piece
+                if len(body) > limit:
+                    break
+        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        return _Response(response.status, fields, _decoded(bytes(body), fields, limit))
 
 
 def _decoded(body: bytes, headers: dict[str, str], limit: int) -> bytes:
@@ -277,8 +186,15 @@ def _judged(url: str, hops: tuple[str, ...], response: _Response) -> Fetched:
     return Fetched(url, hops, response.status, meaning, body)
 
 
-def _described(error: Exception) -> str:
+def _described(error: BaseException) -> str:
+    """What went wrong, in the words of the system: at the bottom of what anyio and httpcore make of it."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    if isinstance(error, ssl.SSLError):
+        reason = getattr(error, "verify_message", "") or error.reason or "TLS error"
+        return f": no secure connection: {shown(reason)}"
     number = getattr(error, "errno", None) or 0
     if number > 0:  # asyncio writes the address into its message
-        return os.strerror(number)
-    return shown(str(getattr(error, "strerror", None) or error or type(error).__name__))[:200]
+        return f" does not answer: {os.strerror(number)}"
+    message = getattr(error, "strerror", None) or error
+    return f" does not answer: {shown(str(message))[:200] or 'the connection ended'}"

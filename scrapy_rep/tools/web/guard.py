@@ -12,8 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .limits import Limits
-from .visitors import TooManyError, Visitors, client_of
+from .visitors import Limits, Problem, TooManyError, Visitors, client_of
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -35,12 +34,28 @@ _PIECE: Final = 65_536
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class RequestTooLargeError(Exception):
+class TooLargeError(Problem):
     """The body of a request is larger than the limit."""
 
+    status = 413
 
-class RequestTooSlowError(Exception):
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(f"a request has at most {limits.request_octets:,} octets")
+
+
+class TooSlowError(Problem):
     """The body of a request did not arrive in time."""
+
+    status = 408
+
+    def __init__(self) -> None:
+        super().__init__("the request did not arrive in time")
+
+
+def refusal(problem: Problem) -> JSONResponse:
+    """The response that says why there is no answer."""
+    headers = {"Retry-After": str(ceil(problem.seconds))} if isinstance(problem, TooManyError) else None
+    return JSONResponse({"error": str(problem)}, problem.status, headers)
 
 
 class Guard:
@@ -59,9 +74,9 @@ class Guard:
             await self._app(scope, receive, send)
             return
         with_headers = _with_headers(scope, send)
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, with_headers)
+        refused = self._refused(scope)
+        if refused is not None:
+            await refused(scope, receive, with_headers)
             return
         if scope["method"] != "POST":
             await self._app(scope, receive, with_headers)
@@ -70,9 +85,9 @@ class Guard:
             with self._visitors.admit(client_of(scope)):
                 await self._app(scope, _Bounded(receive, self._limits), with_headers)
         except TooManyError as error:
-            await too_many(error)(scope, receive, with_headers)
+            await refusal(error)(scope, receive, with_headers)
 
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
+    def _refused(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         if self._names is not None and _host(headers.get("host", "")) not in self._names:
             return JSONResponse({"error": "unknown host: open the address that the command printed"}, 421)
@@ -80,7 +95,7 @@ class Guard:
             return JSONResponse({"error": "a page of another site sent this request"}, 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._limits.request_octets:
-            return too_large(self._limits)
+            return refusal(TooLargeError(self._limits))
         return None
 
 
@@ -89,7 +104,7 @@ class _Bounded:
 
     def __init__(self, receive: Receive, limits: Limits) -> None:
         self._receive = receive
-        self._most_octets = limits.request_octets
+        self._limits = limits
         self._until = current_time() + limits.receive_time
         self._octets = 0
         self._is_whole = False
@@ -101,22 +116,12 @@ class _Bounded:
             with fail_after(max(self._until - current_time(), 0)):
                 message = await self._receive()
         except TimeoutError:
-            raise RequestTooSlowError from None
+            raise TooSlowError from None
         self._octets += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
-        if self._octets > self._most_octets:
-            raise RequestTooLargeError
+        if self._octets > self._limits.request_octets:
+            raise TooLargeError(self._limits)
         return message
-
-
-def too_large(limits: Limits) -> JSONResponse:
-    """The answer to a request whose body is larger than the *limits*."""
-    return JSONResponse({"error": f"a request has at most {limits.request_octets:,} octets"}, 413)
-
-
-def too_many(error: TooManyError, status: int = 429) -> JSONResponse:
-    """The answer to a visitor who has to come again."""
-    return JSONResponse({"error": str(error)}, status, {"Retry-After": str(ceil(error.seconds))})
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

@@ -1,25 +1,34 @@
-"""What a visitor asks: a robots.txt, URLs, crawlers and a dialect, checked before any work is done."""
+"""What a visitor asks, as JSON or as a form: a robots.txt, URLs, crawlers, a dialect; checked before any work."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
 
 from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect, product_token
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
 
-from .limits import Limits
+from .visitors import Limits, Problem, client_of
 
-DEFAULT_DIALECT: Final = next(iter(DIALECTS))
+_DEFAULT_DIALECT: Final = next(iter(DIALECTS))
 _MOST_HOPS: Final = 5
 _SMALL: Final = 500_000
 """Octets of a robots.txt times verdicts: what has no more takes less than a second, however hostile it is."""
-_FIELDS: Final = {"robots", "urls", "agents", "dialect"}
+_JSON_FIELDS: Final = {"robots", "urls", "agents", "dialect"}
+_MOST_FORM_FIELDS: Final = 300
+_SEPARATORS: Final = re.compile(r"[\n,]")
+_ACCESS: Final = {access.value: access for access in Access}
+_STATUS: Final = re.compile(r"[1-5]\d\d")
 
 
-class QuestionError(ValueError):
+class QuestionError(Problem):
     """A question that cannot be answered; the message tells the visitor what to change."""
 
 
@@ -35,7 +44,7 @@ class Question:
     robots: bytes
     urls: tuple[str, ...] = ("/",)
     agents: tuple[str, ...] = ("*",)
-    dialect: str = DEFAULT_DIALECT
+    dialect: str = _DEFAULT_DIALECT
     url: str = ""
     hops: tuple[str, ...] = ()
     status: int | None = None
@@ -59,6 +68,19 @@ class Question:
         return Access.SUCCESSFUL if self.robots else self.found
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields of the form: ``action`` is "check", "fetch", "apply" or a format of an export.
+
+    ``fix`` is the key of the finding to fix, ``site`` is what to fetch.
+    """
+
+    question: Question
+    action: str = "check"
+    fix: str = ""
+    site: str = ""
+
+
 def checked(question: Question, limits: Limits) -> Question:
     """Return *question* with defaults and product tokens filled in. Raises `QuestionError` beyond the *limits*."""
     if len(question.robots) > limits.robots_octets:
@@ -78,28 +100,6 @@ def checked(question: Question, limits: Limits) -> Question:
     return replace(question, urls=urls, agents=tokens, url=question.url[: limits.url_characters], hops=hops)
 
 
-def question_in(data: object, limits: Limits) -> Question:
-    """Return the question in the JSON *data* of the API. Raises `QuestionError`."""
-    if not isinstance(data, dict):
-        raise QuestionError('expected a JSON object such as {"robots": "User-agent: *", "urls": ["/"]}')
-    if unknown := sorted(data.keys() - _FIELDS):
-        raise QuestionError(f"unknown field {shown(str(unknown[0]))!r}: there are {', '.join(sorted(_FIELDS))}")
-    robots, dialect = data.get("robots"), data.get("dialect", DEFAULT_DIALECT)
-    if not isinstance(robots, str):
-        raise QuestionError("robots: expected the text of a robots.txt")
-    if not isinstance(dialect, str):
-        raise QuestionError(f"dialect: expected one of {', '.join(DIALECTS)}")
-    asked = Question(octets(robots), _strings(data, "urls"), _strings(data, "agents"), dialect)
-    return checked(asked, limits)
-
-
-def _strings(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = data.get(name, [])
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise QuestionError(f"{name}: expected a list of strings")
-    return tuple(value)
-
-
 def _bounded(name: str, values: tuple[str, ...], most: int, longest: int) -> tuple[str, ...]:
     """The different *values*, in order. Raises `QuestionError` for too many, and for one that is too long."""
     found = tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
@@ -115,3 +115,81 @@ def _token(agent: str) -> str:
     if not token:
         raise QuestionError(f"agents: {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token
+
+
+def question_in(data: object, limits: Limits) -> Question:
+    """Return the question in the JSON *data* of the API. Raises `QuestionError`."""
+    if not isinstance(data, dict):
+        raise QuestionError('expected a JSON object such as {"robots": "User-agent: *", "urls": ["/"]}')
+    if unknown := sorted(data.keys() - _JSON_FIELDS):
+        there = ", ".join(sorted(_JSON_FIELDS))
+        raise QuestionError(f"unknown field {shown(str(unknown[0]))!r}: there are {there}")
+    robots, dialect = data.get("robots"), data.get("dialect", _DEFAULT_DIALECT)
+    if not isinstance(robots, str):
+        raise QuestionError("robots: expected the text of a robots.txt")
+    if not isinstance(dialect, str):
+        raise QuestionError(f"dialect: expected one of {', '.join(DIALECTS)}")
+    asked = Question(octets(robots), _strings(data, "urls"), _strings(data, "agents"), dialect)
+    return checked(asked, limits)
+
+
+def _strings(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = data.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise QuestionError(f"{name}: expected a list of strings")
+    return tuple(value)
+
+
+class _InMemory(MultiPartParser):
+    """Keeps an uploaded file in memory, so that nothing of it reaches a disk."""
+
+    spool_max_size = 0  # no limit: that on the request holds
+
+
+async def read_form(request: Request, limits: Limits, limit: int) -> Form:
+    """Return the form in *request*, of whose robots.txt *limit* octets are parsed. Raises `QuestionError`."""
+    fields = await _fields(request, limits)
+    try:
+        typed = [value for name, value in fields.multi_items() if name != "robots" and isinstance(value, str)]
+        if sum(map(len, typed)) > limits.urls * limits.url_characters:
+            raise QuestionError("the form cannot be read: it has too many URLs or names")
+        texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+        agents = [value for value in fields.getlist("agents") if isinstance(value, str)]
+        status = texts.get("status", "")
+        question = Question(
+            await _robots(fields),
+            tuple(texts.get("urls", "").splitlines()),
+            (*agents, *_SEPARATORS.split(texts.get("names", ""))),
+            texts.get("dialect") or _DEFAULT_DIALECT,
+            texts.get("url", ""),
+            tuple(texts.get("hops", "").split()),
+            int(status) if _STATUS.fullmatch(status) else None,
+            _ACCESS.get(texts.get("access", ""), Access.SUCCESSFUL),
+            limit,
+            client_of(request.scope),
+        )
+    finally:
+        await fields.close()
+    fix = texts.get("apply", "")
+    action = "apply" if fix else texts.get("export") or texts.get("action") or "check"
+    return Form(question, action, fix, texts.get("site", "").strip())
+
+
+async def _fields(request: Request, limits: Limits) -> FormData:
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        # The other encoding of forms, which no page of ours asks for, takes half a second to decode.
+        raise QuestionError("the form cannot be read: send it as multipart/form-data")
+    bounds = {"max_fields": _MOST_FORM_FIELDS, "max_part_size": limits.request_octets}
+    try:
+        return await _InMemory(request.headers, request.stream(), max_files=1, **bounds).parse()
+    except (MultiPartException, KeyError) as error:
+        raise QuestionError(f"the form cannot be read: {getattr(error, 'message', error)}") from None
+
+
+async def _robots(fields: FormData) -> bytes:
+    """The octets of the file that was dropped or chosen, else of the text that was pasted."""
+    file, text = fields.get("file"), fields.get("robots")
+    if isinstance(file, UploadFile) and file.size:
+        return await file.read()
+    # A browser sends every line end of a text field as CRLF.
+    return text.replace("\r\n", "\n").encode("utf-8", "surrogateescape") if isinstance(text, str) else b""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import logging
 import os
 import socket
 from argparse import Namespace
@@ -16,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .app import application
 from .fetch import Fetcher
-from .limits import LOCAL, PUBLIC
+from .visitors import LOCAL, PUBLIC
 
 _MOST_HEAD: Final = 16_384
 _SYSTEM_BUFFER: Final = 65_536
@@ -35,12 +36,19 @@ def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
     """Serve until Ctrl-C, as the *arguments* of the command say. Raises ``OSError`` for an address in use."""
     limits = PUBLIC if arguments.public else LOCAL
     os.environ.setdefault("RES_OPTIONS", _RESOLVER)
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # worker processes import nothing from the current directory
+    logging.getLogger("asyncio").addFilter(_is_news)
     with suppress(AttributeError, OSError, TypeError):  # another system's C library
         ctypes.CDLL(None).mallopt(*_LARGE_BLOCKS)
     app = application(limits, Fetcher(limits, arguments.user_agent), host=arguments.host, size=size)
     config = config_of(app, arguments.trust_proxy)
     with _bound(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
         _Server(config, out).run(sockets=[listening])
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether there is more to *record* than that anyio ends a process which has just ended."""
+    return "child process pid" not in str(record.msg)
 
 
 def config_of(app: ASGIApp, proxies: str = "") -> uvicorn.Config:

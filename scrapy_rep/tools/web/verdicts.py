@@ -1,15 +1,20 @@
-"""The first part of an answer: URL by URL and crawler by crawler, with what else the file says to each."""
+"""What a robots.txt says, URL by URL and crawler by crawler, in one dialect and compared with the others.
+
+`_verdict` alone asks the engine and puts its verdict into words; everything else asks that.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any, Final
 
+from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.vocabulary import Category, answers
-from scrapy_rep.protocol import Access, Origin, Reason, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol import DIALECTS, Access, Dialect, Origin, Reason, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.explanation import Explainer
@@ -23,6 +28,11 @@ _MOST_STEPS: Final = 150_000
 """Lines read and patterns tried to list the rules that match, about 0.1 s; the verdicts do not depend on it."""
 
 _MOST_LICENSES: Final = 10
+
+_MOST_DIFFERENCES: Final = 100
+"""Differences of one group of dialects that are listed."""
+
+_OF_DIFFERENCE: Final = ("url", "agent", "allowed", "line", "rule")
 
 _LONGEST_RULE: Final = 500
 """Characters of a rule that are given with each verdict."""
@@ -92,68 +102,122 @@ class Verdicts:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class DialectGroup:
+    """Dialects with the same verdicts, and how they differ from those of the dialect that was asked about."""
+
+    dialects: tuple[str, ...]
+    is_asked: bool
+    differences: tuple[UrlVerdict, ...]
+    count: int
+    """Of all differences, also those that are not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All dialects, in groups; ``left_out`` are those for which the time did not suffice."""
+
+    groups: tuple[DialectGroup, ...]
+    left_out: tuple[str, ...]
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON; of a difference the verdict alone."""
+        facts = asdict(self)
+        for group in facts["groups"]:
+            group["differences"] = [{name: one[name] for name in _OF_DIFFERENCE} for one in group["differences"]]
+        return facts
+
+
 def judge(question: Question) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
-    asker = _Asker(question, robotstxt)
-    verdicts = [asker.verdict(url, agent) for url in question.urls for agent in question.agents]
+    explainers = dict(_affordable(question, robotstxt))
+    verdicts = [
+        _verdict(question, robotstxt, url, agent, explainers.get(agent))
+        for url, agent in product(question.urls, question.agents)
+    ]
     agents = [_agent(robotstxt, agent, question.urls) for agent in question.agents]
     return Verdicts(question.access.value, tuple(verdicts), tuple(agents), tuple(map(shown, robotstxt.sitemaps)))
 
 
-def verdict_of(question: Question, robotstxt: RobotsTxt, agent: str, url: str) -> Verdict:
-    """The verdict that the fetch and the file give together."""
-    if question.access is Access.UNAVAILABLE:
-        return Verdict(True, None, Reason.UNAVAILABLE)
-    if question.access is Access.UNREACHABLE:
-        return Verdict(False, None, Reason.UNREACHABLE)
-    return robotstxt.verdict(agent, url)
+def compare(question: Question, seconds: float) -> Comparison:
+    """Compare the verdicts of every dialect; start none once *seconds* have passed."""
+    until = clock.monotonic() + seconds
+    asked = _verdicts(question, question.flavour)
+    groups = {_allowed(asked): ([question.dialect], asked)}
+    left_out = []
+    for name in (name for name in DIALECTS if name != question.dialect):
+        if clock.monotonic() >= until:
+            left_out.append(name)
+            continue
+        verdicts = _verdicts(question, DIALECTS[name])
+        names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
+        names.append(name)
+    return Comparison(tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out))
 
 
-def rule_text(rule: Rule | None) -> str:
+def _verdict(
+    question: Question, robotstxt: RobotsTxt, url: str, agent: str, explainer: Explainer | None = None
+) -> UrlVerdict:
+    """What the fetch and the file say together, and by *explainer* the rules that match."""
+    if question.access is Access.SUCCESSFUL:
+        verdict = robotstxt.verdict(agent, url)
+    elif question.access is Access.UNAVAILABLE:
+        verdict = Verdict(True, None, Reason.UNAVAILABLE)
+    else:
+        verdict = Verdict(False, None, Reason.UNREACHABLE)
+    found = explainer.explain(url).matches[:_MOST_MATCHES] if explainer else ()
+    matches = tuple(Match(match.rule.line, _rule(match.rule), match.length) for match in found)
+    return UrlVerdict(
+        url,
+        agent,
+        verdict.allowed,
+        verdict.line,
+        _rule(verdict.rule),
+        verdict.reason.value,
+        matches if explainer else None,
+        _is_elsewhere(url, question.url),
+    )
+
+
+def _rule(rule: Rule | None) -> str:
     """*rule* as it is written, or the start of a long one; empty for none."""
     return abridged(str(rule or ""), _LONGEST_RULE)
 
 
-class _Asker:
-    """Asks about each URL and crawler, and lists the rules that match while that is cheap."""
+def _is_elsewhere(url: str, robots_url: str) -> bool:
+    try:
+        return bool(robots_url and "://" in url) and Origin.from_url(url) != Origin.from_url(robots_url)
+    except ValueError:
+        return False
 
-    def __init__(self, question: Question, robotstxt: RobotsTxt) -> None:
-        self._question = question
-        self._robotstxt = robotstxt
-        self._origin = _origin(question.url)
-        self._explainers = dict(self._affordable())
 
-    def _affordable(self) -> Iterable[tuple[str, Explainer]]:
-        left = _MOST_STEPS
-        lines = self._robotstxt.body.count(b"\n") + self._robotstxt.body.count(b"\r") + 1
-        for agent in self._question.agents:
-            left -= 3 * lines
-            if left > 0:
-                left -= len(self._robotstxt.rules(agent)) * len(self._question.urls)
-            if left > 0:
-                yield agent, Explainer(self._robotstxt, agent)
+def _affordable(question: Question, robotstxt: RobotsTxt) -> Iterator[tuple[str, Explainer]]:
+    """The crawlers for which the rules that match are listed, since that is cheap."""
+    left = _MOST_STEPS
+    lines = robotstxt.body.count(b"\n") + robotstxt.body.count(b"\r") + 1
+    for agent in question.agents:
+        left -= 3 * lines
+        if left > 0:
+            left -= len(robotstxt.rules(agent)) * len(question.urls)
+        if left > 0:
+            yield agent, Explainer(robotstxt, agent)
 
-    def verdict(self, url: str, agent: str) -> UrlVerdict:
-        verdict = verdict_of(self._question, self._robotstxt, agent, url)
-        origin = _origin(url)
-        return UrlVerdict(
-            url,
-            agent,
-            verdict.allowed,
-            verdict.line,
-            rule_text(verdict.rule),
-            verdict.reason.value,
-            self._matches(url, agent),
-            bool(self._origin and origin and origin != self._origin),
-        )
 
-    def _matches(self, url: str, agent: str) -> tuple[Match, ...] | None:
-        explainer = self._explainers.get(agent)
-        if explainer is None:
-            return None
-        found = explainer.explain(url).matches[:_MOST_MATCHES]
-        return tuple(Match(match.rule.line, rule_text(match.rule), match.length) for match in found)
+def _verdicts(question: Question, dialect: Dialect) -> list[UrlVerdict]:
+    robotstxt = parse(question.robots, dialect, limit=question.limit)
+    pairs = product(question.agents, question.urls)  # the rules of a crawler are kept for a few only
+    found = {(url, agent): _verdict(question, robotstxt, url, agent) for agent, url in pairs}
+    return [found[key] for key in product(question.urls, question.agents)]
+
+
+def _allowed(verdicts: list[UrlVerdict]) -> tuple[bool, ...]:
+    return tuple(verdict.allowed for verdict in verdicts)
+
+
+def _group(names: list[str], verdicts: list[UrlVerdict], asked: list[UrlVerdict]) -> DialectGroup:
+    different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
+    return DialectGroup(tuple(names), verdicts is asked, tuple(different[:_MOST_DIFFERENCES]), len(different))
 
 
 def _agent(robotstxt: RobotsTxt, agent: str, urls: Iterable[str]) -> Agent:
@@ -163,18 +227,7 @@ def _agent(robotstxt: RobotsTxt, agent: str, urls: Iterable[str]) -> Agent:
         found = answers(signals.statements(url))
         by_answers[tuple((use.value, found[use].value) for use in Category)].append(url)
     uses = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
-    group = "own" if robotstxt.has_group(agent) else "*" if _has_rules_for_all(robotstxt) else "none"
+    group = "own" if robotstxt.has_group(agent) else "*" if robotstxt.rules("*") else "none"
     licenses = tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
     known = crawler_of(agent)
     return Agent(agent, known.about if known else "", group, robotstxt.crawl_delay(agent), uses, licenses)
-
-
-def _has_rules_for_all(robotstxt: RobotsTxt) -> bool:
-    return bool(robotstxt.rules("*"))
-
-
-def _origin(url: str) -> Origin | None:
-    try:
-        return Origin.from_url(url) if "://" in url else None
-    except ValueError:
-        return None

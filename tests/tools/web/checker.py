@@ -14,11 +14,11 @@ from typing import Any
 
 import uvicorn
 
-from scrapy_rep.tools.web.addresses import Resolver, resolve
 from scrapy_rep.tools.web.app import application
 from scrapy_rep.tools.web.fetch import Fetcher
-from scrapy_rep.tools.web.limits import LOCAL, Limits
+from scrapy_rep.tools.web.network import Resolver, resolve
 from scrapy_rep.tools.web.server import _bound, config_of
+from scrapy_rep.tools.web.visitors import LOCAL, Limits
 
 MULTIPART = "multipart/form-data; boundary=limit"
 ROBOTS = "User-agent: *\nDisallow: /private\nDisalow: /cart\n"

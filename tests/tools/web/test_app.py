@@ -8,9 +8,12 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
@@ -18,10 +21,11 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
-from scrapy_rep.tools.web import jobs, server
+from scrapy_rep.tools.web import api, page, server
+from scrapy_rep.tools.web.api import ANSWER
 from scrapy_rep.tools.web.guard import HEADERS, Guard
-from scrapy_rep.tools.web.limits import LOCAL, PUBLIC
-from scrapy_rep.tools.web.openapi import ANSWER
+from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
+from scrapy_rep.tools.web.workers import _prepare
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, redirect, robots
 
@@ -294,7 +298,7 @@ def rest(_: object) -> str:
 @pytest.fixture
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page is never ready."""
-    monkeypatch.setattr(jobs, "verdicts_html", rest)
+    monkeypatch.setattr(page, "verdicts_html", rest)
 
 
 def asking_much(running: Checker) -> AbstractContextManager[object]:
@@ -306,12 +310,12 @@ def asking_much(running: Checker) -> AbstractContextManager[object]:
 def test_work_that_takes_long_is_ended_and_the_next_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     with checker(replace(LOCAL, work_time=1.0, workers=1)) as running:
         with monkeypatch.context() as patched:
-            patched.setattr(jobs, "facts", rest)
-            patched.setattr(jobs, "verdicts_html", rest)
-            reply, page = check(running), running.submit([("robots", ROBOTS)])
+            patched.setattr(api, "facts", rest)
+            patched.setattr(page, "verdicts_html", rest)
+            reply, form = check(running), running.submit([("robots", ROBOTS)])
         assert (reply.status, "stopped after 1 s" in reply.data["error"]) == (400, True)
-        assert (page.status, "stopped after 1 s" in page.text) == (200, True)
-        assert page.text.rstrip().endswith("</html>")
+        assert (form.status, "stopped after 1 s" in form.text) == (200, True)
+        assert form.text.rstrip().endswith("</html>")
         assert check(running).status == 200
 
 
@@ -332,6 +336,14 @@ def test_with_no_process_free_it_says_so() -> None:
         reply = check(running)
     assert (reply.status, reply.headers["retry-after"]) == (503, "5")
     assert reply.data["error"].startswith("Many people")
+
+
+@pytest.mark.usefixtures("_restless")
+def test_what_is_worked_on_for_a_visitor_who_has_left_is_ended() -> None:
+    with checker(replace(LOCAL, work_time=60.0, wait_time=20.0, workers=1)) as running:
+        with asking_much(running):
+            pass
+        assert check(running).status == 200
 
 
 LONG = json.dumps(
@@ -408,7 +420,7 @@ def test_a_client_with_many_questions_at_once_has_to_wait() -> None:
 def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "facts", int)  # which a question is not
+    monkeypatch.setattr(api, "facts", int)  # which a question is not
     with checker() as running:
         reply = check(running, urls=["/secret"])
         assert (reply.status, reply.data["error"]) == (500, "the checker itself failed: its log says where")
@@ -425,9 +437,47 @@ def die(_: object) -> None:
     os._exit(1)
 
 
+def test_all_processes_that_were_ended_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    with checker(replace(LOCAL, work_time=3.0, workers=2)) as running:
+        with monkeypatch.context() as patched:
+            patched.setattr(api, "facts", rest)
+            asking = [Thread(target=check, args=(running,)) for _ in range(3)]
+            for one in asking:
+                one.start()
+            for one in asking:
+                one.join()
+        assert [check(running).status for _ in range(3)] == [200] * 3
+
+
+def test_a_process_that_is_ready_has_imported_what_its_jobs_need() -> None:
+    code = f"import sys, {_prepare.__module__}; print({{{api.__name__!r}, {page.__name__!r}}} <= {{*sys.modules}})"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
+
+
+def processes() -> set[str]:
+    """The processes that this one has started and that have not ended."""
+    lists = [path.read_text("ascii") for path in Path("/proc/self/task").glob("*/children")]
+    return {number for text in lists for number in text.split()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="lists its processes as Linux does")
+def test_there_are_no_more_processes_than_the_limit_and_none_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = processes()
+    with checker(replace(LOCAL, work_time=1.0, workers=2)) as running:
+        assert len(processes() - before) == 2
+        monkeypatch.setattr(api, "facts", rest)
+        asking = [Thread(target=check, args=(running,)) for _ in range(6)]
+        for one in asking:
+            one.start()
+        while any(one.is_alive() for one in asking):
+            assert len(processes() - before) <= 2
+            sleep(0.05)
+    assert processes() <= before
+
+
 def test_a_process_that_ends_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     with checker(replace(LOCAL, workers=1)) as running:
-        monkeypatch.setattr(jobs, "facts", die)
+        monkeypatch.setattr(api, "facts", die)
         reply = check(running)
         assert (reply.status, "the process that worked on this" in reply.data["error"]) == (400, True)
         monkeypatch.undo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -25,6 +26,26 @@ def test_it_prints_its_address_answers_and_ends_with_ctrl_c(tmp_path: Path) -> N
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, b"", b"")
     assert list(tmp_path.iterdir()) == []
+
+
+ALONE = """
+import sys
+sys.modules["scrapy"] = sys.modules["twisted"] = None
+from scrapy_rep.tools.commands.serve import main
+sys.exit(main(["--port", "0"]))
+"""
+
+
+def test_it_runs_without_scrapy_and_twisted(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ALONE]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    url = process.stdout.readline().split()[0].decode()
+    with urllib.request.urlopen(f"{url}api/check", b'{"robots": "User-agent: *\\nDisallow: /"}') as response:  # noqa: S310
+        assert json.load(response)["verdicts"][0]["line"] == 2
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, b"", b"")
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:

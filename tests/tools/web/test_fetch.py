@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import re
 import socket
 import ssl
 import threading
@@ -17,11 +18,10 @@ import pytest
 from anyio import fail_after, move_on_after
 
 from scrapy_rep.protocol import Access
-from scrapy_rep.tools.web import fetch
-from scrapy_rep.tools.web.addresses import Resolver, is_public, resolve
-from scrapy_rep.tools.web.fetch import Fetched, Fetcher, FetchError, robots_url
-from scrapy_rep.tools.web.limits import LOCAL, PUBLIC, Limits
-from scrapy_rep.tools.web.visitors import TooManyError
+from scrapy_rep.tools.web import fetch, network
+from scrapy_rep.tools.web.fetch import Fetched, Fetcher, robots_url
+from scrapy_rep.tools.web.network import FetchError, Resolver, is_public, resolve
+from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC, Limits, TooManyError
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
@@ -139,6 +139,15 @@ def test_a_redirect_leads_to_http_alone(target: str) -> None:
     assert "a redirect that is not followed" in steps[-1]
 
 
+def test_user_information_in_a_redirect_is_sent_to_nobody() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", redirect(f"http://user:secret@{site.origin.removeprefix('http://')}/x"))
+        site.answer("/x", robots(ROBOTS))
+        _, result = fetched(f"{site.origin}/robots.txt")
+        assert [arrival.headers.get("authorization") for arrival in site.log] == [None, None]
+    assert result.body == ROBOTS.encode()
+
+
 def test_an_endless_body_is_cut() -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(200, streams=10**9))
@@ -166,6 +175,7 @@ def test_a_body_that_is_compressed_all_the_same_is_read_and_a_bomb_is_cut(coding
         (Answer(200, b"x", length=99), "does not speak HTTP as it should"),
         (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "does not speak HTTP as it should"),
         (raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000), "does not speak HTTP as it should"),
+        (raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000), "does not speak HTTP as it should"),
         (reset(), "does not answer"),
     ],
 )
@@ -191,6 +201,34 @@ def test_the_time_of_a_fetch_is_bounded_whatever_the_server_does(answer: Answer)
         began = monotonic()
         assert "did not finish within 0.3 s" in problem(f"{site.origin}/robots.txt", HASTY)
         assert monotonic() - began < 5
+
+
+def test_a_tls_handshake_that_never_ends_is_ended_and_leaves_no_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        assert "did not finish within 0.3 s" in problem(f"https://127.0.0.1:{port}/robots.txt", HASTY)
+        accepted, _ = silent.accept()
+        with accepted:
+            accepted.settimeout(10)
+            assert accepted.recv(65_536)  # the start of the handshake
+            assert accepted.recv(65_536) == b""
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 No\r\n\r\n"])
+def test_a_server_that_speaks_no_tls_ends_in_a_message(said: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+
+        def refuse() -> None:
+            accepted, _ = plain.accept()
+            with accepted:
+                accepted.recv(65_536)
+                accepted.sendall(said)
+
+        answering = threading.Thread(target=refuse)
+        answering.start()
+        found = problem(f"https://127.0.0.1:{plain.getsockname()[1]}/robots.txt")
+        answering.join()
+    assert re.search("no secure connection: [A-Z_]+$", found)
 
 
 def test_slow_redirects_share_one_time() -> None:
@@ -267,7 +305,7 @@ def test_strangers_reach_default_ports_alone() -> None:
 @pytest.fixture
 def two_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """127.0.0.2 is the internet, 127.0.0.1 is not."""
-    monkeypatch.setattr(fetch, "is_public", lambda address: address == "127.0.0.2")
+    monkeypatch.setattr(network, "is_public", lambda address: address == "127.0.0.2")
 
 
 @pytest.mark.usefixtures("two_worlds")
@@ -291,6 +329,9 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
     """The address that was judged is the one that is connected to: there is no second look-up."""
     asked = []
 
+    def no_look_up(*arguments: object, **_: object) -> None:
+        raise AssertionError(f"the system is asked for {arguments}")
+
     async def rebinding(host: str, port: int) -> list[str]:
         asked.append(host)
         return ["127.0.0.2" if len(asked) == 1 else "127.0.0.1"]
@@ -299,6 +340,7 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
         port = int(site.origin.rpartition(":")[2])
         monkeypatch.setitem(fetch._DEFAULT_PORTS, "http", port)
         site.answer("/robots.txt", robots(ROBOTS))
+        monkeypatch.setattr(socket, "getaddrinfo", no_look_up)
         _, result = fetched(f"http://outer.test:{port}/robots.txt", PUBLIC, rebinding)
         assert (result.body, asked) == (ROBOTS.encode(), ["outer.test"])
         assert [arrival.origin for arrival in site.log] == [f"http://127.0.0.2:{port}"]
@@ -324,7 +366,7 @@ def outcomes(port: str, hosts: Sequence[str], resolver: Resolver) -> list[str]:
 @pytest.fixture
 def open_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """A site at four addresses, all of them public, on the default port."""
-    monkeypatch.setattr(fetch, "is_public", lambda _: True)
+    monkeypatch.setattr(network, "is_public", lambda _: True)
     with Site([f"127.0.0.{number}" for number in range(2, 6)]) as site:
         monkeypatch.setitem(fetch._DEFAULT_PORTS, "http", int(site.origin.rpartition(":")[2]))
         yield site
@@ -361,6 +403,29 @@ def test_the_next_address_is_tried_when_one_refuses() -> None:
         site.answer("/robots.txt", robots(ROBOTS))
         _, result = fetched(f"http://two.test:{port}/robots.txt", LOCAL, names(two_test="127.0.0.9 127.0.0.1"))
     assert result.body == ROBOTS.encode()
+
+
+def test_the_host_of_an_ipv6_address_is_written_in_brackets() -> None:
+    heard = []
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError as error:
+        pytest.skip(f"no IPv6 here: {error}")
+    with server as listening:
+
+        def answer() -> None:
+            accepted, _ = listening.accept()
+            with accepted:
+                heard.append(accepted.recv(65_536))
+                accepted.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        port = listening.getsockname()[1]
+        _, result = fetched(f"http://[::1]:{port}/robots.txt")
+        answering.join()
+    assert result.status == 200
+    assert f"\r\nHost: [::1]:{port}\r\n".encode() in heard[0]
 
 
 def test_slow_name_resolution_is_bounded_too() -> None:

@@ -11,11 +11,10 @@ from time import process_time
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, Access, parse
-from scrapy_rep.tools.web import jobs
+from scrapy_rep.tools.web import api, page
 from scrapy_rep.tools.web.annotated import annotate
-from scrapy_rep.tools.web.dialects import compare
 from scrapy_rep.tools.web.question import Question
-from scrapy_rep.tools.web.verdicts import Match, judge
+from scrapy_rep.tools.web.verdicts import Match, compare, judge
 
 BODY = b"""# shop
 User-agent: *
@@ -124,7 +123,7 @@ def test_lines_beyond_what_a_browser_can_show_are_left_out_unless_something_is_f
     file = annotate(Question(b"# x\n" * 4_000 + b"Frob: x\n" + b"# x\n" * 5))
     assert [line.number for line in file.lines[2_999:]] == [3_000, 4_001]
     assert file.lines[-1].skipped == 1_000
-    assert "1,000 lines without findings" in jobs.file_html(Question(b"# x\n" * 4_000 + b"Frob: x\n"))
+    assert "1,000 lines without findings" in page.file_html(Question(b"# x\n" * 4_000 + b"Frob: x\n"))
 
 
 def test_a_long_line_is_shown_in_part() -> None:
@@ -151,7 +150,7 @@ def test_dialects_for_which_there_is_no_time_are_named() -> None:
 def test_whatever_a_file_holds_is_shown_as_text() -> None:
     body = f"User-agent: *\nDisallow: /{HOSTILE}\nSitemap: javascript:{HOSTILE}\n{HOSTILE}\n# {HOSTILE}".encode()
     question = Question(body, (f"/{HOSTILE}",), ("*",), url=f"https://example.com/{HOSTILE}", hops=(HOSTILE,))
-    html = "".join(job(question) for job in (jobs.verdicts_html, jobs.file_html, jobs.dialects_html))
+    html = "".join(job(question) for job in (page.verdicts_html, page.file_html, page.dialects_html))
     assert not re.findall("[\u202e\x1b]|<img|<script|href=.javascript", html)
     assert html.count("&lt;img src=x onerror=alert(1)&gt;") >= 8
     assert re.findall(r"<a href=\"([^\"]*)", html) == re.findall(r"<a href=\"(#L\d+)\"", html)
@@ -159,17 +158,22 @@ def test_whatever_a_file_holds_is_shown_as_text() -> None:
 
 def test_a_spreadsheet_does_not_compute_what_a_file_holds() -> None:
     question = Question(b"User-agent: *\nDisallow: /x", ("=1+1", "@x", "/x"), ("*", "-a"))
-    rows = list(csv.reader(io.StringIO(jobs.verdicts_csv(question))))
+    rows = list(csv.reader(io.StringIO(api.verdicts_csv(question))))
     assert rows[0] == ["url", "agent", "allowed", "line", "rule", "reason"]
     assert {row[0] for row in rows[1:]} == {"'=1+1", "'@x", "/x"}
     assert ["/x", "'-a", "false", "2", "Disallow: /x", "rule"] in rows
 
 
 def test_sarif_names_the_file_and_the_findings() -> None:
-    document = json.loads(jobs.sarif(Question(b"Disalow: /x", url="https://example.com/robots.txt")))
+    document = json.loads(api.sarif(Question(b"Disalow: /x", url="https://example.com/robots.txt")))
     results = document["runs"][0]["results"]
     assert "misspelt-key" in {result["ruleId"] for result in results}
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("https://")
+
+
+def test_sarif_of_a_file_without_findings_has_no_results() -> None:
+    document = json.loads(api.sarif(Question(b"User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n")))
+    assert document["runs"][0]["results"] == []
 
 
 @pytest.mark.untraced
@@ -179,9 +183,9 @@ def test_the_verdicts_on_500_kib_cost_well_under_a_second() -> None:
     body = b"".join(b"User-agent: Bot%c\n%b\n" % (65 + number, rules) for number in range(10))
     urls = tuple(f"https://example.com/shop{number}/x/item{number}" for number in range(100))
     question = Question(body[:512_000], urls, tuple(f"Bot{letter}" for letter in "ABCDEFGHIJ"))
-    jobs.verdicts_html(Question(b""))
+    page.verdicts_html(Question(b""))
     began = process_time()
-    html = jobs.verdicts_html(question)
+    html = page.verdicts_html(question)
     spent = process_time() - began
     assert html.count("<td role=") == 1_000 + 30
     assert spent < 1.0

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from scrapy_rep.protocol import Access
-from scrapy_rep.tools.web.limits import LOCAL, PUBLIC
 from scrapy_rep.tools.web.question import Question, QuestionError, checked, question_in
 from scrapy_rep.tools.web.server import _PATIENCE
+from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from tests.support.markdown import PAGES
 
 SMALL = replace(LOCAL, urls=3, agents=3, verdicts=4, robots_octets=20, url_characters=10, agent_characters=10)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from scrapy_rep.tools.web.limits import LOCAL
-from scrapy_rep.tools.web.visitors import Hosts, TooManyError, Visitors, client_of
+from scrapy_rep.tools.web.visitors import LOCAL, Hosts, TooManyError, Visitors, client_of
 
 LIMITS = replace(LOCAL, requests_per_client=2, requests=3)
 

@@ -1,13 +1,30 @@
-"""The description of the API in the words of OpenAPI 3.1, with the limits of this server."""
+"""What programs get: the answer as JSON, the findings as SARIF, the verdicts as CSV; and a description of that.
+
+The description is in the words of OpenAPI 3.1, with the limits of this server.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import Any, Final
 
 from scrapy_rep.protocol import DIALECTS, Access
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.lint import CODES, Severity
+from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.file_linter import LintedFile
+from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 
-from .limits import Limits
+from .annotated import found_in
+from .page import COMPARING_TIME
+from .question import Question
+from .verdicts import compare, judge
+from .visitors import Limits
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet would compute a cell that starts so."""
 
 _Schema = dict[str, Any]
 
@@ -81,6 +98,37 @@ _FAILURES: Final = {
     "429": "too many questions at once, or a host was asked a moment ago",
     "503": "no process is free",
 }
+
+
+def facts(question: Question) -> str:
+    """All parts of the answer as JSON."""
+    findings = [here.as_facts() for here in found_in(question)]
+    found = {"findings": findings, "dialects": compare(question, COMPARING_TIME).as_facts()}
+    return json.dumps(judge(question).as_facts() | found, indent=1)
+
+
+def sarif(question: Question) -> str:
+    """The findings as one SARIF 2.1.0 document."""
+    found, body = found_in(question), question.robots
+    findings, fixes = tuple(here.finding for here in found), tuple(here.fix for here in found)
+    file = LintedFile(question.url or "robots.txt", body, body, findings, fixes)
+    return json.dumps(sarif_document(sarif_results(file), Config()), indent=1)
+
+
+def verdicts_csv(question: Question) -> str:
+    """The table of verdicts, a line each."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["url", "agent", "allowed", "line", "rule", "reason"])
+    for one in judge(question).verdicts:
+        row = (one.url, one.agent, str(one.allowed).lower(), str(one.line), one.rule, one.reason)
+        writer.writerow([_cell(text) for text in row])
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    text = shown(text)
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def description(limits: Limits) -> dict[str, Any]:
