@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.survey.crawlers import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
+from scrapy_rep.tools.survey import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, SiteRecord
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.records import SiteRecord
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 from .counting import count
