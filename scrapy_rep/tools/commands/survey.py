@@ -247,7 +247,7 @@ class _Survey:
         invalid = f", {self._invalid:,} invalid" if self._invalid else ""
         return (
             f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
-            f" {totals.kinds[UNREACHABLE]:,} unreachable{invalid}"
+            f" {totals.traits['serves', UNREACHABLE]:,} unreachable{invalid}"
         )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:

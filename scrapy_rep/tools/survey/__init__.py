@@ -190,8 +190,10 @@ def _checker(kind: Any) -> Callable[[Any], bool]:
             and value.keys() == fields.keys()
             and all(is_right(value[name]) for name, is_right in fields.items())
         )
-    kinds = {kind, int} if kind is float else {kind}
-    return lambda value: any(part(value) for part in parts) if parts else type(value) in kinds
+    kinds = {*get_args(kind)} or {kind}
+    if float in kinds:
+        kinds.add(int)
+    return lambda value: type(value) in kinds
 
 
 _CHECKERS: Final = {name: _checker(kind) for name, kind in TYPES.items()}

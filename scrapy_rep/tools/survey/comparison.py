@@ -128,13 +128,9 @@ def _change(old: SiteRecord | None, new: SiteRecord) -> SiteChange | None:
         return SiteChange(old, new, what)
     was, now = _closed(old), _closed(new)
     names = [*dict.fromkeys([*treatments(new), *treatments(old), EVERYONE_ELSE])]
-    return SiteChange(
-        old,
-        new,
-        what,
-        [name for name in names if _is_in(name, now) and not _is_in(name, was)],
-        [name for name in names if _is_in(name, was) and not _is_in(name, now)],
-    )
+    shut_out = [name for name in names if _is_in(name, now) and not _is_in(name, was)]
+    let_in = [name for name in names if _is_in(name, was) and not _is_in(name, now)]
+    return SiteChange(old, new, what, shut_out, let_in)
 
 
 def _what(old: SiteRecord, new: SiteRecord) -> str:

@@ -18,7 +18,7 @@ from . import comparison as what
 from . import totals as sums
 from .comparison import Comparison, SiteChange, added_findings, treatments
 from .folder import SurveyFolder
-from .sites import NO_ROOM, finding_kind, line_text, when_fetched
+from .sites import NO_ROOM, finding_kind, line_texts, when_fetched
 from .totals import Totals
 
 _COLUMNS: Final = (
@@ -45,9 +45,11 @@ _NOT_THERE: Final = "The files are not both in the folders of the surveys, or th
 _FIGURES: Final[dict[str, Callable[[Totals], str]]] = {
     "sites": lambda of: f"{of.sites:,}",
     "have a robots.txt": lambda of: percent(of.files, of.sites),
-    "could not be read": lambda of: percent(of.kinds[UNREACHABLE], of.sites),
+    "could not be read": lambda of: percent(of.traits["serves", UNREACHABLE], of.sites),
     "of the files contain an error": lambda of: percent(of.with_errors, of.files),
-    "of the files shut out an AI crawler by name": lambda of: percent(of.features[sums.SHUTS_OUT_AI], of.files),
+    "of the files shut out an AI crawler by name": lambda of: percent(
+        of.traits["contains", sums.SHUTS_OUT_AI], of.files
+    ),
     "of the files have an AI-use signal": lambda of: percent(of.with_signals, of.files),
     "bytes, median": lambda of: f"{median(of.figures['bytes'] or [0]):,.0f}",
     "lines, mean": lambda of: f"{fmean(of.figures['lines'] or [0]):,.1f}",
@@ -224,4 +226,4 @@ def _lines(body: bytes) -> list[bytes]:
 
 
 def _numbered(lines: list[bytes], start: int, stop: int, sign: str) -> Iterable[Line]:
-    return (Line(number + 1, sign, line_text(lines[number])) for number in range(start, stop))
+    return (Line(number, sign, text) for number, text in enumerate(line_texts(lines[start:stop]), start=start + 1))

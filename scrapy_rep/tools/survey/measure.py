@@ -22,6 +22,7 @@ from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, crawler_of
 from scrapy_rep.tools.lint import Finding, findings_in, subject_of
+from scrapy_rep.tools.lint.subject import UNNAMED
 
 from . import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, Counts, SiteRecord, Treatment
 from .sketch import sketch
@@ -166,64 +167,52 @@ def _finding_lines(findings: Iterable[Finding]) -> dict[str, list[int]]:
 
 
 def _treatments(robotstxt: RobotsTxt, agents: Sequence[Record]) -> dict[str, Any]:
-    """How the file, with the user-agent lines *agents*, treats well-known crawlers, AI crawlers and all others."""
-    treatment = _Treatments(robotstxt, agents)
+    """How the file, with the user-agent lines *agents*, treats crawlers: known ones, those of AI, all others."""
     lines: dict[str, int] = {}
     for agent in agents:
-        token = _known_token(agent.value)
-        if token is not None:
+        if token := _known_token(agent.value):
             lines.setdefault(token, agent.line)
-    found = {token: treatment.of(token) for token in lines}
-    named = {_name(agent.value).lower() for agent in agents}
-    to_ai = {name: treatment.of(name)["treatment"] for name in AI_CRAWLERS}
+    names = {_name(agent.value).lower() for agent in agents}
+    control = [name for name in CONTROL_TOKENS if name.lower() in names]
+    others = _of_others(robotstxt)
+    named = b"\n".join(agent.value for agent in agents).lower()
+    found = {}
+    for name in dict.fromkeys((*lines, *AI_CRAWLERS, *control)):
+        # A line that names it, as Google reads it, starts with its token: most crawlers are in no line.
+        may_be_named = _octets(name) in named or not robotstxt.dialect.is_googles
+        is_named = may_be_named and robotstxt.has_group(name)
+        found[name] = _of_named(robotstxt, name) if is_named else others
     return {
-        "crawlers": {token: {**how, "line": how["line"] or lines[token]} for token, how in found.items()},
-        "ai_crawlers": {name: how for name, how in to_ai.items() if how},
-        "control_tokens": {
-            name: treatment.of(name)["treatment"] for name in CONTROL_TOKENS if name.lower() in named
+        "crawlers": {
+            token: {**found[token], "line": found[token]["line"] or line} for token, line in lines.items()
         },
-        "shuts_out": not robotstxt.verdict("", "/").allowed,
+        "ai_crawlers": {name: how for name in AI_CRAWLERS if (how := found[name]["treatment"])},
+        "control_tokens": {name: found[name]["treatment"] for name in control},
+        "shuts_out": others["treatment"] == AS_ALL,
     }
 
 
-class _Treatments:
-    """Asks the engine once about each crawler, and once about all that no line can name."""
+@lru_cache(maxsize=1_024)
+def _octets(name: str) -> bytes:
+    return token_in(name.encode(), wide=True).lower()
 
-    def __init__(self, robotstxt: RobotsTxt, agents: Iterable[Record]) -> None:
-        self._robotstxt = robotstxt
-        self._agents = b"\n".join(agent.value for agent in agents).lower()
-        self._found: dict[str, Treatment] = {}
-        self._of_others: Treatment | None = None
 
-    def of(self, name: str) -> Treatment:
-        """How the file treats the crawler called *name*, with line 0 when no rule decides about ``/``.
+def _of_named(robotstxt: RobotsTxt, name: str) -> Treatment:
+    """How the file treats the crawler called *name*, which it names; line 0 if no rule decides about ``/``."""
+    verdict = robotstxt.verdict(name, "/")
+    if not verdict.allowed:
+        how = SHUT_OUT
+    else:
+        is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
+        how = RESTRICTED if is_restricted else WELCOME
+    return {"treatment": how, "line": verdict.line or 0}
 
-        An empty treatment says that the file neither names it nor shuts it out.
-        """
-        if name not in self._found:
-            self._found[name] = self._by_name(name) if self._names(name) else self._as_others(name)
-        return self._found[name]
 
-    def _names(self, name: str) -> bool:
-        # A line that names it, as Google reads it, starts with its token: most crawlers are in no line.
-        token = token_in(name.encode(), wide=True).lower()
-        may_be = token in self._agents or not self._robotstxt.dialect.is_googles
-        return may_be and self._robotstxt.has_group(name)
-
-    def _by_name(self, name: str) -> Treatment:
-        verdict = self._robotstxt.verdict(name, "/")
-        if not verdict.allowed:
-            how = SHUT_OUT
-        else:
-            rules = self._robotstxt.rules(name)
-            how = RESTRICTED if any(not rule.allow and rule.value for rule in rules) else WELCOME
-        return {"treatment": how, "line": verdict.line or 0}
-
-    def _as_others(self, name: str) -> Treatment:
-        if self._of_others is None:
-            verdict = self._robotstxt.verdict(name, "/")
-            self._of_others = {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line or 0}
-        return self._of_others
+def _of_others(robotstxt: RobotsTxt) -> Treatment:
+    """How the file treats crawlers that it does not name; an empty treatment if it does not shut them out."""
+    # To "google-exact", a line without a token names a crawler without a name.
+    verdict = robotstxt.verdict(UNNAMED if robotstxt.has_group("") else "", "/")
+    return {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line or 0}
 
 
 # Signals about the use by AI

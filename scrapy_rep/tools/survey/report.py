@@ -1,26 +1,22 @@
-"""The report of a survey as one page: the figures, and the list of sites with a page for each.
-
-The page is self-contained: it loads nothing, and runs no script but the one that its policy names. The templates
-hold its words, its looks and its charts.
-"""
+"""The report of a survey as one page: the figures, and the list of sites. The template has the words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby, islice
 from statistics import fmean, median
 from typing import Any, Final
 
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, CRAWLERS
-from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.page import MOST_ITEMS, Histogram, Link, Part, Tag, histogram, page_template
 
 from . import HTML_PAGE, KINDS, RESTRICTED, SHUT_OUT, TREATMENTS, UNREACHABLE, WELCOME, WITH_RULES, SiteRecord
 from . import totals as sums
 from .measure import CONTROL_TOKENS, SIGNALS
-from .sites import SEVERITIES, Body, explorer_of, finding_kind, status_tag, tag
-from .totals import FIGURES, SimilarFiles, Totals, severity_of
+from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
+from .totals import FIGURES, SimilarFiles, Totals
 
 _RULES: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _HISTOGRAMS: Final = {
@@ -52,7 +48,7 @@ def report(
     It lists the sites of *records*, with the robots.txt that *body* returns for each.
     """
     similar = totals.similar_files()
-    tags = [tag("similar", rank, group.sites[0]) for rank, group in enumerate(similar[:_SIMILAR_FILES])]
+    tags = [tag("similar", str(rank), group.sites[0]) for rank, group in enumerate(similar[:_SIMILAR_FILES])]
     by_sha = {file.sha256: each for each, group in zip(tags, similar, strict=False) for file in group.files}
     return page_template(__package__).render(
         explorer_of(records, body, by_sha).packed(),
@@ -62,27 +58,36 @@ def report(
         **_shares(totals),
         **_histograms(totals),
         kinds=[
-            _part(kind, totals.kinds[kind], colour, tag("serves", kind)) for kind, colour in _KIND_COLOURS.items()
+            _part("serves", kind, totals.traits["serves", kind], colour) for kind, colour in _KIND_COLOURS.items()
         ],
-        responses=[(_link(tag("serves", kind)), count) for kind, count in totals.kinds.most_common()],
+        responses=_rows(totals, "serves"),
         unreachable=_unreachable(totals),
         findings=_findings(totals),
         ai_crawlers=_ai_crawlers(totals),
         agents=_agents(totals),
         signals=_signals(totals),
         line_kinds=_line_kinds(totals),
-        features=_features(totals),
+        features={"bars": _bars(totals, "contains", "violet"), "rows": _rows(totals, "contains")},
         shared=_shared_files(totals),
         similar=_similar_files(similar, tags),
     )
 
 
-def _part(name: str, count: int, colour: str, to: Tag, extra: int = 0) -> Part:
-    return Part(name, count, colour, extra, to.href)
+def _part(kind: str, name: str, count: int, colour: str, extra: int = 0) -> Part:
+    return Part(name, count, colour, extra, tag(kind, name).href)
 
 
-def _link(to: Tag, name: str | int = "") -> Link:
-    return Link(name or to.label, to.href)
+def _bars(totals: Totals, kind: str, colour: str) -> list[Part]:
+    return [_part(kind, name, count, colour) for name, count in totals.ranked(kind)]
+
+
+def _link(kind: str, name: str, label: str = "") -> Link:
+    to = tag(kind, name)
+    return Link(label or to.label, to.href)
+
+
+def _rows(totals: Totals, kind: str) -> list[tuple[Link, int]]:
+    return [(_link(kind, name), count) for name, count in totals.ranked(kind)]
 
 
 def _shares(totals: Totals) -> dict[str, Any]:
@@ -91,87 +96,77 @@ def _shares(totals: Totals) -> dict[str, Any]:
     return {
         "sites": totals.sites,
         "files": totals.files,
-        "with_rules": totals.kinds[WITH_RULES],
-        "html_pages": totals.kinds[HTML_PAGE],
+        "with_rules": totals.traits["serves", WITH_RULES],
+        "html_pages": totals.traits["serves", HTML_PAGE],
         "with_errors": totals.with_errors,
-        "with_star_group": totals.features[sums.STAR_GROUP],
-        "with_sitemap": totals.features[sums.SITEMAP],
-        "shut_out_ai": totals.features[sums.SHUTS_OUT_AI],
-        "shut_out_unnamed": totals.features[sums.SHUTS_OUT_UNNAMED],
+        "with_star_group": totals.traits["contains", sums.STAR_GROUP],
+        "with_sitemap": totals.traits["contains", sums.SITEMAP],
+        "shut_out_ai": totals.traits["contains", sums.SHUTS_OUT_AI],
+        "shut_out_unnamed": totals.traits["contains", sums.SHUTS_OUT_UNNAMED],
         "with_delay": len(totals.delays),
         "means": [(what, fmean(values), round(median(values)), max(values)) for what, values in rows if values],
     }
 
 
 def _unreachable(totals: Totals) -> dict[str, Any]:
-    reasons = [(tag("reason", reason), reason, count) for reason, count in totals.reasons.most_common()]
     return {
-        "sites": totals.kinds[UNREACHABLE],
-        "bars": [_part(reason, count, "red", to) for to, reason, count in reasons[:_REASONS_IN_CHART]],
-        "rows": [(_link(to, reason), count) for to, reason, count in reasons],
-        "statuses": [(_link(status_tag(status)), count) for status, count in sorted(totals.statuses.items())],
+        "sites": totals.traits["serves", UNREACHABLE],
+        "bars": _bars(totals, "reason", "red")[:_REASONS_IN_CHART],
+        "rows": _rows(totals, "reason"),
+        "statuses": sorted(_rows(totals, "status"), key=lambda row: row[0].value),
     }
 
 
 def _findings(totals: Totals) -> dict[str, Any]:
     """The kinds of findings, errors before notes, and the frequent before the rare."""
-    files = totals.finding_sites
-    ranked = sorted(files, key=lambda code: (severity_of(code).rank, -files[code], code))
-    by_severity = ([code for code in ranked if severity_of(code) is severity] for severity in Severity)
-    drawn = [code for codes in by_severity for code in codes[:_FINDINGS_OF_A_SEVERITY]]
-    kinds = {code: finding_kind(code) for code in ranked}
+    files = dict(totals.ranked("finding"))
+    ranked = [(finding_kind(code), files[code], code) for code in files]
+    ranked.sort(key=lambda each: (each[0].rank, -each[1], each[2]))
+    by_severity = groupby(ranked, key=lambda each: each[0].severity)
+    drawn = [each for _, some in by_severity for each in islice(some, _FINDINGS_OF_A_SEVERITY)]
     return {
         "severities": dict(SEVERITIES.values()),
-        "bars": [_part(kinds[code].title, files[code], kinds[code].colour, kinds[code].tag) for code in drawn],
+        "bars": [Part(kind.title, count, kind.colour, link=kind.tag.href) for kind, count, _ in drawn],
         "left": len(ranked) - len(drawn),
         "rows": [
-            (kind.name, _link(kind.tag, kind.title), files[code], totals.findings[code], kind.text, code)
-            for code, kind in kinds.items()
+            (kind.name, Link(kind.title, kind.tag.href), count, totals.findings[code], kind.text, code)
+            for kind, count, code in ranked
         ],
     }
 
 
 def _ai_crawlers(totals: Totals) -> dict[str, Any]:
-    counts = {name: totals.ai_crawlers[name] for name in AI_CRAWLERS}
-    named = [name for name, ways in counts.items() if ways[SHUT_OUT] + ways[RESTRICTED] + ways[WELCOME]]
-    ranked = sorted(named, key=lambda name: (-counts[name][SHUT_OUT], name.lower()))
+    named = [(name, totals.ai_crawlers[name]) for name in AI_CRAWLERS]
+    named = [(name, ways) for name, ways in named if ways[SHUT_OUT] + ways[RESTRICTED] + ways[WELCOME]]
+    named.sort(key=lambda each: (-each[1][SHUT_OUT], each[0].lower()))
     return {
-        "bars": [
-            _part(name, counts[name][SHUT_OUT], "red", tag("shuts-out", name), counts[name][RESTRICTED])
-            for name in ranked
-        ],
+        "bars": [_part("shuts-out", name, ways[SHUT_OUT], "red", ways[RESTRICTED]) for name, ways in named],
         "heads": ["crawler", *TREATMENTS],
-        "rows": [(_link(tag("names", name)), *(counts[name][way] for way in TREATMENTS)) for name in ranked],
+        "rows": [(_link("names", name), *(ways[treatment] for treatment in TREATMENTS)) for name, ways in named],
         "unnamed": len(AI_CRAWLERS) - len(named),
     }
 
 
 def _agents(totals: Totals) -> dict[str, Any]:
     top = totals.top_agents(_AGENTS_IN_TABLE)
-    named = [agent for agent in top if agent.name != "*"]
     known = {crawler.token.lower(): tag("names", crawler.token).href for crawler in CRAWLERS}
+    bars = [Part(each.name, each.sites, "blue", link=known.get(each.name.lower(), "")) for each in top]
     return {
         "number": len(totals.agents.keys() - {"*", ""}),
-        "bars": [
-            Part(agent.name, agent.sites, "blue", link=known.get(agent.name.lower(), ""))
-            for agent in named[:_AGENTS_IN_CHART]
-        ],
-        "rows": [
-            (agent.name, agent.sites, agent.allow, agent.disallow, (agent.allow + agent.disallow) / agent.sites)
-            for agent in top
-        ],
+        "bars": [bar for bar in bars if bar.name != "*"][:_AGENTS_IN_CHART],
+        "rows": [(each.name, each.sites, each.allow, each.disallow, each.rules / each.sites) for each in top],
     }
 
 
 def _signals(totals: Totals) -> dict[str, Any]:
     rows: list[tuple[str | Link, int, int | str, int | str]] = []
     for signal in SIGNALS.values():
-        rows.append((_link(tag("signal", signal)), totals.signals[signal], "", ""))
+        rows.append((_link("signal", signal), totals.traits["signal", signal], "", ""))
         said = _no_and_yes(totals.ai_answers[signal])
         rows += [(f"{signal}: {name}", no + yes, no, yes) for name, no, yes in said]
     for token, owner in CONTROL_TOKENS.items():
         ways, name = totals.control_tokens[token], f"{token} ({owner})"
-        rows.append((_link(tag("token", token), name), ways.total(), ways[SHUT_OUT], ways[WELCOME]))
+        rows.append((_link("token", token, name), ways.total(), ways[SHUT_OUT], ways[WELCOME]))
     together = _no_and_yes(totals.ai_answers[sums.ALL_SIGNALS])
     return {
         "files": totals.with_signals,
@@ -230,34 +225,25 @@ def _line_kinds(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _features(totals: Totals) -> dict[str, Any]:
-    ranked = [(tag("contains", name), count) for name, count in totals.features.most_common()]
-    return {
-        "bars": [_part(to.label, count, "violet", to) for to, count in ranked],
-        "rows": [(_link(to), count) for to, count in ranked],
-    }
-
-
 def _shared_files(totals: Totals) -> dict[str, Any]:
     shared = totals.shared_files()
     return {
         "files": len(shared),
         "sites": sum(file.count for file in shared),
-        "rows": [
-            (file.count, file.octets, ", ".join(file.sites[:_SITES_OF_A_FILE])) for file in shared[:_SHARED_FILES]
-        ],
+        "rows": [(file.count, file.octets, _some(file.sites)) for file in shared[:_SHARED_FILES]],
     }
 
 
 def _similar_files(similar: Sequence[SimilarFiles], tags: Iterable[Tag]) -> dict[str, Any]:
     return {
         "groups": len(similar),
-        "sites": sum(group.count for group in similar),
+        "sites": sum(each.count for each in similar),
         "rows": [
-            (
-                _link(to, group.count), len(group.files), f"{100 * group.similarity:.0f}%",
-                ", ".join(group.sites[:_SITES_OF_A_FILE]),
-            )
-            for to, group in zip(tags, similar, strict=False)
+            (Link(each.count, to.href), len(each.files), f"{100 * each.similarity:.0f}%", _some(each.sites))
+            for to, each in zip(tags, similar, strict=False)
         ],
-    }  # fmt: skip
+    }
+
+
+def _some(sites: Sequence[str]) -> str:
+    return ", ".join(sites[:_SITES_OF_A_FILE])

@@ -6,18 +6,18 @@ What is said about a finding holds for every file: a survey that is resumed may 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Mark, Tag
 
 from . import RESTRICTED, SHUT_OUT, WELCOME, SiteRecord
-from .totals import features, severity_of
+from .totals import severity_of, traits
 
 SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
     Severity.ERROR: ("error", "red"), Severity.WARNING: ("warning", "amber"),
@@ -34,7 +34,7 @@ _GROUPS: Final[dict[str, str]] = {
     "shuts-out": "Shuts out by name", "names": "Names", "contains": "Contains", "signal": "AI-use signals",
     "token": "Control tokens", "similar": "Nearly identical to",
 }  # fmt: skip
-"""The groups of tags in their order, by the first part of the key; those of findings by severity."""
+"""The groups of tags in their order, by the kind of trait; those of findings by severity."""
 
 _COLUMNS: Final = (
     Column("Site"), Column("robots.txt"), Column("Bytes", "number"), Column("Lines", "number"),
@@ -92,6 +92,7 @@ class FindingKind:
     """
 
     severity: Severity
+    rank: int
     name: str
     colour: str
     title: str
@@ -108,45 +109,26 @@ def finding_kind(code: str) -> FindingKind:
         message = _FACT.sub("…", _LAST_FACT.sub(".", CODES[code].message))
         text = message if "{" in advice else f"{message} {advice}"
     tag = Tag(f"finding:{code}", _GROUPS[severity], shown(title), shown(text))
-    return FindingKind(severity, *SEVERITIES[severity], title, text, tag)
+    return FindingKind(severity, severity.rank, *SEVERITIES[severity], title, text, tag)
 
 
 # Tags
 
 
-def tag(kind: str, name: str | int, label: str = "") -> Tag:
-    """The tag of sites of which *name* is true; *kind* is a key of the groups."""
-    return Tag(f"{kind}:{name}", _GROUPS[kind], shown(label or str(name)))
-
-
-def status_tag(status: int) -> Tag:
-    """The tag of sites whose final response has this *status*."""
-    return tag("status", status, f"HTTP status {status}")
+@lru_cache(maxsize=1_024)
+def tag(kind: str, name: str, label: str = "") -> Tag:
+    """The tag of sites with the trait *name*, or in a group of files that are nearly identical."""
+    if kind == "finding":
+        return finding_kind(name).tag
+    return Tag(
+        f"{kind}:{name}", _GROUPS[kind], shown(label or (f"HTTP status {name}" if kind == "status" else name))
+    )
 
 
 def _tags_of(record: SiteRecord, similar: Mapping[str, Tag]) -> Iterator[Tag]:
-    yield tag("serves", record.kind)
-    if record.status is not None:
-        yield status_tag(record.status)
-    if record.problem:
-        yield tag("reason", record.reason)
-    if record.has_file:
-        yield from (finding_kind(code).tag for code in record.findings)
-        for kind, names in _names(record).items():
-            yield from (tag(kind, name) for name in names)
+    yield from (tag(*trait) for trait in traits(record))
     if (record.sha256 or "") in similar:
         yield similar[record.sha256 or ""]
-
-
-def _names(record: SiteRecord) -> dict[str, Iterable[str]]:
-    """What a file has in common with others, by the kind of the tag."""
-    return {
-        "names": record.crawlers,
-        "shuts-out": [name for name, how in record.crawlers.items() if how["treatment"] == SHUT_OUT],
-        "contains": features(record),
-        "signal": record.ai_signals,
-        "token": record.control_tokens,
-    }
 
 
 # The page of a site
@@ -194,7 +176,7 @@ def when_fetched(time: str) -> str:
 
 
 def _marks(record: SiteRecord) -> Iterator[tuple[str, list[Mark]]]:
-    found = sorted(record.findings, key=lambda code: (severity_of(code).rank, code))
+    found = sorted(record.findings, key=lambda code: (finding_kind(code).rank, code))
     yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
     crawlers = [
         (_TREATMENTS.get(how["treatment"], "grey"), f"{name}: {how['treatment']}", [how["line"]])
@@ -225,13 +207,12 @@ def _source(octets: bytes, record: SiteRecord) -> tuple[int, list[Line]]:
     """The number of lines, and the first ones."""
     lines = octets[bom_length(octets) :].splitlines()
     notes: dict[int, list[tuple[str, str]]] = {}
-    for code in sorted(record.finding_lines, key=lambda code: severity_of(code).rank):
+    for code in sorted(record.finding_lines, key=lambda code: finding_kind(code).rank):
         note = finding_kind(code).colour, finding_kind(code).tag.label
         for number in record.finding_lines[code]:
             notes.setdefault(number, []).append(note)
     source, left = [], _CHARACTERS_OF_A_FILE
-    for number, line in enumerate(lines[:_MOST_LINES], start=1):
-        text = line_text(line)
+    for number, text in enumerate(line_texts(lines[:_MOST_LINES]), start=1):
         left -= len(text)
         if left < 0:
             break
@@ -239,7 +220,8 @@ def _source(octets: bytes, record: SiteRecord) -> tuple[int, list[Line]]:
     return len(lines), source
 
 
-def line_text(line: bytes) -> str:
-    """Return a line of a robots.txt as text that is safe to show, and not too long."""
-    text = line[: 4 * _LONGEST_LINE].decode("utf-8", "backslashreplace").replace("\t", "    ")
-    return shown(text[:_LONGEST_LINE] + "…" if len(text) > _LONGEST_LINE else text)
+def line_texts(lines: Sequence[bytes]) -> list[str]:
+    """Return *lines* of a robots.txt as texts that are safe to show, and not too long."""
+    octets = b"\n".join(line[: 4 * _LONGEST_LINE] for line in lines)
+    texts = octets.decode("utf-8", "backslashreplace").replace("\t", "    ").split("\n")
+    return [shown(abridged(text, _LONGEST_LINE)) for text in texts] if lines else []

@@ -6,6 +6,7 @@ Memory grows with the number of sites and names, not with the size of the files.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -54,6 +55,11 @@ class AgentTotals:
         """The most frequent spelling."""
         return self.spellings.most_common(1)[0][0]
 
+    @property
+    def rules(self) -> int:
+        """The number of rules."""
+        return self.allow + self.disallow
+
 
 @dataclass(slots=True)
 class SharedFile:
@@ -90,9 +96,7 @@ class Totals:
 
     def __init__(self) -> None:
         self.sites = self.files = 0
-        self.kinds: Counter[str] = Counter()
-        self.statuses: Counter[int] = Counter()
-        self.reasons: Counter[str] = Counter()  # of unreachable sites
+        self.traits: Counter[tuple[str, str]] = Counter()
         self.figures: dict[str, list[int]] = {name: [] for name in FIGURES}  # of each file
         self.delays: list[float] = []  # seconds, the longest of each site
         self.rules_per_agent: list[int] = []  # of each name in each file
@@ -100,10 +104,7 @@ class Totals:
         self.agents: defaultdict[str, AgentTotals] = defaultdict(AgentTotals)
         self.ai_crawlers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.findings: Counter[str] = Counter()
-        self.finding_sites: Counter[str] = Counter()
-        self.features: Counter[str] = Counter()
         self.with_errors = self.with_signals = 0
-        self.signals: Counter[str] = Counter()  # files with a signal
         self.ai_answers: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each signal
         self.control_tokens: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._files: dict[str, SharedFile] = {}
@@ -111,11 +112,7 @@ class Totals:
     def add(self, record: SiteRecord) -> None:
         """Count *record*."""
         self.sites += 1
-        self.kinds[record.kind] += 1
-        if record.status is not None:
-            self.statuses[record.status] += 1
-        if record.problem:
-            self.reasons[record.reason] += 1
+        self.traits.update(traits(record))
         if record.has_file:
             self._add_file(record)
 
@@ -126,19 +123,16 @@ class Totals:
         if record.crawl_delays:
             self.delays.append(record.longest_delay)
         self.findings.update(record.findings)
-        self.finding_sites.update(record.findings.keys())
         self.with_errors += any(severity_of(code) is Severity.ERROR for code in record.findings)
-        self.features.update(features(record))
         self._add_lines(record)
         self._add_agents(record)
         self._add_signals(record)
         self._add_content(record)
 
     def _add_lines(self, record: SiteRecord) -> None:
+        others = {COMMENT: record.comment_lines, BLANK: record.blank_lines, UNREADABLE: record.unread_lines}
         self.line_kinds.update({kind: count for kind, count in record.records.items() if kind != "unknown"})
-        self.line_kinds.update(
-            {COMMENT: record.comment_lines, BLANK: record.blank_lines, UNREADABLE: record.unread_lines}
-        )
+        self.line_kinds.update(others)
 
     def _add_agents(self, record: SiteRecord) -> None:
         for name, counts in record.agents.items():
@@ -155,7 +149,6 @@ class Totals:
 
     def _add_signals(self, record: SiteRecord) -> None:
         self.with_signals += bool(record.ai_signals or record.control_tokens)
-        self.signals.update(record.ai_signals.keys())
         stated = {(category, answer) for each in record.ai_answers.values() for category, answer in each.items()}
         self.ai_answers[ALL_SIGNALS].update(one for one in stated if one[1] == NO or (one[0], NO) not in stated)
         for signal, each in record.ai_answers.items():
@@ -169,6 +162,10 @@ class Totals:
         shared.count += 1
         if len(shared.sites) < _SITES_LISTED:
             shared.sites.append(record.site)
+
+    def ranked(self, kind: str) -> list[tuple[str, int]]:
+        """The traits of *kind*, each with its number of sites, most frequent first."""
+        return [(name, count) for (each, name), count in self.traits.most_common() if each == kind]
 
     def _files_ranked(self) -> list[SharedFile]:
         return sorted(self._files.values(), key=lambda file: (-file.count, file.sites))
@@ -192,9 +189,25 @@ class Totals:
         return sorted(named, key=lambda agent: (-agent.sites, agent.name))[:number]
 
 
-def features(record: SiteRecord) -> list[str]:
-    """Return what the file of *record* contains."""
-    found: dict[str, object] = {
+def traits(record: SiteRecord) -> Iterator[tuple[str, str]]:
+    """Yield what the site of *record* may have in common with others: a kind of trait, and which."""
+    yield "serves", record.kind
+    if record.status is not None:
+        yield "status", str(record.status)
+    if record.problem:
+        yield "reason", record.reason
+    if record.has_file:
+        yield from (("finding", code) for code in record.findings)
+        yield from (("names", name) for name in record.crawlers)
+        yield from (("shuts-out", name) for name, how in record.crawlers.items() if how["treatment"] == SHUT_OUT)
+        yield from (("contains", feature) for feature, value in _features(record).items() if value)
+        yield from (("signal", signal) for signal in record.ai_signals)
+        yield from (("token", name) for name in record.control_tokens)
+
+
+def _features(record: SiteRecord) -> dict[str, object]:
+    """What a file may contain, each with a value that is true when it does."""
+    return {
         "a rule": record.rules,
         STAR_GROUP: "*" in record.agents,
         "a group for a named crawler": record.agents.keys() - {"*"},
@@ -208,7 +221,6 @@ def features(record: SiteRecord) -> list[str]:
         SHUTS_OUT_UNNAMED: record.shuts_out,
         SHUTS_OUT_AI: SHUT_OUT in record.ai_crawlers.values(),
     }
-    return [name for name, value in found.items() if value]
 
 
 def severity_of(code: str) -> Severity:

@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.sites import _item, finding_kind, line_text
+from scrapy_rep.tools.survey.sites import _item, finding_kind, line_texts
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -36,4 +36,5 @@ def test_a_huge_file_is_shown_in_part() -> None:
     body = b"\n".join(b"Disallow: /%d" % number for number in range(50_000)) + b"\n" + b"x" * 100_000
     item = _item(measure("a", body), lambda _: body, has_room=True)
     assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
-    assert len(line_text(b"x" * 100_000)) == 501
+    assert [*map(len, line_texts([b"x" * 100_000, b"", b"\xff"]))] == [501, 0, 4]
+    assert line_texts([]) == []
