@@ -17,8 +17,8 @@ from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.lint.sarif import sarif_results
+from scrapy_rep.tools.survey import SiteRecord
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.web.question import Question, QuestionError, question_in
 from scrapy_rep.tools.web.verdicts import judge
 from scrapy_rep.tools.web.visitors import LOCAL

@@ -30,7 +30,7 @@ from scrapy_rep.tools.commands import Command, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
-from scrapy_rep.tools.survey.records import SiteRecord
+from scrapy_rep.tools.survey import SiteRecord
 from tests.support.crawl import crawl
 from tests.support.markdown import (
     DOCS,

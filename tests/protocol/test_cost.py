@@ -131,7 +131,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "RobotsSignals": for_tokens(lambda file, token: RobotsSignals.of(file, token).statements(URL)),
     "decide": lambda body: [*decide([URL, f"{URL}b", "/"], OneFile(body), TOKENS)],
     "measure": lambda body: measure(str(ORIGIN), body).to_json(),
-    "explorer_of": lambda body: explorer_of([measure(str(ORIGIN), body, file="a")], lambda _: body, {}),
+    "explorer_of": lambda body: explorer_of([measure(str(ORIGIN), body, file="a")], lambda _: body, {}).packed(),
     "requested_delays": lambda body: requested_delays(RepRobotParser(body), TOKENS, times=True).delay(0.0),
     "sitemaps_of": sitemap_urls,
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scrapy_rep.tools.page.charts import Part, page_template
+from scrapy_rep.tools.page import Part, page_template
 
 from .runs import AGAINST, NOT_SENT, UNASKED, Run
 from .sentences import LIMITS, Summary, day_and_time

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.tools.files import read_file, require_text
-from scrapy_rep.tools.survey.records import SurveyFolder, file_name
+from scrapy_rep.tools.survey.folder import SurveyFolder, file_name
 
 from .sources import Known, Missing, SourceError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.tools.files import open_file
-from scrapy_rep.tools.survey.records import SurveyFolder
+from scrapy_rep.tools.survey.folder import SurveyFolder
 
 from .file_sources import FileSource, SurveySource
 from .sources import Reading, Source, SourceError

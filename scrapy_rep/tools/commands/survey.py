@@ -14,13 +14,11 @@ Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip ins
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import chain
 from pathlib import Path
@@ -32,10 +30,10 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.files import binary_kind_at
 from scrapy_rep.tools.processes import in_background
-from scrapy_rep.tools.survey.measure import files_in, measure, measure_files, site_of
-from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
-from scrapy_rep.tools.survey.tables import WITHOUT_PYARROW, can_write_parquet, write_csv, write_parquet
-from scrapy_rep.tools.survey.totals import UNREACHABLE, Totals
+from scrapy_rep.tools.survey import UNREACHABLE, SiteRecord, folder
+from scrapy_rep.tools.survey.folder import SurveyFolder, can_write_parquet
+from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.tools.survey.totals import Totals
 
 from . import FAILED, OK
 from .inputs import WITHOUT_JINJA2, InputError, numbered_lines, origin_of
@@ -63,22 +61,18 @@ _MOST_NAMED: Final = 10  # lines and files that are invalid
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
-    parser.add_argument("--from-file", metavar="FILE", help="more sites, one per line; - is standard input")
-    parser.add_argument("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
-    parser.add_argument(
-        "--compare", nargs=2, metavar=("OLD", "NEW"), help="compare the surveys in these folders, fetch nothing"
-    )
-    parser.add_argument(
-        "--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the folder NEW)"
-    )
-    parser.add_argument("--csv", action="store_true", help="write the records to survey.csv too")
-    parser.add_argument("--parquet", action="store_true", help="write the records to survey.parquet too")
-    earlier = parser.add_mutually_exclusive_group()
-    earlier.add_argument(
-        "--resume", action="store_true", help="continue the survey in the --out folder: skip the sites it has"
-    )
-    earlier.add_argument("--overwrite", action="store_true", help="replace the survey in the --out folder")
+    add = parser.add_argument
+    add("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
+    add("--from-file", metavar="FILE", help="more sites, one per line; - is standard input")
+    add("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
+    comparing = "compare the surveys in these folders, fetch nothing"
+    add("--compare", nargs=2, metavar=("OLD", "NEW"), help=comparing)
+    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the folder NEW)")
+    add("--csv", action="store_true", help="write the records to survey.csv too")
+    add("--parquet", action="store_true", help="write the records to survey.parquet too")
+    add = parser.add_mutually_exclusive_group().add_argument
+    add("--resume", action="store_true", help="continue the survey in the --out folder: skip the sites it has")
+    add("--overwrite", action="store_true", help="replace the survey in the --out folder")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
@@ -89,7 +83,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         if arguments.compare:
             return _compare(arguments, out)
         if arguments.parquet and not can_write_parquet():
-            raise InputError(WITHOUT_PYARROW)
+            raise InputError(folder.WITHOUT_PYARROW)
         arguments.out = arguments.out or _FOLDER
         parsed = RepSettings.from_settings(settings)
         if not arguments.files:
@@ -123,24 +117,14 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
 
 
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
-    folder = Path(arguments.files)
-    kinds = {path: binary_kind_at(path) for path in files_in(folder)}
+    files = Path(arguments.files)
+    kinds = {path: binary_kind_at(path) for path in folder.files_in(files)}
     paths = [path for path, kind in kinds.items() if not kind]
     invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
     survey = _Survey(arguments, len(paths), invalid)
-    left = survey.without_earlier(paths, lambda path: site_of(folder, path))
-    records = measure_files(folder, left, parsed.dialect, parsed.max_size)
-    located = (
-        replace(record, file=_relative(path, arguments.out)) for path, record in zip(left, records, strict=True)
-    )
-    return survey.run(out, lambda: survey.add_all(located))
-
-
-def _relative(path: Path, folder: str) -> str:
-    try:
-        return os.path.relpath(path, folder)
-    except ValueError:  # another drive
-        return os.path.abspath(path)
+    left = survey.without_earlier(paths, lambda path: folder.site_of(files, path))
+    records = folder.measure_files(files, left, arguments.out, parsed.dialect, parsed.max_size)
+    return survey.run(out, lambda: survey.add_all(records))
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
@@ -155,17 +139,46 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
             return
         processes = None if len(origins) >= _HOSTS_WORTH_PROCESSES else 0
         with in_background(_measure, survey.add, processes=processes) as measure_soon:
-
-            def found(fetched: Fetched) -> None:
-                body, about = _facts(fetched, parsed, survey.folder)
-                if body is None:
-                    survey.add(SiteRecord(**about))
-                else:
-                    measure_soon({"body": body, **about})
-
-            fetch_each(origins, settings, found)
+            fetch_each(origins, settings, lambda fetched: measure_soon(_captured(fetched, parsed, survey.folder)))
 
     return survey.run(out, fetch_all)
+
+
+def _origins(arguments: Namespace) -> tuple[list[Origin], list[str]]:
+    """Return the origins to fetch, each once, and what is wrong with the others, with their lines."""
+    lines = numbered_lines(arguments.from_file) if arguments.from_file else ()
+    listed = ((number, line.rpartition(",")[2].strip()) for number, line in lines if line[0] != "#")
+    origins: dict[Origin, None] = {}
+    invalid = []
+    for number, site in chain(((0, site) for site in arguments.sites), listed):
+        try:
+            origins[origin_of(site)] = None
+        except InputError as error:  # noqa: PERF203
+            invalid.append(f"{arguments.from_file}:{number}: {error}" if number else str(error))
+    return [*origins], invalid
+
+
+def _captured(fetched: Fetched, parsed: RepSettings, to: SurveyFolder) -> dict[str, Any]:
+    """The arguments of `measure`; a robots.txt is saved in the folder *to*."""
+    entry, access = fetched.entry, fetched.robots.access
+    is_there = access is Access.SUCCESSFUL
+    return {
+        "site": str(fetched.origin),
+        "body": entry.body if is_there else None,
+        "dialect": parsed.dialect,
+        "limit": parsed.max_size,
+        "access": access.value,
+        "status": entry.status,
+        "url": entry.url,
+        "hops": list(entry.hops),
+        "problem": fetched.problem or None,
+        "fetched_at": datetime.fromtimestamp(entry.fetched_at, timezone.utc).isoformat(timespec="seconds"),
+        "file": to.save_body(fetched.origin, entry.body) if is_there else None,
+    }
+
+
+def _measure(arguments: dict[str, Any]) -> SiteRecord:
+    return measure(**arguments)
 
 
 class _Survey:
@@ -187,7 +200,7 @@ class _Survey:
                 f"{arguments.out} contains a survey: --resume continues it, --overwrite replaces it, --out names"
                 " another folder"
             )
-        self._tables = {"csv": arguments.csv, "parquet": arguments.parquet}
+        self._arguments = arguments
         self._totals, self._invalid = Totals(), len(invalid)
         self._earlier: Counter[str] = Counter()
         if arguments.resume:
@@ -231,64 +244,25 @@ class _Survey:
 
     def _counts(self) -> str:
         totals = self._totals
+        invalid = f", {self._invalid:,} invalid" if self._invalid else ""
         return (
             f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
-            f" {totals.kinds[UNREACHABLE]:,} unreachable"
-            + (f", {self._invalid:,} invalid" if self._invalid else "")
+            f" {totals.traits['serves', UNREACHABLE]:,} unreachable{invalid}"
         )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:
         """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code."""
         with suppress(KeyboardInterrupt):
             survey()
-        totals = self._totals
+        totals, to = self._totals, self.folder
         self._progress.clear()
-        self.folder.close()
-        now, folder = datetime.now().astimezone(), self.folder
-        page = report(totals, now, expected=self._expected, records=folder.records(), body=folder.body)
-        folder.page.write_text(page, encoding="utf-8")
-        self._write_tables()
-        out.write(f"{self._counts()}\n{self.folder.page}\n")
+        to.close()
+        now = datetime.now().astimezone()
+        page = report(totals, now, expected=self._expected, records=to.records(), body=to.body)
+        to.page.write_text(page, encoding="utf-8")
+        if self._arguments.csv:
+            folder.write_csv(to.records(), to.page.with_suffix(".csv"))
+        if self._arguments.parquet:
+            folder.write_parquet(to.records(), to.page.with_suffix(".parquet"))
+        out.write(f"{self._counts()}\n{to.page}\n")
         return OK if totals.sites == self._expected else FAILED
-
-    def _write_tables(self) -> None:
-        if self._tables["csv"]:
-            write_csv(self.folder.records(), self.folder.page.with_suffix(".csv"))
-        if self._tables["parquet"]:
-            write_parquet(self.folder.records(), self.folder.page.with_suffix(".parquet"))
-
-
-def _origins(arguments: Namespace) -> tuple[list[Origin], list[str]]:
-    """Return the origins to fetch, each once, and what is wrong with the others, with their lines."""
-    lines = numbered_lines(arguments.from_file) if arguments.from_file else ()
-    listed = ((number, line.rpartition(",")[2].strip()) for number, line in lines if line[0] != "#")
-    origins: dict[Origin, None] = {}
-    invalid = []
-    for number, site in chain(((0, site) for site in arguments.sites), listed):
-        try:
-            origins[origin_of(site)] = None
-        except InputError as error:  # noqa: PERF203
-            invalid.append(f"{arguments.from_file}:{number}: {error}" if number else str(error))
-    return [*origins], invalid
-
-
-def _measure(arguments: dict[str, Any]) -> SiteRecord:
-    return measure(**arguments)
-
-
-def _facts(fetched: Fetched, parsed: RepSettings, folder: SurveyFolder) -> tuple[bytes | None, dict[str, Any]]:
-    """The body of a robots.txt, saved in *folder*, None if there is none; and the other arguments of `measure`."""
-    entry, access = fetched.entry, fetched.robots.access
-    about: dict[str, Any] = {
-        "site": str(fetched.origin),
-        "access": access.value,
-        "status": entry.status,
-        "url": entry.url,
-        "hops": list(entry.hops),
-        "problem": fetched.problem or None,
-        "fetched_at": datetime.fromtimestamp(entry.fetched_at, timezone.utc).isoformat(timespec="seconds"),
-    }
-    if access is not Access.SUCCESSFUL:
-        return None, about
-    about |= {"dialect": parsed.dialect, "limit": parsed.max_size}
-    return entry.body, {**about, "file": folder.save_body(fetched.origin, entry.body)}

@@ -1,4 +1,244 @@
-"""What the pages of the commands share: the frame, the style sheet, charts, and a template engine that escapes.
+"""Reports as one page that loads nothing: charts of figures, and items to list, filter and show one by one.
 
-Knows how a page looks. Must not know what it is about. Needs Jinja2, the extra ``report``.
+The templates hold the looks and the charts; ``explorer.js`` shows the items, its data packed by `Explorer`. Needs
+Jinja2, which escapes everything; knows nothing of robots.txt.
 """
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from statistics import median
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from scrapy_rep.protocol.display import number_of, shown
+
+CHUNK: Final = 64
+"""Items that are packed, and unpacked, together."""
+
+MOST_ITEMS: Final = 50_000
+"""Items that a page lists."""
+
+_MOST_CHARACTERS: Final = 60_000_000  # of the sources of all items
+_MORE: Final = "more"
+
+Cell = str | int | float | None
+Mark = tuple[str, str, list[int]]
+"""An entry of a list about an item: a colour, a text, and lines of its source."""
+
+
+@cache
+def page_template(package: str, name: str = "report.html") -> Template:
+    """The template called *name* of *package*, which extends ``base.html`` and may import ``charts.html``."""
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package, ""), PackageLoader(__package__, "")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
+    environment.filters.update(percent=percent, size=_size, with_noun=number_of)
+    environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
+    return environment.get_template(name)
+
+
+def _printable(value: object) -> object:
+    """*value* without characters that could reorder or break the text around them."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+# Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A bar, or a part of one: ``extra`` is a second count, drawn behind the first in another colour.
+
+    ``link`` is where its name leads, if anywhere.
+    """
+
+    name: str
+    count: int
+    colour: str
+    extra: int = 0
+    link: str = ""
+
+    @property
+    def total(self) -> int:
+        """Both counts."""
+        return self.count + self.extra
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cell of a table that leads to another part of the page; its ``value`` is a text or a number."""
+
+    value: str | int
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How values are distributed: ``buckets`` of an upper limit and a count, the median, the largest value."""
+
+    buckets: list[tuple[str, int]]
+    median: float
+    largest: float
+
+
+def histogram(values: Sequence[float], limits: Sequence[float], *, unit: int = 1_000) -> Histogram:
+    """Count *values* up to each of *limits*, and beyond; from *unit* on a label counts in thousands, as ``4k``."""
+    counts = [0] * (len(limits) + 1)
+    for value in values:
+        counts[bisect_left(limits, value)] += 1
+    labels = [f"{limit / unit:g}k" if limit >= unit else f"{limit:g}" for limit in limits]
+    buckets = list(zip([*labels, _MORE], counts, strict=True))
+    return Histogram(buckets, float(median(values)) if values else 0.0, max(values, default=0))
+
+
+def percent(part: float, whole: float) -> str:
+    """Return the share of *part* in *whole*, with a decimal where it is small; 0% of nothing."""
+    share = 100.0 * part / whole if whole else 0.0
+    if 0.0 < share < 0.1:
+        return "<0.1%"
+    return f"{share:.1f}%" if 0.0 < share < 9.95 else f"{share:.0f}%"
+
+
+def _part_text(part: Part, whole: int) -> str:
+    return f"{part.name}: {percent(part.count, whole)}"
+
+
+def _bucket_text(bucket: tuple[str, int], unit: str, whole: int) -> str:
+    label, count = bucket
+    figure = f"{count:,}, {percent(count, whole)}"
+    return f"more: {figure}" if label == _MORE else f"up to {label}{unit}: {figure}"
+
+
+def _size(octets: float) -> str:
+    return f"{octets / 1_000:,.1f} kB" if octets >= 1_000 else f"{octets:,.0f} B"
+
+
+# Items
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the list; its ``kind`` is ``text`` or ``number``. The first names the item."""
+
+    label: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """What items have in common: the list can show these alone. ``text`` explains it above the list."""
+
+    key: str
+    group: str
+    label: str
+    text: str = ""
+
+    @property
+    def href(self) -> str:
+        """The reference to the list of what has this tag."""
+        return "#list?" + urlencode({"tag": self.key})
+
+
+class Line(NamedTuple):
+    """A numbered line of an item's source.
+
+    ``sign`` is ``+``, ``-`` or empty; a note has a colour and a text.
+    """
+
+    number: int
+    sign: str
+    text: str
+    notes: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What the page of one item shows.
+
+    ``facts`` are a label and values, ``marks`` are lists below a heading. ``text`` is a sentence about
+    the ``source``.
+    """
+
+    facts: list[tuple[str, ...]] = field(default_factory=list)
+    marks: list[tuple[str, list[Mark]]] = field(default_factory=list)
+    text: str = ""
+    source: list[Line] = field(default_factory=list)
+
+
+class Explorer:
+    """Collects the items of a page and packs them: JSON, compressed, in base64.
+
+    So a page of thousands of items stays small, and no text of theirs can end the element that holds it. Items are
+    in chunks, each unpacked when one of its items is shown.
+
+    *noun* is their name in the plural, *groups* are those of tags in order; with *has_signs* lines may have signs.
+    """
+
+    def __init__(
+        self, noun: str, columns: Iterable[Column], groups: Iterable[str] = (), *, has_signs: bool = False
+    ) -> None:
+        self._about = {"noun": noun, "columns": [asdict(each) for each in columns], "has_signs": has_signs}
+        self._ranks = {group: rank for rank, group in enumerate(groups)}
+        self._rows: list[list[Cell]] = []
+        self._tags: dict[Tag, list[int]] = {}
+        self._waiting: list[object] = []
+        self._chunks: list[str] = []
+        self._room = _MOST_CHARACTERS
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it lists `MOST_ITEMS`."""
+        return len(self._rows) >= MOST_ITEMS
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there is room for the source of another item."""
+        return self._room > 0
+
+    def add(self, row: Iterable[Cell], tags: Iterable[Tag], item: Item) -> None:
+        """Add an *item*, its *row* in the list and what it has in common with others."""
+        for tag in dict.fromkeys(tags):
+            self._tags.setdefault(tag, []).append(len(self._rows))
+        self._rows.append([*row])
+        self._room -= sum(len(line.text) for line in item.source)
+        self._waiting.append({"facts": item.facts, "marks": item.marks, "text": item.text, "source": item.source})
+        if len(self._waiting) == CHUNK:
+            self._pack_items()
+
+    def _pack_items(self) -> None:
+        self._chunks.append(_pack(self._waiting))
+        self._waiting = []
+
+    def packed(self) -> Mapping[str, Any]:
+        """What ``explorer.html`` takes: the index, with the tags by group and label, all items, and the script."""
+        if self._waiting:
+            self._pack_items()
+        tags = sorted(self._tags, key=lambda tag: (self._ranks.get(tag.group, -1), tag.label.lower()))
+        listed = [{**asdict(tag), "rows": self._tags[tag]} for tag in tags]
+        index = _pack({**self._about, "rows": self._rows, "tags": listed, "chunk": CHUNK})
+        script = files(__package__).joinpath("explorer.js").read_text("utf-8")
+        policy = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+        return {"index": index, "chunks": self._chunks, "script": Markup(script), "script_hash": policy}  # noqa: S704
+
+
+def _pack(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return b64encode(gzip.compress(text.encode("utf-8", "backslashreplace"), compresslevel=6, mtime=0)).decode()

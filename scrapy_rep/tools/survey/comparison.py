@@ -12,12 +12,10 @@ from typing import Final
 
 from scrapy_rep.tools.lint import Severity
 
-from . import totals as kinds
-from .crawlers import AS_ALL, SHUT_OUT
-from .records import SiteRecord, SurveyFolder
+from . import AS_ALL, SHUT_OUT, SiteRecord
+from .folder import SurveyFolder
 from .sketch import is_estimated, similarity
-from .texts import severity_of
-from .totals import Totals
+from .totals import Totals, severity_of
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
 
@@ -67,12 +65,10 @@ class SiteChange:
         old, new = (record.sketch for record in self.files)
         return min(round(100 * similarity(old, new)), 99 if is_estimated(old, new) else 100)
 
-    def new_findings(self, severity: Severity) -> list[str]:
-        """The codes of findings of *severity* that the new file has and the old one has not."""
-        if not self.files:
-            return []
-        old, new = self.files
-        return [code for code in new.findings if code not in old.findings and severity_of(code) is severity]
+    @property
+    def new_errors(self) -> list[str]:
+        """The codes of errors that the new file has and the old one has not."""
+        return added_findings(*self.files, Severity.ERROR) if self.files else []
 
 
 class Comparison:
@@ -132,13 +128,9 @@ def _change(old: SiteRecord | None, new: SiteRecord) -> SiteChange | None:
         return SiteChange(old, new, what)
     was, now = _closed(old), _closed(new)
     names = [*dict.fromkeys([*treatments(new), *treatments(old), EVERYONE_ELSE])]
-    return SiteChange(
-        old,
-        new,
-        what,
-        [name for name in names if _is_in(name, now) and not _is_in(name, was)],
-        [name for name in names if _is_in(name, was) and not _is_in(name, now)],
-    )
+    shut_out = [name for name in names if _is_in(name, now) and not _is_in(name, was)]
+    let_in = [name for name in names if _is_in(name, was) and not _is_in(name, now)]
+    return SiteChange(old, new, what, shut_out, let_in)
 
 
 def _what(old: SiteRecord, new: SiteRecord) -> str:
@@ -148,7 +140,7 @@ def _what(old: SiteRecord, new: SiteRecord) -> str:
         return NEW_FILE if new.has_file else NO_FILE_ANY_MORE
     if old.has_file:
         return OTHER_FILE if old.sha256 != new.sha256 else ""
-    return OTHER_FILE if kinds.kind_of(old) != kinds.kind_of(new) else ""
+    return OTHER_FILE if old.kind != new.kind else ""
 
 
 def treatments(record: SiteRecord) -> dict[str, str]:
@@ -167,3 +159,8 @@ def _closed(record: SiteRecord) -> dict[str, bool]:
 
 def _is_in(name: str, closed: dict[str, bool]) -> bool:
     return closed.get(name, closed[EVERYONE_ELSE])
+
+
+def added_findings(old: SiteRecord, new: SiteRecord, *severities: Severity) -> list[str]:
+    """Return the codes of findings of these *severities* that *new* has and *old* has not."""
+    return [code for code in new.findings if code not in old.findings and severity_of(code) in severities]

@@ -1,71 +1,80 @@
-"""Turn robots.txt files into records: one body, or a folder of files, which several processes share."""
+"""Measure one robots.txt: from its body, and facts of the fetch, to its record.
+
+`measure` is a function of its arguments alone. It needs no Scrapy, opens no file, and goes, as its arguments and
+its answer do, to another process.
+"""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final
 
-from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, parse
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.vocabulary import Answer, Signal, answers
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.files import read_file
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, crawler_of
 from scrapy_rep.tools.lint import Finding, findings_in, subject_of
-from scrapy_rep.tools.processes import map_in_processes
+from scrapy_rep.tools.lint.subject import UNNAMED
 
-from .crawlers import Treatments
-from .records import Counts, SiteRecord
-from .signals import CONTROL_TOKENS, answers_in, signal_lines
+from . import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, Counts, SiteRecord, Treatment
 from .sketch import sketch
+
+SIGNALS: Final = {
+    Kind.CONTENT_SIGNAL: "Content-Signal", Kind.CONTENT_USAGE: "Content-Usage", Kind.LICENSE: "License",
+}  # fmt: skip
+"""The records about the use by AI that are counted, and their names."""
+
+CONTROL_TOKENS: Final = {"Google-Extended": "Google, 2023-09", "Applebot-Extended": "Apple, 2024-06"}
+"""Product tokens that no crawler sends: a group only says what their owner may do with what it crawled. With the
+owner, and the month in which it announced the token. Checked on 2026-09-21."""
 
 _LONGEST_NAME: Final = 64  # octets
 _LINES_OF_A_FINDING: Final = 100
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
-_FILES_WORTH_PROCESSES: Final = 200
 
 
 def measure(
-    site: str, body: bytes, *, dialect: Dialect = GOOGLE, limit: int = MAX_SIZE, **fetched: Any
+    site: str, body: bytes | None, *, dialect: Dialect = GOOGLE, limit: int = MAX_SIZE, **fetched: Any
 ) -> SiteRecord:
-    """Return the record of *site*, whose robots.txt is *body*.
+    """Return the record of *site*, whose robots.txt is *body*, None when there is none.
 
     *limit* is the number of octets that are parsed; *fetched* holds the record's fields about the fetch.
     """
+    if body is None:
+        return SiteRecord(site, **fetched)
     subject = subject_of(body, dialect, limit=limit, **_source(site, fetched))
     findings = findings_in(subject)
     # The linter has read it, in one of Google's dialects.
     robotstxt = subject.robotstxt if dialect.is_googles else parse(body, dialect, limit=limit)
     read = subject if dialect.is_googles else robotstxt
-    records, groups = read.records, read.groups
-    is_page, agents = is_html(body), _rules_by_name(groups)
-    treatments = Treatments(robotstxt, records)
-    signals = {} if is_page else signal_lines(records)
+    records, is_page = read.records, is_html(body)
+    kinds = Counter(record.kind for record in records)
+    signals = {} if is_page else _signals(records, kinds)
     return SiteRecord(
-        site=site,
+        site,
         bytes=len(body),
         sha256=sha256(body).hexdigest(),
         is_html=is_page,
-        **_line_figures(body, records),
-        **_record_figures(records),
-        groups=len(groups),
-        agents=agents,
-        crawl_delays=_crawl_delays(read.extensions),
+        **_line_figures(body, kinds),
+        **_record_figures(records, kinds),
+        groups=len(read.groups),
+        agents=_rules_by_name(read.groups),
+        crawl_delays=_crawl_delays(read.extensions) if kinds[Kind.CRAWL_DELAY] else {},
         sitemaps=len(robotstxt.sitemaps),
         findings=dict(Counter(finding.code for finding in findings)),
         finding_lines=_finding_lines(findings),
-        crawlers=treatments.of_named(),
-        ai_crawlers=treatments.of_ai_crawlers(),
+        **_treatments(robotstxt, [agent for group in read.groups for agent in group.agents]),
         ai_signals=signals,
-        ai_answers=answers_in(robotstxt, signals),
-        control_tokens=_control_tokens(treatments, agents),
+        ai_answers=_answers(robotstxt, signals),
         sketch="" if is_page else sketch(records),
-        shuts_out=not robotstxt.verdict("", "/").allowed,
         **fetched,
     )
 
@@ -77,13 +86,13 @@ def _source(site: str, fetched: Mapping[str, Any]) -> dict[str, Any]:
     return {"url": f"{site}/robots.txt", "hops": fetched.get("hops", ()), "status": fetched.get("status")}
 
 
-def _line_figures(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
-    # A NUL ends a line, as for the parser.
-    lines = [line.partition(b"\0")[0].strip() for line in body[bom_length(body) :].splitlines()]
-    blank = lines.count(b"")
-    comments = sum(line.startswith(b"#") for line in lines)
-    known = sum(record.kind is not Kind.UNKNOWN for record in records)
-    unread = len(lines) - blank - comments - known
+def _line_figures(body: bytes, kinds: Mapping[Kind, int]) -> dict[str, Any]:
+    lines = body[bom_length(body) :].splitlines()
+    if b"\0" in body:  # which ends a line, as for the parser
+        lines = [line.partition(b"\0")[0] for line in lines]
+    lines = [line.strip() for line in lines]
+    blank, comments = lines.count(b""), sum(line.startswith(b"#") for line in lines)
+    unread = len(lines) - blank - comments - sum(kinds.values()) + kinds[Kind.UNKNOWN]
     return {
         "lines": len(lines),
         "blank_lines": blank,
@@ -94,14 +103,13 @@ def _line_figures(body: bytes, records: Iterable[Record]) -> dict[str, Any]:
     }
 
 
-def _record_figures(records: Iterable[Record]) -> dict[str, Any]:
-    kinds = Counter(record.kind.value for record in records)
+def _record_figures(records: Iterable[Record], kinds: Mapping[Kind, int]) -> dict[str, Any]:
     paths = [record.value for record in records if record.kind in _RULES]
     return {
-        "records": dict(kinds),
-        "user_agent_fields": kinds[Kind.USER_AGENT.value],
-        "allow": kinds[Kind.ALLOW.value],
-        "disallow": kinds[Kind.DISALLOW.value],
+        "records": {kind.value: count for kind, count in kinds.items()},
+        "user_agent_fields": kinds[Kind.USER_AGENT],
+        "allow": kinds[Kind.ALLOW],
+        "disallow": kinds[Kind.DISALLOW],
         "wildcards": sum(b"*" in path for path in paths),
         "anchors": sum(path.endswith(b"$") for path in paths),
     }
@@ -121,10 +129,18 @@ def _rules_by_name(groups: Iterable[Group]) -> dict[str, Counts]:
     return found
 
 
+@lru_cache(maxsize=1_024)  # thousands of files name the same few
 def _name(value: bytes) -> str:
     """The crawler that a user-agent line with *value* names: ``*``, a token, or empty when it names none."""
     name = b"*" if is_global(value) else token_in(value, wide=True)[:_LONGEST_NAME]
     return name.decode("utf-8", "backslashreplace")
+
+
+@lru_cache(maxsize=1_024)
+def _known_token(value: bytes) -> str | None:
+    """The product token of the well-known crawler that a user-agent line with *value* names."""
+    crawler = crawler_of(value.decode("utf-8", "surrogateescape"))
+    return crawler.token if crawler else None
 
 
 def _crawl_delays(extensions: Iterable[Extension]) -> dict[str, float]:
@@ -147,44 +163,85 @@ def _finding_lines(findings: Iterable[Finding]) -> dict[str, list[int]]:
     return found
 
 
-def _control_tokens(treatments: Treatments, agents: Iterable[str]) -> dict[str, str]:
-    named = {name.lower() for name in agents}
-    names = (token.name for token in CONTROL_TOKENS)
-    return {name: treatments.of(name) for name in names if name.lower() in named}
+# How crawlers are treated
 
 
-def files_in(folder: Path) -> list[Path]:
-    """Return the files in *folder* and its subfolders, without hidden ones. Raises ``OSError``."""
-    found = []
-    for parent, folders, files in os.walk(folder, onerror=_raise):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(parent, name) for name in sorted(files) if not name.startswith(".")]
-    return found
+def _treatments(robotstxt: RobotsTxt, agents: Sequence[Record]) -> dict[str, Any]:
+    """How the file, with the user-agent lines *agents*, treats crawlers: known ones, those of AI, all others."""
+    lines: dict[str, int] = {}
+    for agent in agents:
+        if token := _known_token(agent.value):
+            lines.setdefault(token, agent.line)
+    names = {_name(agent.value).lower() for agent in agents}
+    control = [name for name in CONTROL_TOKENS if name.lower() in names]
+    others = _of_others(robotstxt)
+    named = b"\n".join(agent.value for agent in agents).lower()
+    found = {}
+    for name in dict.fromkeys((*lines, *AI_CRAWLERS, *control)):
+        # A line that names it, as Google reads it, starts with its token: most crawlers are in no line.
+        may_be_named = _octets(name) in named or not robotstxt.dialect.is_googles
+        is_named = may_be_named and robotstxt.has_group(name)
+        found[name] = _of_named(robotstxt, name) if is_named else others
+    return {
+        "crawlers": {
+            token: {**found[token], "line": found[token]["line"] or line} for token, line in lines.items()
+        },
+        "ai_crawlers": {name: how for name in AI_CRAWLERS if (how := found[name]["treatment"])},
+        "control_tokens": {name: found[name]["treatment"] for name in control},
+        "shuts_out": others["treatment"] == AS_ALL,
+    }
 
 
-def _raise(error: OSError) -> None:
-    raise error
+@lru_cache(maxsize=1_024)
+def _octets(name: str) -> bytes:
+    return token_in(name.encode(), wide=True).lower()
 
 
-def site_of(folder: Path, path: Path) -> str:
-    """Return the site in the record of the file at *path* in *folder*."""
-    name = path.relative_to(folder).as_posix()
-    return os.fsencode(name.removesuffix(".txt")).decode("utf-8", "backslashreplace")
+def _of_named(robotstxt: RobotsTxt, name: str) -> Treatment:
+    """How the file treats the crawler called *name*, which it names; line 0 if no rule decides about ``/``."""
+    verdict = robotstxt.verdict(name, "/")
+    if not verdict.allowed:
+        how = SHUT_OUT
+    else:
+        is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
+        how = RESTRICTED if is_restricted else WELCOME
+    return {"treatment": how, "line": verdict.line or 0}
 
 
-def measure_files(folder: Path, paths: list[Path], dialect: Dialect, limit: int) -> Iterator[SiteRecord]:
-    """Yield a record for each file at *paths* in *folder*, in this order.
+def _of_others(robotstxt: RobotsTxt) -> Treatment:
+    """How the file treats crawlers that it does not name; an empty treatment if it does not shut them out."""
+    # To "google-exact", a line without a token names a crawler without a name.
+    verdict = robotstxt.verdict(UNNAMED if robotstxt.has_group("") else "", "/")
+    return {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line or 0}
 
-    A file that cannot be read yields a record with the problem.
+
+# Signals about the use by AI
+
+
+def _signals(records: Iterable[Record], kinds: Mapping[Kind, int]) -> Counts:
+    """The number of lines of each signal; a License counts when it names a URL."""
+    if not SIGNALS.keys() & kinds.keys():
+        return {}
+    signals = (record for record in records if record.kind in SIGNALS)
+    return dict(
+        Counter(SIGNALS[each.kind] for each in signals if each.kind is not Kind.LICENSE or is_url(each.text))
+    )
+
+
+def _answers(robotstxt: RobotsTxt, signals: Counts) -> dict[str, dict[str, str]]:
+    """By signal, the answer for ``/`` to a crawler that no group names, for each category that has one.
+
+    What may not be requested has no preferences. *signals* are what `_signals` counts.
     """
-    measure_one = partial(_measure_file, folder, dialect, limit)
-    return map_in_processes(measure_one, paths, worth_it=_FILES_WORTH_PROCESSES)
-
-
-def _measure_file(folder: Path, dialect: Dialect, limit: int, path: Path) -> SiteRecord:
-    site = site_of(folder, path)
-    try:
-        body = read_file(path)
-    except OSError as error:
-        return SiteRecord(site=site, access="unreachable", problem=error.strerror or str(error))
-    return measure(site, body, dialect=dialect, limit=limit)
+    if not signals or not robotstxt.verdict("", "/").allowed:
+        return {}
+    said = RobotsSignals.of(robotstxt, "").statements("/")
+    found = {
+        str(signal): answers(one for one in said if one.signal is signal)
+        for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE)
+    }
+    stated = {
+        signal: {str(use): str(answer) for use, answer in answers(some).items() if answer is not Answer.UNKNOWN}
+        for signal, some in statements.items()
+    }
+    return {signal: each for signal, each in stated.items() if each}

@@ -1,32 +1,40 @@
-"""The sites of a survey, one by one: a row in the list, what it shares with others, its file with the findings."""
+"""The sites of a survey, one by one: a row in the list, tags for what it shares with others, a page with its file.
+
+What is said about a finding holds for every file: a survey that is resumed may have codes of another version.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from hashlib import sha256
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.page.explorer import Column, Explorer, Item, Line, Mark, Tag
+from scrapy_rep.tools.lint import CODES, Severity
+from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Mark, Tag
 
-from . import totals as kinds
-from .crawlers import RESTRICTED, SHUT_OUT, WELCOME
-from .reasons import reason_for
-from .records import SiteRecord
-from .tags import rank, tags_of
-from .texts import SEVERITY_COLOURS, finding_text, finding_title, severity_of
+from . import RESTRICTED, SHUT_OUT, WELCOME, SiteRecord
+from .totals import severity_of, traits
 
-MOST_SITES: Final = 50_000
-"""Sites that are listed; the totals count all."""
+SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
+    Severity.ERROR: ("error", "red"), Severity.WARNING: ("warning", "amber"),
+    Severity.OPTIMISE: ("possible improvement", "blue"), Severity.NOTE: ("note", "grey"),
+}  # fmt: skip
+"""The name and the colour of each severity."""
 
-MOST_CHARACTERS: Final = 60_000_000
-"""Characters of the files in a page."""
+NO_ROOM: Final = "This report has no room for more files."
+_CHANGED: Final = "The file is not in the folder of the survey, or it has changed."
 
-_MOST_LINES: Final = 1_000  # of a file
-_CHARACTERS_OF_A_FILE: Final = 30_000
-_LONGEST_LINE: Final = 500  # characters
+_GROUPS: Final[dict[str, str]] = {
+    "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
+    **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
+    "shuts-out": "Shuts out by name", "names": "Names", "contains": "Contains", "signal": "AI-use signals",
+    "token": "Control tokens", "similar": "Nearly identical to",
+}  # fmt: skip
+"""The groups of tags in their order, by the kind of trait; those of findings by severity."""
 
 _COLUMNS: Final = (
     Column("Site"), Column("robots.txt"), Column("Bytes", "number"), Column("Lines", "number"),
@@ -35,64 +43,114 @@ _COLUMNS: Final = (
 )  # fmt: skip
 _TREATMENTS: Final = {SHUT_OUT: "red", RESTRICTED: "amber", WELCOME: "green"}
 _LINES_LISTED: Final = 12  # of a finding
+_MOST_LINES: Final = 1_000  # of a file
+_CHARACTERS_OF_A_FILE: Final = 30_000
+_LONGEST_LINE: Final = 500  # characters
+_FACT: Final = re.compile(r"\{\d\}")
+_LAST_FACT: Final = re.compile(r"(?:[:,] |(?<=\w))\{\d\}\.$")
 
 Body = Callable[[SiteRecord], bytes | None]
+"""Returns the robots.txt of a record, None when it is not there or has changed."""
 
 
-def no_body(record: SiteRecord) -> None:
-    """Return no file for any *record*."""
+def explorer_of(records: Iterable[SiteRecord], body: Body, similar: Mapping[str, Tag]) -> Explorer:
+    """Return the first of *records*, as many as a page lists, with the files that *body* returns.
 
-
-def explorer_of(records: Iterable[SiteRecord], body: Body, similar: Mapping[str, Tag]) -> tuple[str, list[str]]:
-    """Return the packed index and items of the first `MOST_SITES` of *records*.
-
-    *body* returns the robots.txt of a record, if it is there; *similar* has a tag for the SHA-256 of each
-    file that is nearly identical to others.
+    *similar* has a tag for the SHA-256 of each file that is nearly identical to others.
     """
-    explorer, left = Explorer("sites", _COLUMNS), MOST_CHARACTERS
+    explorer = Explorer("sites", _COLUMNS, _GROUPS.values())
     for record in records:
-        if len(explorer) == MOST_SITES:
+        if explorer.is_full:
             break
-        item = _item(record, body, left)
-        left -= sum(len(line.text) for line in item.source)
-        explorer.add(_row(record), tags_of(record, similar), item)
-    return explorer.finish(rank), explorer.chunks
+        item = _item(record, body, has_room=explorer.has_room)
+        explorer.add(_row(record), _tags_of(record, similar), item)
+    return explorer
 
 
-def _row(record: SiteRecord) -> list[str | int | None]:
-    row = [shown(record.site), kinds.kind_of(record)]
+def _row(record: SiteRecord) -> list[Cell]:
+    row: list[Cell] = [shown(record.site), record.kind]
     if not record.has_file:
         return [*row, *[None] * (len(_COLUMNS) - 2)]
     closed = sum(crawler["treatment"] == SHUT_OUT for crawler in record.crawlers.values())
-    severities = [severity_of(code) for code, count in record.findings.items() for _ in range(count)]
+    errors, warnings = (
+        sum(count for code, count in record.findings.items() if severity_of(code) is severity)
+        for severity in (Severity.ERROR, Severity.WARNING)
+    )
     return [
-        *row, record.bytes, record.lines, record.rules, record.user_agent_fields, closed,
-        severities.count(Severity.ERROR), severities.count(Severity.WARNING),
+        *row, record.bytes, record.lines, record.rules, record.user_agent_fields, closed, errors, warnings
     ]  # fmt: skip
+
+
+# What is said about findings
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """The findings of a code: how serious they are, their name, what they mean and what to do.
+
+    What only a line can tell is an ellipsis in the ``text``, or left out.
+    """
+
+    severity: Severity
+    rank: int
+    name: str
+    colour: str
+    title: str
+    text: str
+    tag: Tag
+
+
+@lru_cache(maxsize=1_024)  # of a few codes, but for a file that somebody else wrote
+def finding_kind(code: str) -> FindingKind:
+    """Return what findings of *code* are; of another version's, a note of its code."""
+    severity, title, text = severity_of(code), code, ""
+    if code in CODES:
+        title, advice = CODES[code].title, CODES[code].advice
+        message = _FACT.sub("…", _LAST_FACT.sub(".", CODES[code].message))
+        text = message if "{" in advice else f"{message} {advice}"
+    tag = Tag(f"finding:{code}", _GROUPS[severity], shown(title), shown(text))
+    return FindingKind(severity, severity.rank, *SEVERITIES[severity], title, text, tag)
+
+
+# Tags
+
+
+@lru_cache(maxsize=1_024)
+def tag(kind: str, name: str, label: str = "") -> Tag:
+    """The tag of sites with the trait *name*, or in a group of files that are nearly identical."""
+    if kind == "finding":
+        return finding_kind(name).tag
+    return Tag(
+        f"{kind}:{name}", _GROUPS[kind], shown(label or (f"HTTP status {name}" if kind == "status" else name))
+    )
+
+
+def _tags_of(record: SiteRecord, similar: Mapping[str, Tag]) -> Iterator[Tag]:
+    yield from (tag(*trait) for trait in traits(record))
+    if (record.sha256 or "") in similar:
+        yield similar[record.sha256 or ""]
 
 
 # The page of a site
 
 
-def _item(record: SiteRecord, body: Body, left: int) -> Item:
+def _item(record: SiteRecord, body: Body, *, has_room: bool) -> Item:
     facts = [(label, *map(shown, values)) for label, *values in _facts(record)]
     if not record.has_file:
         return Item(facts)
-    octets = body(record)
-    if octets is None or sha256(octets).hexdigest() != record.sha256:
-        return Item(facts, [*_marks(record)], "The file is not in the folder of the survey, or it has changed.")
-    if left <= 0:
-        return Item(facts, [*_marks(record)], "This report has no room for more files.")
+    marks, octets = [*_marks(record)], body(record)
+    if octets is None or not has_room:
+        return Item(facts, marks, _CHANGED if octets is None else NO_ROOM)
     lines, source = _source(octets, record)
     is_cut = len(source) < lines
     text = f"The first {len(source):,} of {lines:,} lines." if is_cut else "As the site serves it."
-    return Item(facts, [*_marks(record)], text, source)
+    return Item(facts, marks, text, source)
 
 
 def _facts(record: SiteRecord) -> Iterator[tuple[str, ...]]:
-    yield "robots.txt", kinds.kind_of(record)
+    yield "robots.txt", record.kind
     if record.problem:
-        yield "Could not be read", reason_for(record.problem), record.problem
+        yield "Could not be read", record.reason, record.problem
     if record.status is not None:
         yield "HTTP status", str(record.status)
     if record.url:
@@ -100,26 +158,26 @@ def _facts(record: SiteRecord) -> Iterator[tuple[str, ...]]:
     if record.hops:
         yield "Redirects", str(len(record.hops))
     if record.fetched_at:
-        yield "Fetched", record.fetched_at.replace("T", " ").replace("+00:00", " UTC")
+        yield "Fetched", when_fetched(record.fetched_at)
     if record.has_file:
-        yield from _figures(record)
+        yield "Size", f"{record.bytes:,} bytes"
+        unreadable = f"{record.unread_lines:,} unreadable"
+        yield "Lines", f"{record.lines:,}", f"{record.comments:,} with a comment", unreadable
+        yield "Rules", f"{record.disallow:,} Disallow", f"{record.allow:,} Allow"
+        yield "User-agent lines", f"{record.user_agent_fields:,}"
+        yield "Sitemaps", f"{record.sitemaps:,}"
+    if record.has_file and record.crawl_delays:
+        yield "Crawl-delay", f"at most {record.longest_delay:g} s"
 
 
-def _figures(record: SiteRecord) -> Iterator[tuple[str, ...]]:
-    yield "Size", f"{record.bytes:,} bytes"
-    comments = record.comment_lines + record.lines_with_comment
-    yield "Lines", f"{record.lines:,}", f"{comments:,} with a comment", f"{record.unread_lines:,} unreadable"
-    yield "Rules", f"{record.disallow:,} Disallow", f"{record.allow:,} Allow"
-    yield "User-agent lines", f"{record.user_agent_fields:,}"
-    yield "Sitemaps", f"{record.sitemaps:,}"
-    if record.crawl_delays:
-        yield "Crawl-delay", f"at most {max(record.crawl_delays.values()):g} s"
+def when_fetched(time: str) -> str:
+    """Return the ISO 8601 *time* of a fetch for people."""
+    return time.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _marks(record: SiteRecord) -> Iterator[tuple[str, list[Mark]]]:
-    found = sorted(record.findings, key=lambda code: (severity_of(code).rank, code))
-    findings = [_finding_mark(record, code) for code in found]
-    yield "Findings", findings or [("green", "None.", [])]
+    found = sorted(record.findings, key=lambda code: (finding_kind(code).rank, code))
+    yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
     crawlers = [
         (_TREATMENTS.get(how["treatment"], "grey"), f"{name}: {how['treatment']}", [how["line"]])
         for name, how in record.crawlers.items()
@@ -139,31 +197,31 @@ def _answers(answers: Mapping[str, str]) -> str:
 
 
 def _finding_mark(record: SiteRecord, code: str) -> Mark:
-    title, text = finding_title(code), finding_text(code)
+    kind, count = finding_kind(code), record.findings[code]
     lines = [line for line in record.finding_lines.get(code, []) if line][:_LINES_LISTED]
-    count = record.findings[code]
     times = f" ({count:,} times)" if count > 1 else ""
-    return SEVERITY_COLOURS[severity_of(code)], shown(f"{title}{times}" + (f": {text}" if text else "")), lines
+    return kind.colour, shown(f"{kind.title}{times}" + (f": {kind.text}" if kind.text else "")), lines
 
 
 def _source(octets: bytes, record: SiteRecord) -> tuple[int, list[Line]]:
     """The number of lines, and the first ones."""
     lines = octets[bom_length(octets) :].splitlines()
     notes: dict[int, list[tuple[str, str]]] = {}
-    for code in sorted(record.finding_lines, key=lambda code: severity_of(code).rank):
+    for code in sorted(record.finding_lines, key=lambda code: finding_kind(code).rank):
+        note = finding_kind(code).colour, finding_kind(code).tag.label
         for number in record.finding_lines[code]:
-            notes.setdefault(number, []).append((SEVERITY_COLOURS[severity_of(code)], shown(finding_title(code))))
+            notes.setdefault(number, []).append(note)
     source, left = [], _CHARACTERS_OF_A_FILE
-    for number, line in enumerate(lines[:_MOST_LINES], start=1):
-        text = line_text(line)
+    for number, text in enumerate(line_texts(lines[:_MOST_LINES]), start=1):
         left -= len(text)
         if left < 0:
             break
-        source.append(Line(number, text, notes.get(number, [])))
+        source.append(Line(number, "", text, notes.get(number, ())))
     return len(lines), source
 
 
-def line_text(line: bytes) -> str:
-    """Return a line of a robots.txt as text that is safe to show, and not too long."""
-    text = line[: 4 * _LONGEST_LINE].decode("utf-8", "backslashreplace").replace("\t", "    ")
-    return shown(text[:_LONGEST_LINE] + "…" if len(text) > _LONGEST_LINE else text)
+def line_texts(lines: Sequence[bytes]) -> list[str]:
+    """Return *lines* of a robots.txt as texts that are safe to show, and not too long."""
+    octets = b"\n".join(line[: 4 * _LONGEST_LINE] for line in lines)
+    texts = octets.decode("utf-8", "backslashreplace").replace("\t", "    ").split("\n")
+    return [shown(abridged(text, _LONGEST_LINE)) for text in texts] if lines else []

@@ -30,6 +30,7 @@ ALIKE: Final = 0.8
 
 _DIGITS: Final = 8  # hexadecimal, of a hash
 _HOST: Final = re.compile(rb"https?://[^/\s]*")
+_NAMES: Final[dict[Kind, bytes]] = {kind: kind.value.encode() for kind in Kind if kind is not Kind.UNKNOWN}
 _OUTSIDE_GROUPS: Final = frozenset({Kind.SITEMAP, Kind.HOST, Kind.LICENSE, Kind.CLEAN_PARAM})
 _LEADERS_COMPARED: Final = 64  # that share a rare line with a file: hostile files could share it with thousands
 
@@ -38,13 +39,14 @@ def sketch(records: Iterable[Record]) -> str:
     """Return the sketch of a file with *records*, as hexadecimal digits; empty for a file without records."""
     found, agent = set(), b""
     for record in records:
-        value = _HOST.sub(b"", record.value).lower()
-        if record.kind is Kind.USER_AGENT:
+        kind, value = record.kind, record.value
+        value = (_HOST.sub(b"", value) if b"://" in value else value).lower()
+        name = _NAMES.get(kind) or record.key.lower()
+        if name == b"user-agent":
             agent = value
-        above = b"" if record.kind in _OUTSIDE_GROUPS else agent
-        kind = record.kind.value.encode() if record.kind is not Kind.UNKNOWN else record.key.lower()
-        found.add(blake2b(b"\n".join((kind, value, above)), digest_size=_DIGITS // 2).hexdigest())
-    return "".join(nsmallest(KEPT, found))
+        above = b"" if kind in _OUTSIDE_GROUPS else agent
+        found.add(blake2b(b"\n".join((name, value, above)), digest_size=_DIGITS // 2).digest())
+    return b"".join(sorted(found)[:KEPT]).hex()
 
 
 def similarity(one: str, other: str) -> float:
@@ -74,12 +76,14 @@ def groups(sketches: Mapping[str, str]) -> list[list[tuple[str, float]]]:
     leaders: defaultdict[str, list[str]] = defaultdict(list)
     grouped: dict[str, list[tuple[str, float]]] = {}
     for name, found in hashes.items():
-        rarest = sorted(found, key=lambda each: (frequency[each], each))
-        shared = _rarest(rarest)
+        shared = _rarest(sorted(found, key=lambda each: (frequency[each], each)))
         rivals = dict.fromkeys(rival for each in shared for rival in leaders[each])
-        leader, alike = _most_alike(sketches, name, islice(rivals, _LEADERS_COMPARED))
-        if alike >= ALIKE:
-            grouped[leader].append((name, alike))
+        alike = (
+            (similarity(sketches[name], sketches[rival]), rival) for rival in islice(rivals, _LEADERS_COMPARED)
+        )
+        likeness, leader = max(alike, key=lambda each: each[0], default=(0.0, ""))
+        if likeness >= ALIKE:
+            grouped[leader].append((name, likeness))
             continue
         grouped[name] = [(name, 1.0)]
         for each in shared:
@@ -93,8 +97,3 @@ def _rarest(ranked: Sequence[str]) -> Sequence[str]:
     Source: R. Bayardo et al., "Scaling up all pairs similarity search", 2007 (prefix filtering).
     """
     return ranked[: len(ranked) - ceil(ALIKE * len(ranked)) + 1]
-
-
-def _most_alike(sketches: Mapping[str, str], name: str, rivals: Iterable[str]) -> tuple[str, float]:
-    found = ((rival, similarity(sketches[name], sketches[rival])) for rival in rivals)
-    return max(found, key=lambda each: each[1], default=("", 0.0))

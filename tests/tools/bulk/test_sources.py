@@ -14,7 +14,8 @@ from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.tools.bulk.opening import open_source
 from scrapy_rep.tools.bulk.sources import Known, Missing, Reading, SourceError
-from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
+from scrapy_rep.tools.survey import SiteRecord
+from scrapy_rep.tools.survey.folder import SurveyFolder
 
 DAY = 86_400.0
 

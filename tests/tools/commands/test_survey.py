@@ -18,7 +18,7 @@ import pytest
 
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
-from scrapy_rep.tools.survey import measure
+from scrapy_rep.tools.survey import folder as survey_folder
 from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
@@ -90,7 +90,7 @@ def test_several_processes_find_what_one_does(
     for number in range(40):
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
-    monkeypatch.setattr(measure, "_FILES_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(survey_folder, "_FILES_WORTH_PROCESSES", 1)
     monkeypatch.setattr(processes, "cores", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")

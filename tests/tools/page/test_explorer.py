@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from scrapy_rep.tools.page.charts import page_template
-from scrapy_rep.tools.page.explorer import CHUNK, Column, Explorer, Item, Line, Tag, script, script_hash
+from scrapy_rep.tools.page import CHUNK, Column, Explorer, Item, Line, Tag, page_template
 from tests.support.chromium import dump_dom, needs_chromium
 
 EVIL = '</script><script>document.title="run"</script><img src=x onerror=\'document.title="run"\'>'
@@ -22,8 +21,7 @@ PAGE = """{% extends "base.html" %}{% import "explorer.html" as explorer %}
 
 def page(explorer: Explorer) -> str:
     template = page_template("scrapy_rep.tools.survey").environment.from_string(PAGE)
-    index = explorer.finish(lambda tag: tag.label)
-    return template.render(index=index, chunks=explorer.chunks, script=script(), script_hash=script_hash())
+    return template.render(explorer.packed())
 
 
 def things() -> Explorer:
@@ -32,7 +30,7 @@ def things() -> Explorer:
     for number in range(100):
         tags = [Tag("even", "Kind", "Even", "Divisible by 2.")] if number % 2 == 0 else []
         explorer.add([f"thing {number}", number or None], tags, Item([("Number", str(number))]))
-    source = [Line(1, EVIL, [("red", EVIL)]), Line(2, "second")]
+    source = [Line(1, "", EVIL, [("red", EVIL)]), Line(2, "", "second")]
     item = Item([("Fact", EVIL)], [(EVIL, [("red", EVIL, [2])])], EVIL, source)
     explorer.add([EVIL, 1_000], [Tag(EVIL, EVIL, EVIL, EVIL)], item)
     return explorer

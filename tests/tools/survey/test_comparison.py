@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.survey.changed_sites import changed_lines
+from scrapy_rep.tools.survey import SiteRecord
 from scrapy_rep.tools.survey.comparison import APPEARED, EVERYONE_ELSE, GONE, Comparison, SiteChange
-from scrapy_rep.tools.survey.comparison_report import comparison_report
+from scrapy_rep.tools.survey.comparison_report import changed_lines, comparison_report
+from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.records import SiteRecord, SurveyFolder
 from tests.support.chromium import dump_dom, needs_chromium
 
 OPEN = b"User-agent: *\nDisallow: /x\n"

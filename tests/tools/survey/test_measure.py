@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.survey.crawlers import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME
+from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.tools.survey import AS_ALL, RESTRICTED, SHUT_OUT, WELCOME, SiteRecord
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.records import SiteRecord
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 from .counting import count
@@ -66,6 +66,13 @@ def test_what_is_said_to_ai_crawlers_is_told_apart() -> None:
     assert measure("s", BODY).ai_crawlers == {"GPTBot": SHUT_OUT, "CCBot": RESTRICTED, "ClaudeBot": WELCOME}
     closed = measure("s", b"User-agent: *\nDisallow: /\nUser-agent: GPTBot\nAllow: /")
     assert (closed.shuts_out, closed.ai_crawlers["GPTBot"], closed.ai_crawlers["CCBot"]) == (True, WELCOME, AS_ALL)
+
+
+def test_ours_a_line_without_a_token_is_not_for_crawlers_that_no_line_names() -> None:
+    body = b"User-agent: 360Spider\nDisallow: /\n"
+    for dialect in DIALECTS.values():
+        record = measure("s", body, dialect=dialect)
+        assert (record.shuts_out, record.ai_crawlers) == (False, {}), dialect.name
 
 
 def said(*lines: str) -> SiteRecord:

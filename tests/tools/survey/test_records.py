@@ -1,36 +1,13 @@
-"""The folder that a survey writes."""
+"""The record of a site."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from scrapy_rep.protocol import Origin
+from scrapy_rep.tools.survey import SiteRecord
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.records import SiteRecord, file_name
-
-
-@pytest.mark.parametrize(
-    ("url", "name"),
-    [
-        ("https://example.com/", "example.com.txt"),
-        ("http://example.com/", "http+example.com+80.txt"),
-        ("https://example.com:8443/", "https+example.com+8443.txt"),
-        ("http://[::1]:80/", "http+%3A%3A1+80.txt"),
-        ("https://../", "...txt"),
-    ],
-)
-def test_the_file_of_an_origin_has_a_name_of_its_own(url: str, name: str) -> None:
-    assert file_name(Origin.from_url(url)) == name
-
-
-def test_no_host_leads_out_of_the_folder_or_is_too_long_for_it(tmp_path: Path) -> None:
-    for host in ("../../x", "a/b", "x" * 5_000, "\0", "a\\b", "%2e%2e"):
-        path = tmp_path / file_name(Origin("https", host, 443))
-        path.write_bytes(b"")
-        assert path.parent.resolve() == path.resolve().parent == tmp_path.resolve()
 
 
 @pytest.mark.parametrize(
@@ -63,3 +40,26 @@ def test_a_record_comes_back_as_it_was() -> None:
 def test_a_line_that_is_no_record_raises_a_value_error(line: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         SiteRecord.from_json(line)
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        ("HTTP status 503", "The server answers with HTTP status 503."),
+        ("DNS lookup failed: no results for hostname lookup: x.", "The name of the host is not known (DNS)."),
+        ("Getting https://h/robots.txt took longer than 10.0 seconds.", "The server does not answer in time."),
+        ("TCP connection timed out: 110: Connection timed out.", "The server does not answer in time."),
+        ("Connection was refused by other side: 111: Connection refused.", "The server refuses the connection."),
+        ("Cannot connect to host h:1 ssl:default [Connect call failed ('h', 1)]",
+         "The server refuses the connection."),
+        ("truncated response", "The server breaks off its answer."),
+        ("TLS fails: certificate verify failed", "TLS or the server's certificate fails."),
+        ("Connection to the other side was lost in a non-clean fashion: Connection lost.",
+         "The server closes the connection."),
+        ("('wrong number of parts', b'SSH-2.0')", "The answer is not HTTP."),
+        ("No such file or directory", "No such file or directory"),
+        ("X" * 500, "X" * 80),
+    ],
+)  # fmt: skip
+def test_ours_a_problem_has_a_sentence(problem: str, reason: str) -> None:
+    assert SiteRecord("s", problem=problem).reason == reason

@@ -12,14 +12,12 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from unittest.mock import Mock
 
 import pytest
 
 from scrapy_rep.protocol.access import is_html
-from scrapy_rep.tools.survey import sites
+from scrapy_rep.tools.survey import SiteRecord
 from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.records import SiteRecord
 from scrapy_rep.tools.survey.report import report
 from scrapy_rep.tools.survey.totals import ALL_SIGNALS, Totals
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -281,19 +279,3 @@ def test_a_browser_shows_a_site_with_its_findings_at_their_lines(tmp_path: Path)
     (link,) = set(re.findall(r'href="(#list\?tag=finding%3Apath-without-slash)"', page))
     listed = static(dump_dom(f"{url}{link}", tmp_path, "--virtual-time-budget=5000").decode())
     assert re.findall(r'<th scope="row"><a [^>]*>(.*?)</a>', listed) == ["f.example"]
-
-
-def test_a_file_that_is_another_than_the_one_surveyed_is_not_shown() -> None:
-    record = measure("a", b"User-agent: *\n")
-    assert sites._item(record, lambda _: b"User-agent: *\n", 9).source
-    for body, left in ((b"secret", 9), (b"User-agent: *\n", 0), (None, 9)):
-        item = sites._item(record, Mock(return_value=body), left)
-        assert not item.source
-        assert item.text
-
-
-def test_a_huge_file_is_shown_in_part() -> None:
-    body = b"\n".join(b"Disallow: /%d" % number for number in range(50_000)) + b"\n" + b"x" * 100_000
-    item = sites._item(measure("a", body), lambda _: body, 9_999)
-    assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
-    assert len(sites.line_text(b"x" * 100_000)) == 501

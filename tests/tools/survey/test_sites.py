@@ -1,0 +1,40 @@
+"""The sites of a report: their files, and what is said about findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_rep.tools.lint import CODES, Severity
+from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.tools.survey.sites import _item, finding_kind, line_texts
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_finding_is_explained_in_whole_sentences(code: str) -> None:
+    text = finding_kind(code).text
+    assert text.endswith(".")
+    assert not set("{}") & set(text)
+    assert ": ." not in text
+    assert " ." not in text
+
+
+def test_a_finding_of_another_version_is_a_note_of_its_code() -> None:
+    kind = finding_kind("x")
+    assert (kind.severity, kind.name, kind.title, kind.text) == (Severity.NOTE, "note", "x", "")
+
+
+def test_a_file_that_is_not_there_is_not_shown_nor_one_for_which_there_is_no_room() -> None:
+    record, body = measure("a", b"User-agent: *\n"), b"User-agent: *\n"
+    assert _item(record, lambda _: body, has_room=True).source
+    for found, has_room in ((body, False), (None, True)):
+        item = _item(record, lambda _, found=found: found, has_room=has_room)  # type: ignore[misc]
+        assert not item.source
+        assert item.text
+
+
+def test_a_huge_file_is_shown_in_part() -> None:
+    body = b"\n".join(b"Disallow: /%d" % number for number in range(50_000)) + b"\n" + b"x" * 100_000
+    item = _item(measure("a", body), lambda _: body, has_room=True)
+    assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
+    assert [*map(len, line_texts([b"x" * 100_000, b"", b"\xff"]))] == [501, 0, 4]
+    assert line_texts([]) == []
