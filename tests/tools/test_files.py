@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import pytest
 
-from scrapy_rep.tools.bulk import reading
-from scrapy_rep.tools.bulk.reading import CHUNK, Damaged, chunks, decompressed
+from scrapy_rep.tools import files
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL
+from scrapy_rep.tools.files import CHUNK, Damaged, chunks, decompressed
 
 LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(20_000)]
 
@@ -58,7 +58,7 @@ def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(l
 
 
 def test_random_lines_come_back_whatever_the_size_of_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "CHUNK", 7)
+    monkeypatch.setattr(files, "CHUNK", 7)
     source = random.Random(7)  # noqa: S311
     for _ in range(200):
         content = bytes(source.choices(b"ab\n", k=source.randrange(60)))
