@@ -80,6 +80,22 @@ def binary_kind_at(path: Path) -> str:
         return ""
 
 
+def files_in(folder: Path, *, is_searched: Callable[[Path], bool] = lambda _: True) -> Iterator[Path]:
+    """Yield the files in *folder* and below, in order; folders that are hidden, or not searched, are left out.
+
+    Raises ``OSError``.
+    """
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for parent, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and is_searched(Path(parent, name))
+        )
+        yield from (Path(parent, name) for name in sorted(names))
+
+
 # Lists of any size, with lines of any length.
 
 
