@@ -28,9 +28,9 @@ from urllib.parse import urlsplit
 from scrapy_rep.protocol import GOOGLE_EXACT, MAX_SIZE, Access, Origin
 from scrapy_rep.tools.bulk import Known, Missing, decide
 from scrapy_rep.tools.bulk.lines import Task
-from scrapy_rep.tools.bulk.reading import chunks
 from scrapy_rep.tools.bulk.sources import Reading
-from scrapy_rep.tools.bulk.verdicts import CACHE_OCTETS, Rules
+from scrapy_rep.tools.bulk.verdicts import Held, Rules
+from scrapy_rep.tools.files import chunks
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from .corpus import File, read_corpus
@@ -42,7 +42,7 @@ OURS: Final = {"scrapy_rep, 1 process": 1, f"scrapy_rep, {cores()} processes": c
 
 
 def ours(processes: int, folder: Path, urls: Path) -> None:
-    task = Task(folder, Reading(), Rules(((AGENT,),)), CACHE_OCTETS // processes)
+    task = Task(folder, Reading(), Rules(((AGENT,),)), Held())
     with urls.open("rb") as file, open(os.devnull, "wb") as out:
         results = map_with_state(task.start, chunks(file), worth_it=2, processes=processes, batch=1)
         out.writelines(lines for lines, _ in results)

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from scrapy_rep.gate.audit_log import NO_LINE
 from scrapy_rep.tools.files import open_file
 
-from .bodies import Bodies
-from .fields import Fields
+from .bounded import Bodies, Fields
 from .runs import Run, Start
 
 TORN: Final = "torn"

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from scrapy_rep.protocol import Access, Origin
 
-from .fields import Fields
-from .tallies import Tallies
+from .bounded import Fields, Tallies
 
 VERDICTS: Final = ("allowed", "excepted", "reported", "ignored", "off", "forbidden", "unreachable")
 """The verdicts of a log; those of `Outcome`, whose module loads Scrapy."""

@@ -11,8 +11,7 @@ Fetches nothing, and imports no Scrapy unless a store is opened:
 An origin without a robots.txt is *unknown*, never allowed.
 """
 
-from .opening import open_source
-from .sources import Known, Missing, Source, SourceError
-from .verdicts import BulkVerdict, Crawler, decide
+from .sources import Known, Missing, Source, SourceError, open_source
+from .verdicts import BulkVerdict, Crawler, Held, decide
 
-__all__ = ["BulkVerdict", "Crawler", "Known", "Missing", "Source", "SourceError", "decide", "open_source"]
+__all__ = ["BulkVerdict", "Crawler", "Held", "Known", "Missing", "Source", "SourceError", "decide", "open_source"]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scrapy_rep.protocol import path_of
 from scrapy_rep.protocol.display import shown
 
-from .opening import open_source
-from .sources import Reading
-from .verdicts import BulkVerdict, Decider, Rules
+from .sources import Reading, open_source
+from .verdicts import BulkVerdict, Decider, Held, Rules
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -26,21 +26,25 @@ WORDS: Final[Mapping[bool | None, str]] = {True: ALLOWED, False: DISALLOWED, Non
 FIELDS: Final = ("url", "origin", "agent", "allowed", "line", "rule", "reason")
 """The fields of a line of output, in their order."""
 
-_WHITE: Final = " \t\r\n\f\v"
-_CONTROL: Final = re.compile(rb"[\0-\x09\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
-_find_control = re.compile(r"[\0-\x1f\x7f]").search
+# A line with a URL that every format writes as it is: its start, as `split_url` answers it, its path as far as it
+# has one spelling, and the rest. Any other line is the fourth group. Nearly no URL is longer.
+_lines_in = re.compile(
+    rb"[ \t\r\f\v]*(?:(https?://[a-z0-9.-]{1,255}(?::[0-9]{1,4})?)(/[-/_.~?=&+,:;@!()0-9A-Za-z]{0,8000})"
+    rb"([!$-[\]-~]{0,8000})[ \t\r\f\v]*\n|([^\n]*)\n)"
+).finditer
+
+
+_groups = re.Match.groups
 _LITERALS: Final = {True: "true", False: "false", None: "null"}
 
 
 def _as_json(verdict: BulkVerdict) -> str:
-    """What follows the URL in a line of JSON."""
-    agent, reason = _quoted(verdict.agent), _quoted(verdict.reason)
+    """What follows the URL in a line of JSON, written by hand: an encoder per verdict would take longer."""
     origin = _quoted(verdict.origin) if verdict.origin else "null"
     rule = "null" if verdict.rule is None else _quoted(verdict.rule)
-    allowed, line = _LITERALS[verdict.allowed], verdict.line or "null"
     return (
-        f', "origin": {origin}, "agent": {agent}, "allowed": {allowed}, "line": {line}, "rule": {rule},'
-        f' "reason": {reason}}}\n'
+        f'", "origin": {origin}, "agent": {_quoted(verdict.agent)}, "allowed": {_LITERALS[verdict.allowed]},'
+        f' "line": {verdict.line or "null"}, "rule": {rule}, "reason": {_quoted(verdict.reason)}}}\n'
     )
 
 
@@ -53,16 +57,16 @@ def _as_tsv(verdict: BulkVerdict) -> str:
 class Format:
     """How verdicts are written: ``head`` once; for each URL ``before``, the URL as ``spell`` does, ``after``."""
 
-    before: str
+    before: bytes
     spell: Callable[[str], str]
     after: Callable[[BulkVerdict], str]
     head: str = ""
 
 
 FORMATS: Final = {
-    "jsonl": Format('{"url": ', _quoted, _as_json),
-    "tsv": Format("", shown, _as_tsv, "\t".join(FIELDS) + "\n"),
-    "urls": Format("", str, lambda _: "\n"),
+    "jsonl": Format(b'{"url": "', lambda url: _quoted(url)[1:-1], _as_json),
+    "tsv": Format(b"", shown, _as_tsv, "\t".join(FIELDS) + "\n"),
+    "urls": Format(b"", str, lambda _: "\n"),
 }
 """The formats of output: JSON Lines, values separated by tabs, or the URLs alone, as they came."""
 
@@ -77,9 +81,9 @@ class Task:
     source: Path | BaseSettings
     reading: Reading
     rules: Rules
-    cache_octets: int
+    held: Held
     format: str = "jsonl"
-    only: Collection[str] = field(default_factory=tuple)
+    only: Collection[str] = ()
 
     def start(self) -> LineDecider:
         """What decides. Raises `SourceError`."""
@@ -92,11 +96,10 @@ Key = tuple[str, bool | None, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ending:
-    """What follows the URL in a line, and how that line counts."""
+    """What follows the URL in a line, empty where none is written, and how that line counts."""
 
-    text: str
+    text: bytes
     key: Key
-    is_written: bool
 
 
 class LineDecider:
@@ -105,32 +108,39 @@ class LineDecider:
     def __init__(self, task: Task) -> None:
         """Raises `SourceError`."""
         self._format, self._only = FORMATS[task.format], task.only or WORDS.values()
-        source = open_source(task.source, task.reading)
-        self._decider = Decider(source, task.rules, self._ending, task.cache_octets)
+        self._canonical_octets = task.rules.dialect.canonical_octets
+        self._decider = Decider(open_source(task.source, task.reading), task.rules, self._ending, task.held)
 
     def _ending(self, verdict: BulkVerdict) -> _Ending:
-        is_written = WORDS[verdict.allowed] in self._only
-        after = self._format.after(verdict) if is_written else ""
-        return _Ending(after, (verdict.agent, verdict.allowed, verdict.reason), is_written)
+        text = self._format.after(verdict) if WORDS[verdict.allowed] in self._only else ""
+        return _Ending(text.encode(), (verdict.agent, verdict.allowed, verdict.reason))
 
     def __call__(self, chunk: bytes) -> tuple[bytes, Counter[Key]]:
         """The output for the URLs in the lines of *chunk*, and how many verdicts there are of each kind.
 
-        Raises `SourceError`.
+        Each line ends with LF. Raises `SourceError`.
         """
-        decided, before, spell = self._decider.on, self._format.before, self._format.spell
-        may_have_control = _CONTROL.search(chunk) is not None
-        endings: list[_Ending] = []
-        lines: list[str] = []
-        for line in chunk.decode("utf-8", "surrogateescape").split("\n"):
-            url = line.strip(_WHITE)
-            if not url:
-                continue
-            for ending in decided("" if may_have_control and _find_control(url) else url):
-                endings.append(ending)
-                if ending.is_written:
-                    lines.append(f"{before}{spell(url)}{ending.text}")
+        before = self._format.before
+        found: list[_Ending] = []
+        written: list[bytes] = []
+        for url, endings in self._decided(chunk):
+            found += endings
+            for ending in endings:
+                if ending.text:
+                    written += (before, url, ending.text)
         counts: Counter[Key] = Counter()
-        for ending, number in Counter(endings).items():
+        for ending, number in Counter(found).items():
             counts[ending.key] += number
-        return "".join(lines).encode("utf-8", "surrogateescape"), counts
+        return b"".join(written), counts
+
+    def _decided(self, chunk: bytes) -> Iterator[tuple[bytes, list[_Ending]]]:
+        """The URLs in the lines of *chunk*, as they are written, each with what follows it for each crawler."""
+        at, spell, canonical = self._decider.at, self._format.spell, self._canonical_octets
+        for start, path, rest, other in map(_groups, _lines_in(chunk)):
+            if start:
+                url = start + path + rest
+                spelt = path_of(url, canonical_octets=canonical) if rest else path
+                yield url, [on(spelt) for on in at(start)]
+            elif line := other.strip():
+                url = line.decode("utf-8", "surrogateescape")
+                yield spell(url).encode("utf-8", "surrogateescape"), self._decider.on(url)

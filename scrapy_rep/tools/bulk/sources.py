@@ -1,18 +1,34 @@
-"""What is known of the robots.txt of an origin, and who says so: a source.
+"""What is known of the robots.txt of an origin, and who says so: a folder of files, a survey, or a store.
 
 A source answers with what a fetch of the robots.txt means (`Access`) and its body, or with why it is `Missing`. It
-never guesses: a robots.txt that cannot be read is no robots.txt that allows.
+never guesses: a robots.txt that cannot be read is no robots.txt that allows. Loads Scrapy only for a store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+from urllib.parse import quote
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
+from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Entry, Freshness
+from scrapy_rep.tools.files import open_file, read_file, require_text
+from scrapy_rep.tools.survey.folder import SurveyFolder, file_name
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+_SQLITE: Final = b"SQLite format 3\0"  # how every file of SQLite starts
+_PORTS: Final = {"http": 80, "https": 443}
+_ANY: Final = Origin("http", "localhost", 80)
+_is_plain = re.compile(r"[a-z0-9.-]+").fullmatch
 
 
 class SourceError(Exception):
@@ -56,3 +72,117 @@ class Reading:
 
     stale_max: float = LONG_UNREACHABLE
     status_access: Mapping[int, Access] = field(default_factory=dict)
+
+
+def open_source(place: Path | BaseSettings, reading: Reading | None = None) -> Source:
+    """The source at *place*: a folder of files, the folder of a survey, or a store, which takes a *reading*.
+
+    A store is a SQLite file, or what the settings of a project name. Raises `SourceError` where none of these is.
+    """
+    if not isinstance(place, Path):
+        return StoreSource(place, reading or Reading())
+    try:
+        if place.is_dir():
+            is_survey = SurveyFolder(place).is_used and (place / "files").is_dir()
+            return SurveySource(place) if is_survey else FileSource(place)
+        with open_file(place) as file:
+            start = file.read(len(_SQLITE))
+    except (OSError, ValueError) as error:
+        raise _unreadable(place, error) from None
+    if start != _SQLITE:
+        raise SourceError(f"{place} is neither a folder of robots.txt files nor a store (REP_STORE_PATH)")
+    return StoreSource(place, reading or Reading())
+
+
+def _unreadable(place: Path, error: OSError | ValueError) -> SourceError:
+    return SourceError(f"{place}: {getattr(error, 'strerror', None) or error}")
+
+
+class FileSource:
+    """The files in a folder, named by origin.
+
+    ``HOST`` and ``HOST.txt`` speak for the default ports of http and https, ``HOST_PORT`` for one port, and
+    ``SCHEME+HOST+PORT.txt``, as a survey writes it, for one origin. The most exact name counts.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, origin: Origin) -> Known | Missing:
+        """As `Source.get`."""
+        for name in _names(origin):
+            found = _read(self._folder, name, require_text)
+            if found is not Missing.NO_FILE:
+                return found
+        return Missing.NO_FILE
+
+
+def _names(origin: Origin) -> list[str]:
+    host, port = origin.host, origin.port
+    if not _is_plain(host):
+        host = quote(host, safe="")
+    exact = [f"{origin.scheme}+{host}+{port}.txt", f"{host}_{port}", f"{host}_{port}.txt"]
+    is_common = _PORTS.get(origin.scheme) == port and host.strip(".")
+    return [*exact, host, f"{host}.txt"] if is_common else exact
+
+
+def _read(folder: Path, name: str, checked: Callable[[bytes], bytes]) -> Known | Missing:
+    try:
+        return Known(Access.SUCCESSFUL, checked(read_file(os.path.join(folder, name))))
+    except (FileNotFoundError, NotADirectoryError):
+        return Missing.NO_FILE
+    except (OSError, ValueError):
+        return Missing.UNREADABLE
+
+
+class SurveySource:
+    """The folder of ``scrapy robots survey``: the files that it fetched, and which origins have none."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `SourceError`."""
+        self._files = folder / "files"
+        try:
+            self._without_file = {
+                record.site: Access(record.access)
+                for record in SurveyFolder(folder).records()
+                if record.access != Access.SUCCESSFUL
+            }
+        except (OSError, ValueError) as error:
+            raise _unreadable(folder, error) from None
+
+    def get(self, origin: Origin) -> Known | Missing:
+        """As `Source.get`."""
+        access = self._without_file.get(str(origin))
+        # Whatever the site serves counts, as in a crawl.
+        return _read(self._files, file_name(origin), bytes) if access is None else Known(access)
+
+
+class StoreSource:
+    """A store of entries. What an entry means is what it means to a crawl now; none is fetched again."""
+
+    def __init__(self, place: Path | BaseSettings, reading: Reading) -> None:
+        """*place* is a SQLite file, or the settings of the crawls that share the store. Raises `SourceError`."""
+        from scrapy_rep.robots.stores import store_of  # noqa: PLC0415  # they load Scrapy, which files do not need
+        from scrapy_rep.robots.stores.sqlite import SqliteStore  # noqa: PLC0415
+        from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection  # noqa: PLC0415
+
+        self._status_access = reading.status_access
+        self._freshness = Freshness(0.0, inf, reading.stale_max, Backoff(0.0, 0.0))
+        self._store = SqliteStore(SqliteConnection(place)) if isinstance(place, Path) else store_of(place)
+        self.get(_ANY)  # what cannot be used is said at once
+
+    def get(self, origin: Origin) -> Known | Missing:
+        """As `Source.get`."""
+        try:
+            entry = next(self._store.entries(origin), None)
+        except OSError as error:
+            raise SourceError(str(error)) from None
+        if entry is None:
+            return Missing.NO_FILE
+        access = self._access(entry)
+        return Known(access, entry.body if access is Access.SUCCESSFUL else b"")
+
+    def _access(self, entry: Entry) -> Access:
+        meaning = self._freshness.access(entry, clock.time())
+        is_answer = meaning is entry.access and entry.status is not None
+        return self._status_access.get(entry.status or 0, meaning) if is_answer else meaning

@@ -1,13 +1,13 @@
 """What the robots.txt files of a source say about URLs: one verdict for all URLs of an origin that a rule decides.
 
-Holds as many parsed files as fit into a number of octets; URLs that are sorted by origin need each file once.
+Holds a bounded number of parsed files; URLs that are sorted by origin need each file once.
 """
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Generic, TypeVar
@@ -30,19 +30,17 @@ from scrapy_rep.protocol.access import rules_by
 from .sources import Missing, Source
 
 T = TypeVar("T")
+On = Callable[[bytes], T]
+"""What answers about the paths of one origin for one crawler."""
 
 Crawler = tuple[str, ...]
 """The product tokens of a crawler, the most specific first."""
-
-CACHE_OCTETS: Final = 134_217_728
-"""Octets of parsed files that are held."""
 
 LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
-_OCTETS_OF_ORIGIN: Final = 2_048  # beside the parsed file
-_VERDICTS_KEPT: Final = 256  # of an origin and crawler
+_VERDICTS_KEPT: Final = 64  # of an origin and crawler
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +58,15 @@ class BulkVerdict:
     rule: str | None
     reason: str
 
+    @classmethod
+    def of(cls, origin: str, agent: str, access: Access, verdict: Verdict) -> BulkVerdict:
+        """What *verdict* means where *access* chose the rules."""
+        rule, reason = verdict.rule, verdict.reason
+        if access is not Access.SUCCESSFUL and reason is not Reason.ROBOTS_TXT:
+            return cls(origin, agent, verdict.allowed, None, None, access.value)
+        text = str(rule) if rule else None
+        return cls(origin, agent, verdict.allowed, verdict.line or None, text, reason.value)
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -76,18 +83,22 @@ class Rules:
     missing: bool | None = None
 
 
-class _Origin(Generic[T]):
-    """The robots.txt of one origin as one crawler sees it."""
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How many parsed files are held: so many ``files`` at most, with bodies of so many ``octets`` together."""
 
-    __slots__ = ("_access", "_ask", "_known", "_origin", "_present", "_token")
+    files: int = 10_000
+    octets: int = 33_554_432
 
-    def __init__(
-        self, origin: Origin, robotstxt: RobotsTxt, access: Access, crawler: Crawler,
-        present: Callable[[BulkVerdict], T],
-    ) -> None:  # fmt: skip
-        self._origin, self._access, self._present = str(origin), access, present
-        self._token = next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
-        self._ask = partial(robotstxt.verdict_on_path, self._token)
+
+class _Answers(Generic[T]):
+    """The robots.txt of one origin as one crawler sees it; each of its verdicts is presented once."""
+
+    __slots__ = ("_ask", "_known", "_present")
+
+    def __init__(self, robotstxt: RobotsTxt, token: str, present: Callable[[Verdict], T]) -> None:
+        self._ask = partial(robotstxt.verdict_on_path, token)
+        self._present = present
         self._known: dict[int, tuple[Verdict, T]] = {}
 
     def on(self, path: bytes) -> T:
@@ -97,30 +108,11 @@ class _Origin(Generic[T]):
         return known[1] if known else self._first(verdict)
 
     def _first(self, verdict: Verdict) -> T:
-        presented = self._present(self._as_bulk(verdict))
+        presented = self._present(verdict)
         if len(self._known) >= _VERDICTS_KEPT:
             self._known.clear()
         self._known[id(verdict)] = verdict, presented
         return presented
-
-    def _as_bulk(self, verdict: Verdict) -> BulkVerdict:
-        origin, rule, reason = self._origin, verdict.rule, verdict.reason
-        if self._access is not Access.SUCCESSFUL and reason is not Reason.ROBOTS_TXT:
-            return BulkVerdict(origin, self._token, verdict.allowed, None, None, self._access.value)
-        text = str(rule) if rule else None
-        return BulkVerdict(origin, self._token, verdict.allowed, verdict.line or None, text, reason.value)
-
-
-class _Same(Generic[T]):
-    """The same verdict on every URL."""
-
-    __slots__ = ("on",)
-
-    def __init__(self, presented: T) -> None:
-        self.on: Callable[[bytes], T] = lambda _: presented
-
-
-_OfOrigin = Sequence[Callable[[bytes], T]]
 
 
 class Decider(Generic[T]):
@@ -130,61 +122,77 @@ class Decider(Generic[T]):
     """
 
     def __init__(
-        self, source: Source, rules: Rules, present: Callable[[BulkVerdict], T], cache_octets: int = CACHE_OCTETS
+        self, source: Source, rules: Rules, present: Callable[[BulkVerdict], T], held: Held | None = None
     ) -> None:
         self._source, self._rules, self._present = source, rules, present
-        self._most_octets, self._octets = cache_octets, 0
-        self._held: OrderedDict[str, tuple[_OfOrigin[T], int]] = OrderedDict()
-        self._no_url: _OfOrigin[T] = [
-            self._same("", crawler, None, Missing.NO_URL).on for crawler in rules.crawlers
-        ]
-        self._last: tuple[str, _OfOrigin[T]] = "", self._no_url
-        self._canonical_octets = rules.dialect.canonical_octets
+        self._most, self._octets = held or Held(), 0
+        self._held: OrderedDict[bytes, tuple[list[On[T]], int]] = OrderedDict()
+        self._no_url = self._same("", Missing.NO_URL)
 
     def on(self, url: str) -> list[T]:
         """For each crawler what *present* made of the verdict on *url*. Raises `SourceError`."""
-        url = url if len(url) <= LONGEST_URL else ""
         try:
-            start, path = split_url(url, canonical_octets=self._canonical_octets)
+            if len(url) > LONGEST_URL or _find_control(url):
+                raise ValueError("not a URL")
+            start, path = split_url(url, canonical_octets=self._rules.dialect.canonical_octets)
         except ValueError:
             return [on(b"") for on in self._no_url]
-        last, answers = self._last
-        if start != last:
-            answers = self._of_origin(Origin.from_url(start))
-            self._last = start, answers
-        return [on(path) for on in answers]
+        return [on(path) for on in self.at(start.encode())]
 
-    def _of_origin(self, origin: Origin) -> _OfOrigin[T]:
-        text = str(origin)
-        held = self._held.get(text)
+    def at(self, start: bytes) -> list[On[T]]:
+        """For each crawler what answers about the paths of URLs with this *start*. Raises `SourceError`.
+
+        *start* and paths are spelt as `split_url` answers them.
+        """
+        held = self._held.get(start)
         if held is None:
-            held = self._held[text] = self._load(origin)
-            self._octets += held[1]
-            while self._octets > self._most_octets and len(self._held) > 1:
-                _, (_, freed) = self._held.popitem(last=False)
-                self._octets -= freed
-        else:
-            self._held.move_to_end(text)
+            origin = Origin.from_url(start.decode())
+            start = str(origin).encode()  # of several, such as those with the default port
+            held = self._held.get(start) or self._hold(start, origin)
+        self._held.move_to_end(start)
         return held[0]
 
-    def _load(self, origin: Origin) -> tuple[_OfOrigin[T], int]:
+    def _hold(self, start: bytes, origin: Origin) -> tuple[list[On[T]], int]:
+        held = self._held[start] = self._load(origin)
+        self._octets += held[1]
+        while len(self._held) > max(self._most.files, 1) or (
+            self._octets > self._most.octets and len(self._held) > 1
+        ):
+            _, (_, freed) = self._held.popitem(last=False)
+            self._octets -= freed
+        return held
+
+    def _load(self, origin: Origin) -> tuple[list[On[T]], int]:
+        """What answers about *origin*, and the octets that count for it."""
         rules, known = self._rules, self._source.get(origin)
         if isinstance(known, Missing):
-            allowed = rules.missing if known is Missing.NO_FILE else None
-            return [
-                self._same(str(origin), crawler, allowed, known).on for crawler in rules.crawlers
-            ], _OCTETS_OF_ORIGIN
-        robotstxt = parse(self._body(known.access, known.body), rules.dialect, limit=rules.limit)
-        asked = [_Origin(origin, robotstxt, known.access, crawler, self._present).on for crawler in rules.crawlers]
-        return asked, robotstxt.octets + _OCTETS_OF_ORIGIN * len(asked)
+            return self._same(str(origin), known), 0
+        access = rules.unreachable if known.access is Access.UNREACHABLE else known.access
+        robotstxt = parse(rules_by(access, known.body), rules.dialect, limit=rules.limit)
+        return [self._answers(origin, known.access, robotstxt, crawler).on for crawler in rules.crawlers], len(
+            known.body
+        )
 
-    def _body(self, access: Access, body: bytes) -> bytes:
-        if access is Access.UNREACHABLE:
-            access = self._rules.unreachable
-        return rules_by(access, body)
+    def _answers(self, origin: Origin, access: Access, robotstxt: RobotsTxt, crawler: Crawler) -> _Answers[T]:
+        text, token = str(origin), next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
+        return _Answers(
+            robotstxt,
+            token,
+            lambda verdict: self._present(BulkVerdict.of(text, token, access, verdict)),
+        )
 
-    def _same(self, origin: str, crawler: Crawler, allowed: bool | None, reason: Missing) -> _Same[T]:
-        return _Same(self._present(BulkVerdict(origin, crawler[0] or "*", allowed, None, None, reason.value)))
+    def _same(self, origin: str, reason: Missing) -> list[On[T]]:
+        """The same verdict on every path of *origin*, for each crawler."""
+        allowed = self._rules.missing if reason is Missing.NO_FILE else None
+        verdicts = [
+            BulkVerdict(origin, crawler[0] or "*", allowed, None, None, reason.value)
+            for crawler in self._rules.crawlers
+        ]
+        return [partial(_first_of, self._present(verdict)) for verdict in verdicts]
+
+
+def _first_of(presented: T, _path: bytes) -> T:
+    return presented
 
 
 def decide(
@@ -195,21 +203,19 @@ def decide(
     dialect: Dialect = GOOGLE,
     limit: int | None = MAX_SIZE,
     missing: bool | None = None,
-    cache_octets: int = CACHE_OCTETS,
+    held: Held | None = None,
 ) -> Iterator[tuple[str, BulkVerdict]]:
     """Yield each of *urls*, in their order, with the verdict on it; for each of *agents* if there are several.
 
     *agents* are product tokens or User-Agent headers, one or several, *limit* is the number of octets of a
-    robots.txt that are read, *missing* is the verdict where *source* has no robots.txt, *cache_octets* bounds the
-    memory of parsed files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent
-    without a name.
+    robots.txt that are read, *missing* is the verdict where *source* has no robots.txt, *held* bounds the parsed
+    files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent without a name.
     """
     named = [agents] if isinstance(agents, str) else agents
     crawlers = tuple((agent if agent == "*" else product_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
-    rules = Rules(crawlers, dialect, limit, missing=missing)
-    decider: Decider[BulkVerdict] = Decider(source, rules, lambda verdict: verdict, cache_octets)
+    decider = Decider(source, Rules(crawlers, dialect, limit, missing=missing), lambda verdict: verdict, held)
     for url in urls:
-        for verdict in decider.on("" if _find_control(url) else url):
+        for verdict in decider.on(url):
             yield url, verdict

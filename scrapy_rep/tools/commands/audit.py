@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.audit.bounded import Tallies, Tally
 from scrapy_rep.tools.audit.logs import Log, Remark
 from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Group, Run
 from scrapy_rep.tools.audit.sentences import LIMITS, Summary
-from scrapy_rep.tools.audit.tallies import Tallies, Tally
 
 from . import FOUND, OK
 from .inputs import WITHOUT_JINJA2, InputError

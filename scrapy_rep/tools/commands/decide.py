@@ -28,10 +28,9 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.bulk.lines import FORMATS, UNKNOWN, WORDS, Key, Task
-from scrapy_rep.tools.bulk.reading import Damaged, chunks, decompressed
 from scrapy_rep.tools.bulk.sources import Reading, SourceError
-from scrapy_rep.tools.bulk.verdicts import Rules
-from scrapy_rep.tools.files import open_file
+from scrapy_rep.tools.bulk.verdicts import Held, Rules
+from scrapy_rep.tools.files import Damaged, chunks, decompressed, open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
 _MISSING: Final[dict[str, bool | None]] = {"allow": True, "disallow": False, "unknown": None}
 _CHUNKS_WORTH_PROCESSES: Final = 2
+_TIMES_ITS_BODY: Final = 4  # the memory of a parsed file and its verdicts, as measured over 2,800 files
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -111,7 +111,7 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
         Path(arguments.robots) if arguments.robots else _store_of(parsed, settings),
         Reading(parsed.stale_max, dict(parsed.status_access)),
         rules,
-        parsed.memory_size // processes,
+        Held(parsed.memory_entries // processes, parsed.memory_size // processes // _TIMES_ITS_BODY),
         arguments.format,
         ("",) if arguments.summary else tuple(arguments.only or ()),
     )

@@ -236,12 +236,10 @@ def _answers(robotstxt: RobotsTxt, signals: Counts) -> dict[str, dict[str, str]]
     if not signals or not robotstxt.verdict("", "/").allowed:
         return {}
     said = RobotsSignals.of(robotstxt, "").statements("/")
-    found = {
-        str(signal): answers(one for one in said if one.signal is signal)
-        for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE)
-    }
-    stated = {
-        signal: {str(use): str(answer) for use, answer in answers(some).items() if answer is not Answer.UNKNOWN}
-        for signal, some in statements.items()
-    }
+    stated = {}
+    for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE):
+        found = answers(one for one in said if one.signal is signal)
+        stated[str(signal)] = {
+            str(use): str(answer) for use, answer in found.items() if answer is not Answer.UNKNOWN
+        }
     return {signal: each for signal, each in stated.items() if each}

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.policy.policy import Outcome
-from scrapy_rep.tools.audit import logs, tallies
-from scrapy_rep.tools.audit.fields import Fields
+from scrapy_rep.tools.audit import bounded, logs
+from scrapy_rep.tools.audit.bounded import Fields
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.report import report
 from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Run, Start
@@ -83,7 +83,7 @@ def test_ours_a_request_with_dont_obey_and_no_reason_says_that_there_is_none() -
 
 
 def test_ours_groups_are_bounded_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tallies, "_MOST_KEYS", 10)
+    monkeypatch.setattr(bounded, "_MOST_KEYS", 10)
     run = run_of(*(decision("forbidden", rule=f"Disallow: /{number}") for number in range(25)))
     assert (len(run.groups), run.groups.more, run.groups.total()) == (10, 15, 25)
     assert run.counts == {"forbidden": 25}

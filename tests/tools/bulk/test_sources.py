@@ -12,8 +12,7 @@ import pytest
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
-from scrapy_rep.tools.bulk.opening import open_source
-from scrapy_rep.tools.bulk.sources import Known, Missing, Reading, SourceError
+from scrapy_rep.tools.bulk.sources import Known, Missing, Reading, SourceError, open_source
 from scrapy_rep.tools.survey import SiteRecord
 from scrapy_rep.tools.survey.folder import SurveyFolder
 

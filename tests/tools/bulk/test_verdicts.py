@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from scrapy_rep.protocol import GOOGLE_EXACT, Access, Origin, parse
-from scrapy_rep.tools.bulk import BulkVerdict, Known, Missing, decide
+from scrapy_rep.tools.bulk import BulkVerdict, Held, Known, Missing, decide
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, Decider, Rules
 
 BODY = b"User-agent: *\nDisallow: /x\n\nUser-agent: NewsBot\nDisallow: /\nAllow: /news\n"
@@ -110,7 +110,8 @@ def test_however_its_origin_is_spelt_a_url_gets_the_same_file(url: str) -> None:
     assert source.asked == {"https://a.example": 1, "https://a.example:8443": 1}
 
 
-def test_with_little_memory_every_verdict_is_the_same_and_files_are_read_again() -> None:
+@pytest.mark.parametrize("held", [Held(files=8), Held(octets=200)])
+def test_with_little_memory_every_verdict_is_the_same_and_files_are_read_again(held: Held) -> None:
     bodies = {f"https://{n}.example": f"User-agent: *\nDisallow: /{n}\n".encode() for n in range(20)}
     files = {name: rules(body) for name, body in bodies.items()}
     urls = [f"https://{n}.example/{path}" for n in range(20) for path in range(20)]
@@ -118,12 +119,13 @@ def test_with_little_memory_every_verdict_is_the_same_and_files_are_read_again()
     large, small = Files(files), Files(files)
     expected = [parse(bodies[url.rpartition("/")[0]]).verdict("*", url).allowed for url in urls]
     assert [verdict.allowed for _, verdict in decide(urls, large)] == expected
-    assert [verdict.allowed for _, verdict in decide(urls, small, cache_octets=20_000)] == expected
+    assert [verdict.allowed for _, verdict in decide(urls, small, held=held)] == expected
     assert set(large.asked.values()) == {1}
     assert small.asked.total() > 100
-    small.asked.clear()
-    assert len([*decide(sorted(urls), small, cache_octets=1)]) == 400
-    assert set(small.asked.values()) == {1}, "sorted URLs need each file once"
+    for one in (Held(files=1), Held(octets=1), Held(0, 0)):
+        small.asked.clear()
+        assert len([*decide(sorted(urls), small, held=one)]) == 400
+        assert set(small.asked.values()) == {1}, "sorted URLs need each file once"
 
 
 def test_verdicts_stay_right_when_more_rules_decide_than_are_kept() -> None:
@@ -132,9 +134,9 @@ def test_verdicts_stay_right_when_more_rules_decide_than_are_kept() -> None:
     decider = Decider(Files({"https://a.example": rules(body)}), Rules((("*",),)), facts)
     answers = [decider.on(url)[0] for url in urls]
     assert [line for *_, line, _, _ in answers] == [*range(2, 1_002), *range(2, 1_002)]
-    (answers_of_origin, _) = decider._held["https://a.example"]
+    (answers_of_origin, _) = decider._held[b"https://a.example"]
     kept = answers_of_origin[0].__self__._known  # type: ignore[attr-defined]
-    assert len(kept) <= 256, "a site with many rules takes no more memory than others"
+    assert len(kept) <= 64, "a site with many rules takes no more memory than others"
 
 
 def test_the_first_token_with_a_group_is_the_one_that_counts() -> None:

@@ -1,4 +1,4 @@
-"""Lists of URLs in pieces: whole lines, whatever their length, compressed or not."""
+"""Files in folders, and lists of URLs in pieces: whole lines, whatever their length, compressed or not."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import lzma
 import os
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.bulk import reading
-from scrapy_rep.tools.bulk.reading import CHUNK, Damaged, chunks, decompressed
+from scrapy_rep.tools import files
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL
+from scrapy_rep.tools.files import CHUNK, Damaged, chunks, decompressed, files_in
 
 LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(20_000)]
 
@@ -58,7 +59,7 @@ def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(l
 
 
 def test_random_lines_come_back_whatever_the_size_of_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "CHUNK", 7)
+    monkeypatch.setattr(files, "CHUNK", 7)
     source = random.Random(7)  # noqa: S311
     for _ in range(200):
         content = bytes(source.choices(b"ab\n", k=source.randrange(60)))
@@ -70,3 +71,17 @@ def test_a_compressed_list_that_is_cut_off_raises(compress: Callable[[bytes], by
     content = compress(os.urandom(100_000))
     with pytest.raises(Damaged):
         read(content[:50_000])
+
+
+def test_files_are_found_in_order_and_not_in_hidden_folders(tmp_path: Path) -> None:
+    names = ["b", "a/z", "a/y", "c/x", "skip/x", ".git/x", ".hidden"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = files_in(tmp_path, is_searched=lambda folder: folder.name != "skip")
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == [".hidden", "b", "a/y", "a/z", "c/x"]
+
+
+def test_a_folder_that_is_not_there_raises(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        next(files_in(tmp_path / "none"))
