@@ -13,7 +13,7 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
-from scrapy_rep.tools.lint.fix import Fix
+from scrapy_rep.tools.lint.finding import Fix
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 
 from .terminal import paint
