@@ -133,7 +133,7 @@ def find_config(start: Path) -> Path | None:
 
 
 def read_config(path: Path) -> Config:
-    """The configuration in the TOML file at *path*. Raises `ConfigError`, on Python 3.10 for every file."""
+    """The configuration in the TOML file at *path*. Raises `ConfigError`."""
     try:
         document = _read_toml(path)
         if path.name == PYPROJECT:
@@ -145,9 +145,9 @@ def read_config(path: Path) -> Config:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        import tomllib  # noqa: PLC0415  # Python >= 3.11
-    except ImportError:
-        raise ValueError("reading TOML takes Python 3.11 or newer: use the options of the command") from None
+        import tomllib  # noqa: PLC0415
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef]  # noqa: PLC0415
     try:
         return tomllib.loads(read_file(path).decode("utf-8-sig"))  # Notepad writes a BOM
     except OSError as error:
