@@ -28,7 +28,7 @@ from scrapy_rep.tools.lint.finding import page
 
 from . import FOUND, OK, run_module
 from .inputs import GivenFile, InputError, check_names, is_url, raise_for, read_all, unreadable, with_hint
-from .lint_output import OUTPUTS, Output, SarifOutput, TextOutput
+from .lint_output import OUTPUTS, Output, TextOutput
 from .terminal import Pace, Progress, print_error
 
 if TYPE_CHECKING:
@@ -154,9 +154,8 @@ def _dialect_and_limit(settings: BaseSettings | None) -> tuple[Dialect, int]:
 
 
 def _output(arguments: Namespace, config: Config, out: IO[str]) -> Output:
-    if arguments.sarif:
-        return SarifOutput(out, config)
-    return next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)(out)
+    chosen = next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)
+    return chosen(out, config)
 
 
 class _Run:
