@@ -60,7 +60,7 @@ def check(subject: Subject, found: Findings) -> None:
         if not path:
             if record.kind is Kind.ALLOW:
                 found.add("empty-allow", record.line, subject.column(record))
-        elif not path.startswith(b"/") or b"," in path or not is_plain(path) or path[1:].lower() in agents:
+        elif not path.startswith(b"/") or path.find(b",") >= 0 or not is_plain(path) or path[1:].lower() in agents:
             _check_path(record, agents, subject, found)
         if may_be_private and record.kind is Kind.DISALLOW and _is_private(path):
             found.add("private-path", record.line, subject.value_column(record), path)

@@ -18,6 +18,7 @@ from scrapy_rep.protocol.product_token import is_global, token_in
 from .finding import Findings
 from .subject import Subject, index_folder, is_for_all
 
+_SLASH: Final = frozenset({b"/", b""})
 _EVERYBODY: Final = "all crawlers"
 _STEPS: Final = 600_000  # comparisons of two rules in a file
 _STEPS_OF_AN_OCTET: Final = 10  # as many as any of the 2,818 files of the corpus takes
@@ -168,7 +169,7 @@ class _Comparison:
         self._compare(weighed)
         for each in weighed:
             rule = each.rule
-            if each.line in tied or each.head[:1] not in b"/" or (rule.allow and index_folder(rule.value)):
+            if each.line in tied or each.head[:1] not in _SLASH or (rule.allow and index_folder(rule.value)):
                 continue
             why = self._why_useless(each)
             if why and self._left > 1:
@@ -221,17 +222,22 @@ class _Comparison:
         rank = self._strongest_below(rule)
         if rank == _UNKNOWN:
             return ""
+        if rule.head not in self._shapes:  # as of most rules: no other one is wider
+            self._opponents.steps -= 1
+            return _NOTHING if rule.rule.allow and rank == _NONE else ""
         for other in self._wider(rule):
             if other.rule.allow is not rule.rule.allow:
                 if other.rank > rule.rank:
                     return f"line {other.line}, {other.rule}, always wins over it"
             elif other.rank > rank:
                 return f"line {other.line}, {other.rule}, already covers it"
-        return "nothing that it matches is disallowed" if rule.rule.allow and rank == _NONE else ""
+        return _NOTHING if rule.rule.allow and rank == _NONE else ""
 
     def _strongest_below(self, rule: _Weighed) -> int:
         """The rank of the strongest opposite rule that *rule* wins over, of those that may meet it on a path."""
         head, (falling, heads) = rule.head, self._rankings[not rule.rule.allow]
+        if not heads:
+            return _NONE
         first = bisect_left(falling, -rule.rank)
         for at in range(first, len(heads)):
             if self._opponents.steps < at - first:
@@ -242,17 +248,15 @@ class _Comparison:
 
     def _wider(self, rule: _Weighed) -> Iterator[_Weighed]:
         """Yield the other rules of the group that match every path that *rule* matches."""
-        if rule.head not in self._shapes:
-            self._is_too_much(1)  # it is the only one
-            return
         path = self._shapes[rule.head][rule.line].path
         for head in self._prefixes[rule.head]:
             shapes = self._shapes[head]
             if self._is_too_much(len(shapes)):
                 return
-            # What is cheap to know comes first: of most pairs neither covers the other.
-            length = len(path)
-            for shape in [each for each in shapes.values() if each.octets <= length and each.longest in path]:
+            # What is cheap to know comes first: of most pairs neither covers the other. And `find`: ``in`` takes
+            # octets for a number first, and makes an exception of what is none.
+            length, find = len(path), path.find
+            for shape in [each for each in shapes.values() if each.octets <= length and find(each.longest) >= 0]:
                 other = shape.weighed
                 if other is rule:
                     continue
@@ -268,6 +272,7 @@ class _Comparison:
         return self._opponents.steps < 0
 
 
+_NOTHING: Final = "nothing that it matches is disallowed"
 _NONE: Final = -1  # the rank of no rule, as all others are higher
 _UNKNOWN: Final = -2
 

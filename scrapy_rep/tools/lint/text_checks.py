@@ -113,17 +113,17 @@ def _check_line_ends(body: bytes, found: Findings) -> None:
 def check(subject: Subject, found: Findings) -> None:
     """Check the syntax of each line of *subject*."""
     keys: set[bytes] = set()
+    lines = subject.lines
     for record in subject.records:
-        line = subject.raw(record)
+        line = lines[record.line - 1]
         if line.startswith(_USUAL.get(record.key, b"\n")):
             keys.add(record.key)
         else:
             _check_start(record, _read(line), subject, found, keys)
-        if b"#" in line and record.kind in RULES:
+        if record.kind in RULES and line.find(b"#") >= 0:
             _check_comment(record, _read(line), found)
     _check_unread(subject, found)
-    if subject.blank_lines:
-        _check_blank_lines(subject, found)
+    _check_blank_lines(subject, found)
 
 
 def _read(line: bytes) -> bytes:
@@ -204,15 +204,7 @@ def _check_unread_line(number: int, text: bytes, found: Findings) -> None:
 
 def _check_blank_lines(subject: Subject, found: Findings) -> None:
     """Find the first blank line inside each group."""
-    is_reported = False
-    before: Record | None = None
-    for record in subject.records:
-        if record.kind is Kind.USER_AGENT:
-            is_same_group = before is not None and before.kind is Kind.USER_AGENT
-            is_reported, before = is_reported and is_same_group, record
-        elif record.kind in RULES:
-            blank = 0 if is_reported or before is None else subject.first_blank(before.line, record.line)
-            if blank:
-                found.add("blank-line-in-group", blank)
-                is_reported = True
-            before = record if before is not None else None
+    for group in subject.groups if subject.blank_lines else ():
+        blank = subject.first_blank(group.agents[-1].line, group.rules[-1].line) if group.rules else 0
+        if blank:
+            found.add("blank-line-in-group", blank)
