@@ -94,14 +94,12 @@ def read_exceptions(entries: Iterable[Mapping[str, Any]], *, max_days: int, now:
 def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
     """The entries of a TOML file, one ``[[exception]]`` table each.
 
-    Raises ``ValueError`` for a file that cannot be read, and on Python 3.10, which has no TOML reader.
+    Raises ``ValueError`` for a file that cannot be read.
     """
     try:
-        import tomllib  # noqa: PLC0415  # Python >= 3.11
-    except ImportError:
-        raise ValueError(
-            "reading TOML takes Python 3.11 or newer: put the exceptions into REP_EXCEPTIONS"
-        ) from None
+        import tomllib  # noqa: PLC0415
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef]  # noqa: PLC0415
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))  # Notepad writes a BOM
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -276,7 +276,6 @@ def test_ours_a_retried_request_is_sent_once_robots_txt_answers(loop: str) -> No
 
 
 def test_ours_exceptions_come_from_a_file_as_well(tmp_path: Path) -> None:
-    pytest.importorskip("tomllib")
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         path = tmp_path / "robots-exceptions.toml"

@@ -24,7 +24,7 @@ LAZY = {"scrapy_rep"}
 
 PURE = ("scrapy_rep.protocol", "scrapy_rep.tools.lint")
 
-STANDARD_LIBRARY = sys.stdlib_module_names | {"tomllib"}  # the latter since Python 3.11
+STANDARD_LIBRARY = sys.stdlib_module_names | {"tomllib", "tomli"}  # the latter for Python 3.10, without the former
 
 MODULES = {".".join(file.relative_to(ROOT.parent).with_suffix("").parts): file for file in ROOT.rglob("*.py")}
 MODULES = {name.removesuffix(".__init__"): file for name, file in sorted(MODULES.items())}

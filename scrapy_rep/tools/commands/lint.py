@@ -22,15 +22,13 @@ from typing import IO, TYPE_CHECKING
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Dialect
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.lint.config import NEVER, Config, find_config, read_code, read_config, read_names
-from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
-from scrapy_rep.tools.lint.many_files import files_in, lint_files
-from scrapy_rep.tools.lint.pages import page
-from scrapy_rep.tools.lint.writing import replace_file
+from scrapy_rep.tools.lint.config import NEVER, Config, files_in, find_config, read_code, read_config, read_names
+from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile, lint_files, replace_file
+from scrapy_rep.tools.lint.finding import page
 
 from . import FOUND, OK, run_module
 from .inputs import GivenFile, InputError, check_names, is_url, raise_for, read_all, unreadable, with_hint
-from .lint_output import OUTPUTS, Output, SarifOutput, TextOutput
+from .lint_output import OUTPUTS, Output, TextOutput
 from .terminal import Pace, Progress, print_error
 
 if TYPE_CHECKING:
@@ -156,9 +154,8 @@ def _dialect_and_limit(settings: BaseSettings | None) -> tuple[Dialect, int]:
 
 
 def _output(arguments: Namespace, config: Config, out: IO[str]) -> Output:
-    if arguments.sarif:
-        return SarifOutput(out, config)
-    return next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)(out)
+    chosen = next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)
+    return chosen(out, config)
 
 
 class _Run:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import difflib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
-from scrapy_rep.tools.lint.fix import Fix
+from scrapy_rep.tools.lint.finding import Fix
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 
 from .terminal import paint
@@ -23,35 +23,48 @@ _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 _MOST_LINES: Final = 12  # of a file that are listed below a code
 
 
-class Output(Protocol):
-    """A format of findings."""
+class Output:
+    """A format of findings, for one run with *config*."""
+
+    def __init__(self, out: IO[str], config: Config) -> None:
+        self._out = out
+        self._config = config
 
     def add(self, linted: LintedFile) -> None:
         """Print, or keep, the findings in a file."""
+        raise NotImplementedError
 
     def end(self) -> None:
-        """Print what concerns all files."""
+        """Print what concerns all files: nothing where each line stands for itself."""
 
 
-class _Totals:
-    """The numbers of the last line."""
+class _Counted(Output):
+    """Text for people. Its last line has the numbers of all files."""
 
-    def __init__(self) -> None:
-        self.files = self.fixed = self.fixable = 0
-        self.counts: Counter[Severity] = Counter()
+    def __init__(self, out: IO[str], config: Config) -> None:
+        super().__init__(out, config)
+        self._files = self._fixed = self._fixable = 0
+        self._counts: Counter[Severity] = Counter()
 
     def add(self, linted: LintedFile) -> None:
-        self.files += 1
-        self.fixed += linted.fixed
-        self.fixable += sum(fix is not None for fix in linted.fixes)
-        self.counts.update(finding.severity for finding in linted.findings)
+        """Count the findings in a file."""
+        self._files += 1
+        self._fixed += linted.fixed
+        self._fixable += sum(fix is not None for fix in linted.fixes)
+        self._counts.update(finding.severity for finding in linted.findings)
 
-    def __str__(self) -> str:
-        counts = [_count(severity, self.counts[severity]) for severity in Severity if self.counts[severity]]
-        text = f"{number_of(self.files, 'file', 'files')}: {', '.join(counts) or 'no findings'}"
-        if self.fixed:
-            text += f"; {self.fixed:,} fixed"
-        return f"{text}; --fix fixes {self.fixable:,}" if self.fixable else text
+    def end(self) -> None:
+        """Print the totals."""
+        if not self._files:
+            return
+        counts = [_count(severity, self._counts[severity]) for severity in Severity if self._counts[severity]]
+        text = f"{number_of(self._files, 'file', 'files')}: {', '.join(counts) or 'no findings'}"
+        fixed = f"; {self._fixed:,} fixed" if self._fixed else ""
+        fixable = f"; --fix fixes {self._fixable:,}" if self._fixable else ""
+        self._out.write(f"{text}{fixed}{fixable}\n")
+
+    def _painted(self, severity: Severity, width: int = 0) -> str:
+        return paint(f"{severity.value:<{width}}", _STYLES.get(severity, "faint"), self._out)
 
 
 def _count(severity: Severity, number: int) -> str:
@@ -59,78 +72,57 @@ def _count(severity: Severity, number: int) -> str:
     return f"{number:,} {name}" if severity is Severity.OPTIMISE else number_of(number, name, f"{name}s")
 
 
-class TextOutput:
-    """Text for people, and for editors that read ``file:line:column:``."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-        self._totals = _Totals()
+class TextOutput(_Counted):
+    """Each finding with its place, for editors too, which read ``file:line:column:``."""
 
     def add(self, linted: LintedFile) -> None:
         """Print the findings in a file."""
-        self._totals.add(linted)
+        super().add(linted)
         for finding in linted.findings:
-            position = [str(number) for number in (finding.line, finding.column) if number]
-            severity = paint(finding.severity.value, _STYLES.get(finding.severity, "faint"), self._out)
-            self._out.write(f"{':'.join([shown(linted.name), *position])}: {severity}: {finding.message}")
-            self._out.write(f" ({finding.code})\n    {finding.advice}\n")
-
-    def end(self) -> None:
-        """Print the totals."""
-        if self._totals.files:
-            self._out.write(f"{self._totals}\n")
+            place = ":".join([shown(linted.name), *(str(each) for each in (finding.line, finding.column) if each)])
+            self._out.write(f"{place}: {self._painted(finding.severity)}: {finding.message} ({finding.code})\n")
+            self._out.write(f"    {finding.advice}\n")
 
 
-class _ByCode:
-    """The findings of all files by their codes: the worst severity first, then the most frequent code."""
+class _ByCode(_Counted):
+    """Prints nothing before it has the findings of all files."""
 
-    def __init__(self) -> None:
+    def __init__(self, out: IO[str], config: Config) -> None:
+        super().__init__(out, config)
         self._lines: defaultdict[tuple[Severity, str], dict[str, list[int]]] = defaultdict(dict)
-        self._fixable: Counter[str] = Counter()
-
-    def add(self, linted: LintedFile) -> None:
-        for finding, fix in zip(linted.findings, linted.fixes, strict=True):
-            lines = self._lines[finding.severity, finding.code]
-            lines.setdefault(linted.name, []).append(finding.line)
-            self._fixable[finding.code] += fix is not None
-
-    def __iter__(self) -> Iterator[tuple[Severity, str, int, int, dict[str, list[int]]]]:
-        """Severity, code, number of findings, number of those with a fix, and the lines of each file."""
-        found = [
-            (severity, code, sum(map(len, files.values())), self._fixable[code], files)
-            for (severity, code), files in self._lines.items()
-        ]
-        return iter(sorted(found, key=lambda each: (each[0].rank, -each[2], each[1])))
-
-
-class _OutputByCode:
-    """Prints nothing before it has all findings."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-        self._found = _ByCode()
-        self._totals = _Totals()
+        self._fixable_of: Counter[str] = Counter()
 
     def add(self, linted: LintedFile) -> None:
         """Keep the findings in a file."""
-        self._totals.add(linted)
-        self._found.add(linted)
+        super().add(linted)
+        for finding, fix in zip(linted.findings, linted.fixes, strict=True):
+            lines = self._lines[finding.severity, finding.code]
+            lines.setdefault(linted.name, []).append(finding.line)
+            self._fixable_of[finding.code] += fix is not None
+
+    def _by_code(self) -> Iterator[tuple[Severity, str, int, str, dict[str, list[int]]]]:
+        """Yield severity, code, number of findings, what --fix can do, and the lines of each file.
+
+        The worst severity comes first, then the most frequent code.
+        """
+        found = [(*key, sum(map(len, files.values())), files) for key, files in self._lines.items()]
+        for severity, code, number, files in sorted(found, key=lambda each: (each[0].rank, -each[2], each[1])):
+            fixable = self._fixable_of[code]
+            yield severity, code, number, f"--fix fixes {fixable:,}" if fixable else "", files
 
 
-class GroupedOutput(_OutputByCode):
+class GroupedOutput(_ByCode):
     """Each code once, with its count and the lines where it is."""
 
     def end(self) -> None:
         """Print a paragraph for each code, and the totals."""
-        for severity, code, number, fixable, files in self._found:
-            painted = paint(severity.value, _STYLES.get(severity, "faint"), self._out)
-            can_fix = f", --fix fixes {fixable:,}" if fixable else ""
-            self._out.write(f"{code}: {painted}: {CODES[code].title} ({number:,}{can_fix})\n")
+        for severity, code, number, fixable, files in self._by_code():
+            count = f"{number:,}, {fixable}" if fixable else f"{number:,}"
+            self._out.write(f"{code}: {self._painted(severity)}: {CODES[code].title} ({count})\n")
             for name, lines in files.items():
                 where = _ranges(lines)
                 self._out.write(f"    {shown(name)}{':' if where else ''}{where}\n")
-        if self._totals.files:
-            self._out.write(f"{self._totals}\n")
+        super().end()
 
 
 def _ranges(lines: Sequence[int]) -> str:
@@ -142,27 +134,21 @@ def _ranges(lines: Sequence[int]) -> str:
     return ", ".join(texts[:_MOST_LINES]) + (f" and {left:,} more" if left > 0 else "")
 
 
-class StatisticsOutput(_OutputByCode):
+class StatisticsOutput(_ByCode):
     """A line for each code with its count."""
 
     def end(self) -> None:
         """Print the table, and the totals."""
-        found = list(self._found)
-        width = max((len(each[1]) for each in found), default=0)
-        for severity, code, number, fixable, files in found:
+        width = max((len(code) for _, code in self._lines), default=0)
+        for severity, code, number, fixable, files in self._by_code():
             where = number_of(len(files), "file", "files")
-            painted = paint(f"{severity.value:<8}", _STYLES.get(severity, "faint"), self._out)
-            can_fix = f"--fix fixes {fixable:,}" if fixable else ""
-            self._out.write(f"{number:>8,}  {painted}  {code:<{width}}  {where:>12}  {can_fix}".rstrip() + "\n")
-        if self._totals.files:
-            self._out.write(f"{self._totals}\n")
+            line = f"{number:>8,}  {self._painted(severity, 8)}  {code:<{width}}  {where:>12}  {fixable}"
+            self._out.write(line.rstrip() + "\n")
+        super().end()
 
 
-class JsonOutput:
+class JsonOutput(Output):
     """JSON Lines: one object for each finding."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
 
     def add(self, linted: LintedFile) -> None:
         """Print the findings in a file."""
@@ -179,9 +165,6 @@ class JsonOutput:
             }
             self._out.write(json.dumps(facts) + "\n")
 
-    def end(self) -> None:
-        """Do nothing: each line stands for itself."""
-
 
 def _edits(fix: Fix) -> list[dict[str, Any]]:
     """The edits of *fix*; octets that are no UTF-8 as surrogate escapes."""
@@ -191,11 +174,8 @@ def _edits(fix: Fix) -> list[dict[str, Any]]:
     ]
 
 
-class GitHubOutput:
+class GitHubOutput(Output):
     """Commands that GitHub Actions turn into annotations of lines."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
 
     def add(self, linted: LintedFile) -> None:
         """Print the findings in a file."""
@@ -207,9 +187,6 @@ class GitHubOutput:
             text = _escaped(f"{finding.message} {finding.advice}")
             self._out.write(f"::{kind} {named}::{text}\n")
 
-    def end(self) -> None:
-        """Do nothing: each line stands for itself."""
-
 
 def _escaped(text: str, more: str = "") -> str:
     """*text* as a value of a workflow command."""
@@ -219,12 +196,11 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-class SarifOutput:
+class SarifOutput(Output):
     """One SARIF document, for programs that show findings next to code."""
 
     def __init__(self, out: IO[str], config: Config) -> None:
-        self._out = out
-        self._config = config
+        super().__init__(out, config)
         self._results: list[dict[str, Any]] = []
 
     def add(self, linted: LintedFile) -> None:
@@ -237,23 +213,16 @@ class SarifOutput:
         self._out.write("\n")
 
 
-class DiffOutput:
-    """What --fix would change, as a unified diff."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-        self._totals = _Totals()
+class DiffOutput(Output):
+    """What --fix would change, as a unified diff: the output is a patch."""
 
     def add(self, linted: LintedFile) -> None:
         """Print the difference between what a file holds and what it would hold."""
-        self._totals.add(linted)
         name = shown(linted.name)
         before, after = map(_lines, (linted.given, linted.body))
         for line in difflib.unified_diff(before, after, name, name, lineterm=""):
-            self._out.write(f"{_painted(line, self._out)}\n")
-
-    def end(self) -> None:
-        """Print nothing more: the output is a patch."""
+            style = {"+": "good", "-": "bad", "@": "faint"}.get(line[:1])
+            self._out.write((paint(line, style, self._out) if style else line) + "\n")
 
 
 def _lines(body: bytes) -> list[str]:
@@ -262,16 +231,12 @@ def _lines(body: bytes) -> list[str]:
     return [shown(line) for line in text.removesuffix("\n").split("\n")]
 
 
-def _painted(line: str, out: IO[str]) -> str:
-    style = {"+": "good", "-": "bad", "@": "faint"}.get(line[:1])
-    return paint(line, style, out) if style else line
-
-
-OUTPUTS: Final[dict[str, Callable[[IO[str]], Output]]] = {
+OUTPUTS: Final[dict[str, type[Output]]] = {
     "grouped": GroupedOutput,
     "statistics": StatisticsOutput,
     "json": JsonOutput,
+    "sarif": SarifOutput,
     "github": GitHubOutput,
     "diff": DiffOutput,
 }
-"""The formats by the options that choose them; text without one. SARIF takes the configuration, too."""
+"""The formats by the options that choose them; text without one."""

@@ -11,35 +11,14 @@ from typing import Final
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
 from scrapy_rep.protocol.reader import require_octets
 
-from . import (
-    content_usage_checks,
-    crawler_checks,
-    dialect_checks,
-    file_checks,
-    group_checks,
-    line_checks,
-    path_checks,
-    rule_checks,
-    scope_checks,
-    signal_checks,
-    sitemap_and_extension_checks,
-)
-from .finding import MOST_OF_A_CODE, Code, Finding, Findings, Severity
-from .fix import Edit, Fix
+from . import agent_checks, content_usage_checks, path_checks, record_checks, rule_checks, text_checks
+from .finding import CODES, MOST_OF_A_CODE, Code, Edit, Finding, Findings, Fix, Severity
 from .fixes import fix_for
 from .subject import Subject
 
 __all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Edit", "Finding", "Fix", "Severity", "fix_for", "lint"]
 
-_LINE_BY_LINE: Final = (
-    line_checks, group_checks, crawler_checks, path_checks, rule_checks, scope_checks,
-    sitemap_and_extension_checks, signal_checks, content_usage_checks, dialect_checks,
-)  # fmt: skip
-
-CODES: Final[dict[str, Code]] = {
-    code: kind for checks in (file_checks, *_LINE_BY_LINE) for code, kind in checks.CODES.items()
-}
-"""The kinds of findings by their codes; docs/lint.md has an entry for each."""
+_LINE_BY_LINE: Final = (text_checks, agent_checks, path_checks, rule_checks, record_checks, content_usage_checks)
 
 
 def lint(
@@ -78,8 +57,8 @@ def subject_of(
 
 def findings_in(subject: Subject) -> tuple[Finding, ...]:
     """The findings in *subject*, as `lint` returns them."""
-    found = Findings(CODES)
-    file_checks.check(subject, found)
+    found = Findings()
+    text_checks.check_file(subject, found)
     if subject.is_readable:
         for checks in _LINE_BY_LINE:
             checks.check(subject, found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -23,6 +24,7 @@ OWN_FILE: Final = "robots-lint.toml"
 PYPROJECT: Final = "pyproject.toml"
 TABLE: Final = "robots-lint"
 
+_NOT_THE_PROJECTS: Final = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
 _HEADING: Final = re.compile(r"^\s*\[\s*tool\s*\.\s*[\"']?robots-lint\b", re.MULTILINE)
 _FAIL_ON: Final = (*(severity.value for severity in Severity), NEVER)
 
@@ -89,6 +91,36 @@ def matches_path(pattern: str, name: str, folder: Path) -> bool:
     return fnmatchcase(path.as_posix(), pattern)
 
 
+def files_in(folder: Path, config: Config) -> list[str]:
+    """The files in *folder* and below that the patterns of *config* include; hidden folders are not searched.
+
+    Raises ``OSError``.
+    """
+    found = []
+    for parent, folders, files in os.walk(folder, onerror=_raise):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and name not in _NOT_THE_PROJECTS
+            and not _matches(config.exclude, Path(parent, name), config)
+        )  # fmt: skip
+        paths = (Path(parent, name) for name in sorted(files))
+        found += [
+            str(path)
+            for path in paths
+            if _matches(config.include, path, config) and not _matches(config.exclude, path, config)
+        ]
+    return found
+
+
+def _matches(patterns: Sequence[str], path: Path, config: Config) -> bool:
+    return any(matches_path(pattern, str(path), config.folder) for pattern in patterns)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
 def find_config(start: Path) -> Path | None:
     """The configuration of the project around the folder *start*: in it, or in the nearest folder above."""
     for folder in [start, *start.parents]:
@@ -101,7 +133,7 @@ def find_config(start: Path) -> Path | None:
 
 
 def read_config(path: Path) -> Config:
-    """The configuration in the TOML file at *path*. Raises `ConfigError`, on Python 3.10 for every file."""
+    """The configuration in the TOML file at *path*. Raises `ConfigError`."""
     try:
         document = _read_toml(path)
         if path.name == PYPROJECT:
@@ -113,9 +145,9 @@ def read_config(path: Path) -> Config:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        import tomllib  # noqa: PLC0415  # Python >= 3.11
-    except ImportError:
-        raise ValueError("reading TOML takes Python 3.11 or newer: use the options of the command") from None
+        import tomllib  # noqa: PLC0415
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef]  # noqa: PLC0415
     try:
         return tomllib.loads(read_file(path).decode("utf-8-sig"))  # Notepad writes a BOM
     except OSError as error:

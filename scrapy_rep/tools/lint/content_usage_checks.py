@@ -16,42 +16,9 @@ from scrapy_rep.directives.vocabulary import LABELS, Signal, label_of
 from scrapy_rep.protocol import Kind, Record
 from scrapy_rep.protocol.records import as_text
 
-from .finding import Code, Findings, Severity
-from .signal_checks import Guesses
+from .finding import Findings
+from .record_checks import Guesses
 from .subject import RULES, Subject
-
-CODES: Final[dict[str, Code]] = {
-    "bad-content-usage": Code(
-        Severity.ERROR,
-        "Unreadable Content-Usage",
-        "Crawlers ignore {0}: {1}.",
-        "Write {2}.",
-    ),
-    "unknown-content-usage": Code(
-        Severity.ERROR,
-        "Unknown label in Content-Usage",
-        "{0} is not a label of Content-Usage, so crawlers ignore it{1}.",
-        "Write {2}.",
-    ),
-    "retired-content-usage": Code(
-        Severity.WARNING,
-        "Retired label in Content-Usage",
-        "{0} is a label of draft-ietf-aipref-{1}. Later drafts dropped it; crawlers that follow them ignore it.",
-        "Write the labels of today, {2}, as far as they say what you mean.",
-    ),
-    "content-usage-path": Code(
-        Severity.ERROR,
-        "Unreadable path in Content-Usage",
-        "{0} is not read as the path that was meant: {1}.",
-        "Write {2}.",
-    ),
-    "content-usage-between-agents": Code(
-        Severity.WARNING,
-        "Content-Usage between user-agent lines",
-        "Its draft makes it a rule, so {0} lacks the rules for {1}; other parsers give the rules to both.",
-        "Put a rule after it, such as “Disallow:”, or move it below {1}.",
-    ),
-}
 
 _LABELS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_USAGE and label.categories)
 _EXAMPLES: Final = " or ".join(f"{label}=n" for label in _LABELS)
@@ -70,7 +37,7 @@ _YES_OR_NO: Final = {
 
 def check(subject: Subject, found: Findings) -> None:
     """Check the Content-Usage records of *subject*."""
-    records = [each.record for each in subject.extensions if each.record.kind is Kind.CONTENT_USAGE]
+    records = subject.by_kind[Kind.CONTENT_USAGE]
     guesses = Guesses(_LABELS)
     for record in records:
         column = subject.value_column(record)

@@ -1,22 +1,42 @@
-"""Lints one file as its project wants it: its configuration, the comments in the file, its fixes."""
+"""Lints files as their project wants it: its configuration, the comments in a file, its fixes, many files at once.
+
+``# lint: ignore CODE, CODE`` silences findings from its own line to the next record; ``# lint: ignore-file CODE``
+those of the whole file. What follows the codes is free text, for the reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import mkstemp
 from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
+from scrapy_rep.protocol.records import bom_length, split_line
+from scrapy_rep.tools.files import read_file
+from scrapy_rep.tools.processes import map_in_processes
 
 from . import CODES, findings_in, subject_of
 from .config import Config
-from .finding import Finding
-from .fix import Fix, apply_fixes
+from .finding import Finding, Fix, apply_fixes
 from .fixes import Fixer
-from .inline_ignores import inline_ignores
 from .subject import Subject
 
 _PASSES: Final = 10  # a fix may make another one possible
+_FILES_WORTH_PROCESSES: Final = 500
+_WRITABLE: Final = 0o222
+_MARK: Final = b"lint:"
+_COMMENT: Final = re.compile(
+    rb"#[ \t]*lint:[ \t]*ignore(?P<file>-file)?(?![\w-])[ \t]*(?P<codes>[a-z0-9-]+(?:[ \t]*,[ \t]*[a-z0-9-]+)*)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +92,7 @@ class FileLinter:
     def _chosen(self, name: str, subject: Subject, findings: Sequence[Finding]) -> LintedFile:
         """Those of *findings* that are reported."""
         body = subject.octets
-        ignores, codes = inline_ignores(body, CODES), self.config.codes_for(name)
+        ignores, codes = inline_ignores(body), self.config.codes_for(name)
         chosen = tuple(
             self.config.with_severity(each)
             for each in findings
@@ -81,3 +101,84 @@ class FileLinter:
         fixer = Fixer(body, self.dialect, limit=self.limit, subject=subject)
         fixes = tuple(map(fixer.fix_for, chosen))
         return LintedFile(name, body, body, chosen, fixes, problems=tuple(ignores.problems))
+
+
+@dataclass(slots=True)
+class InlineIgnores:
+    """The codes that the comments of a file silence: in the file, and by line.
+
+    ``problems`` are comments without effect: their lines, and why.
+    """
+
+    in_file: set[str] = field(default_factory=set)
+    by_line: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+    def silences(self, finding: Finding) -> bool:
+        """Whether a comment silences *finding*."""
+        return finding.code in self.in_file or finding.code in self.by_line.get(finding.line, ())
+
+
+def inline_ignores(body: bytes) -> InlineIgnores:
+    """The comments for the linter in *body*."""
+    found = InlineIgnores()
+    if _MARK not in body.lower():  # as in nearly every file
+        return found
+    open_codes: set[str] = set()
+    for number, line in enumerate(body[bom_length(body) :].splitlines(), start=1):
+        comment = _COMMENT.search(line) if _MARK in line.lower() else None
+        if comment:
+            names = re.findall(r"[a-z0-9-]+", (comment["codes"] or b"").decode().lower())
+            (found.in_file if comment["file"] else open_codes).update(CODES.keys() & names)
+            found.problems += [(number, f"{name} is no code of a finding") for name in names if name not in CODES]
+            if not names:
+                found.problems.append((number, "the comment names no code, so it silences nothing"))
+        if open_codes:
+            found.by_line[number] |= open_codes
+            if split_line(line)[0]:
+                open_codes.clear()
+    return found
+
+
+def lint_files(linter: FileLinter, names: Sequence[str]) -> Iterator[tuple[str, LintedFile | OSError]]:
+    """Lint the files *names*, in this order; one that cannot be read has its error instead."""
+    return map_in_processes(partial(_lint_file, linter), names, worth_it=_FILES_WORTH_PROCESSES)
+
+
+def _lint_file(linter: FileLinter, name: str) -> tuple[str, LintedFile | OSError]:
+    try:
+        return name, linter.lint(name, read_file(Path(name)))
+    except ValueError as error:  # a NUL in the name
+        return name, OSError(0, str(error))
+    except OSError as error:
+        return name, error
+
+
+def replace_file(name: str, given: bytes, body: bytes) -> None:
+    """Write *body* to the file *name*, which holds *given*: in place where that alone keeps names and owner.
+
+    Raises ``OSError``, also when the file is read-only, or holds something else by now.
+    """
+    path = Path(name).resolve()
+    status = path.stat()
+    if not (
+        status.st_mode & _WRITABLE and os.access(path, os.W_OK)
+    ):  # to root no file is read-only but by its mode
+        raise OSError("is read-only, so nothing was written")
+    descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+            new = os.fstat(file.fileno())
+        shutil.copymode(path, temporary)
+        if read_file(path) != given:
+            raise OSError("was changed while it was linted, so nothing was written")
+        if status.st_nlink == 1 and (new.st_uid, new.st_gid) == (status.st_uid, status.st_gid):
+            Path(temporary).replace(path)
+        else:
+            path.write_bytes(body)
+    finally:
+        with suppress(OSError):
+            Path(temporary).unlink()

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import ClassVar, Final
 
-from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, Record
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, Record, Rule
+from scrapy_rep.protocol.path_pattern import folder_of_index_page
 from scrapy_rep.protocol.product_token import token_in
 from scrapy_rep.protocol.records import MAX_LINE, kind_of, split_line
 
-from .finding import Finding
-from .fix import Edit, Fix
-from .rule_fixes import RuleFixes
+from .finding import Edit, Finding, Fix
+from .path_checks import without_needless_stars
 from .subject import RULES, Subject
 
 PROVED: Final = frozenset({GOOGLE.name, GOOGLE_EXACT.name})
@@ -37,6 +38,11 @@ _MISSPELT: Final = re.compile(  # and no "Allow-training", which is read as Allo
 _WITH_VERSION: Final = re.compile(rb"([A-Za-z_-]+)/[0-9.]*")
 _LINE_END: Final = re.compile(rb"\r\n?")
 _COMMENT_OF_OURS: Final = re.compile(rb"lint\s*:", re.IGNORECASE)
+_STEPS: Final = 1_000_000  # comparisons with a rule, or with the start of a path; beyond them nothing is fixed
+_STEPS_OF_AN_OCTET: Final = 4
+_LONGEST_PATH: Final = 2_000  # octets; to know all starts of longer ones takes too long
+_WILDCARD: Final = re.compile(rb"[*$]")
+_NO_RULE: Final = Rule(True, b"", 0)
 
 
 def fix_for(
@@ -75,18 +81,6 @@ class Fixer:
         return Fix(tuple(edits)) if edits and not is_too_long else None
 
     @cached_property
-    def _line_ends(self) -> list[int]:
-        """Where each line starts, and where the last one ends."""
-        starts = [self._subject.bom_length]
-        for line in self._subject.octets[starts[0] :].splitlines(keepends=True):
-            starts.append(starts[-1] + len(line))
-        return starts
-
-    @cached_property
-    def _record_lines(self) -> list[int]:
-        return [record.line for record in self._subject.records]
-
-    @cached_property
     def _by_key(self) -> dict[bytes, list[Record]]:
         """The records by the spelling of their keys, of which a hostile file has a thousand."""
         found: dict[bytes, list[Record]] = {}
@@ -100,8 +94,8 @@ class Fixer:
 
     def _record(self, number: int) -> Record | None:
         """The record on line *number*."""
-        at = bisect_left(self._record_lines, number)
-        is_there = at < len(self._record_lines) and self._record_lines[at] == number
+        at = bisect_left(self._subject.record_lines, number)
+        is_there = at < len(self._subject.record_lines) and self._subject.record_lines[at] == number
         return self._subject.records[at] if is_there else None
 
     def _line(self, number: int) -> bytes:
@@ -112,7 +106,7 @@ class Fixer:
         old = self._line(number)
         key, read = split_line(line)
         if len(old) <= MAX_LINE and b"\0" not in old and (kind_of(key), read) == (kind, value):
-            yield _smallest(self._line_ends[number - 1], old, line)
+            yield _smallest(self._subject.line_starts[number - 1], old, line)
 
     def _mark(self, finding: Finding) -> Iterator[Edit]:  # noqa: ARG002  # all have one form
         """Without the mark, unless that makes a mark of what follows."""
@@ -161,15 +155,15 @@ class Fixer:
         text, _, comment = line.partition(b"#")
         if record and text[-1:].isspace():
             moved = b"#" + comment.rstrip() + self._end_of(finding.line)
-            start = self._line_ends[finding.line - 1]
+            start = self._subject.line_starts[finding.line - 1]
             for edit in self._rewritten(finding.line, text.rstrip(), kind=record.kind, value=record.value):
                 yield from (Edit(start, start, moved), edit)
 
     def _end_of(self, number: int) -> bytes:
         """How line *number* ends; as the one before it, or with LF, where it is the last."""
         for at in (number, number - 1):
-            end = self._line_ends[at]
-            line = self._subject.octets[self._line_ends[at - 1] : end] if at else b""
+            end = self._subject.line_starts[at]
+            line = self._subject.octets[self._subject.line_starts[at - 1] : end] if at else b""
             if line[-1:] in {b"\r", b"\n"}:
                 return b"\r\n" if line.endswith(b"\r\n") else line[-1:]
         return b"\n"
@@ -178,14 +172,14 @@ class Fixer:
         """An empty comment for each blank line of the group, from the reported one to its last rule."""
         last = finding.line
         records = self._subject.records
-        for at in range(bisect_left(self._record_lines, finding.line), len(records)):
+        for at in range(bisect_left(self._subject.record_lines, finding.line), len(records)):
             if records[at].kind is Kind.USER_AGENT:
                 break
             if records[at].kind in RULES:
                 last = records[at].line
         blank = [number for number in range(finding.line, last) if not self._line(number).strip()]
         for number in blank[:_MOST_EDITS]:
-            start = self._line_ends[number - 1]
+            start = self._subject.line_starts[number - 1]
             yield Edit(start, start + len(self._line(number)), b"#")
 
     def _version(self, finding: Finding) -> Iterator[Edit]:
@@ -219,7 +213,7 @@ class Fixer:
         """Without line *number*; its comment stays, if it is none for the linter."""
         line = self._line(number)
         _, mark, comment = line.partition(b"#")
-        start, end = self._line_ends[number - 1 : number + 1]
+        start, end = self._subject.line_starts[number - 1 : number + 1]
         if not mark:
             yield Edit(start, end)
         elif not _COMMENT_OF_OURS.search(comment):
@@ -242,6 +236,87 @@ class Fixer:
         "useless-rule": _useless,
     }
     """What makes the edits for the findings of a code."""
+
+
+class RuleFixes:
+    """Answers for the rules of one *subject*."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._left = subject.steps(_STEPS_OF_AN_OCTET, _STEPS)
+
+    def without_needless_star(self, record: Record) -> bytes:
+        """The path of the rule *record* without the stars that change nothing; empty where that is not safe.
+
+        A rule that is shorter ranks lower. That is safe as long as it wins over the same opposite rules of the
+        file as before, whichever crawlers they are for. (Each such order stays when several rules are
+        shortened: ranks only fall, and no shortened rule passes one that it did not pass alone.)
+        """
+        shorter = without_needless_stars(record.value)
+        allows = record.kind is Kind.ALLOW
+        if record.kind not in RULES or shorter == record.value or (allows and folder_of_index_page(record.value)):
+            return b""
+        old, new = self._subject.pattern(record.value), self._subject.pattern(shorter)
+        # On a tie the Allow wins: one that falls to a rank no longer wins over the ranks above it.
+        passed = range(new.specificity + allows, old.specificity + allows)
+        heads = self._heads[not allows]
+        for head in (head for rank in passed if rank in heads for head in heads[rank]):
+            self._left -= 1
+            if self._left < 0 or head.startswith(old.pieces[0]) or old.pieces[0].startswith(head):
+                return b""
+        return shorter
+
+    @cached_property
+    def _heads(self) -> dict[bool, dict[int, list[bytes]]]:
+        """The starts, up to the first star, of the rules that allow and of the others, by their ranks."""
+        heads: dict[bool, dict[int, list[bytes]]] = {True: defaultdict(list), False: defaultdict(list)}
+        for record in self._subject.rules:
+            allows = record.kind is Kind.ALLOW
+            folder = folder_of_index_page(record.value) if allows else None
+            for value in (record.value, folder) if folder else (record.value,):
+                pattern = self._subject.pattern(value)
+                heads[allows][pattern.specificity].append(pattern.pieces[0])
+        return heads
+
+    def is_covered_for_all(self, line: int) -> bool:
+        """Whether the rule on *line*, which the engine does not need, is of no use to any other crawler.
+
+        Those may know no wildcard, or take the first rule that matches. So an earlier rule of its group, with
+        the same verdict and without a wildcard, covers it, and no opposite rule of the file, its wildcards read
+        as letters, ranks between the two.
+        """
+        rule, earlier = self._rules.get(line, (_NO_RULE, {}))
+        self._left -= len(rule.value)
+        if self._left < 0 or len(rule.value) > _LONGEST_PATH:
+            return False
+        for length in range(len(rule.value), 0, -1):
+            start = rule.value[:length]
+            if start in self._paths[not rule.allow]:
+                return False
+            if earlier.get((rule.allow, start), line) < line:
+                return True
+        return False
+
+    @cached_property
+    def _rules(self) -> dict[int, tuple[Rule, dict[tuple[bool, bytes], int]]]:
+        """Each rule by its line, with the first lines of the rules of its group that have no wildcard."""
+        rules = {}
+        for group in self._subject.groups:
+            lines: dict[tuple[bool, bytes], int] = {}
+            for rule in group.rules:
+                rules[rule.line] = rule, lines
+                if not _WILDCARD.search(rule.value):
+                    lines.setdefault((rule.allow, rule.value), rule.line)
+        return rules
+
+    @cached_property
+    def _paths(self) -> dict[bool, set[bytes]]:
+        """The paths of the rules that allow, and of the others."""
+        by_kind = self._subject.by_kind
+        return {
+            allows: {record.value for record in by_kind[kind]}
+            for allows, kind in ((True, Kind.ALLOW), (False, Kind.DISALLOW))
+        }
 
 
 def _smallest(start: int, old: bytes, new: bytes) -> Edit:

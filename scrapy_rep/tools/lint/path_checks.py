@@ -1,85 +1,24 @@
-"""Checks of the path of each rule: what it can match."""
+"""Checks of the path of each rule: what it can match, and how much more, or less, it forbids than was meant.
+
+What is said about a path is the verdict of the engine on it.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import Group, Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import is_plain
+from scrapy_rep.protocol.product_token import token_in
 from scrapy_rep.tools.crawlers import crawler_of
 
-from .finding import Code, Findings, Severity
-from .subject import RULES, Subject, characters
-
-CODES: Final[dict[str, Code]] = {
-    "path-without-slash": Code(
-        Severity.ERROR,
-        "Rule without a leading slash",
-        "{0} matches nothing: a path must start with / or *.",
-        "Write {1}.",
-    ),
-    "empty-allow": Code(
-        Severity.WARNING,
-        "Allow without a path",
-        "An Allow without a path changes nothing.",
-        "Write “Disallow:” to allow everything or “Disallow: /” to allow nothing, or remove the line.",
-    ),
-    "rule-never-matches": Code(
-        Severity.ERROR,
-        "Rule that never matches",
-        "{0} never affects a page: {1}.",
-        "{2}.",
-    ),
-    "several-paths": Code(
-        Severity.ERROR,
-        "Several paths on one line",
-        "{0} is read as a single path.",
-        "Write a separate line for each path.",
-    ),
-    "space-in-path": Code(
-        Severity.WARNING,
-        "Space in a path",
-        "In URLs a space is %20, and Google compares {0} as it is written, so it matches nothing there.",
-        "Write {1}.",
-    ),
-    "bad-escape": Code(
-        Severity.WARNING,
-        "Invalid % escape",
-        "The % is followed by no two hexadecimal digits, and parsers disagree about it.",
-        "Write %25 for a literal %.",
-    ),
-    "agent-as-path": Code(
-        Severity.ERROR,
-        "Crawler name as a path",
-        "{0} is the name of a crawler, but here it is read as a path.",
-        "Write “User-agent: {0}” followed by “Disallow: /”.",
-    ),
-    "dollar-inside": Code(
-        Severity.WARNING,
-        "$ inside a path",
-        "A $ before the end of the path is a literal $, not the end of the URL.",
-        "Move the $ to the end, or write %24 for a literal dollar sign.",
-    ),
-    "needless-star": Code(
-        Severity.OPTIMISE,
-        "Redundant *",
-        "A * in {0} does not change what the rule matches.",
-        "Write {1}, which matches the same URLs.",
-    ),
-    "private-path": Code(
-        Severity.NOTE,
-        "Private path made public",
-        "{0} looks private, but anyone can read it here, and the rule does not protect it.",
-        "Protect it with a password, and do not list it here.",
-    ),
-    "many-single-files": Code(
-        Severity.OPTIMISE,
-        "Many rules for single files",
-        "{0} rules of this group disallow single files in {1}.",
-        "Disallow the folder {1}, or a pattern, and allow the exceptions.",
-    ),
-}
+from .finding import Findings
+from .subject import UNNAMED, Subject, characters, closing
 
 _MANY_FILES: Final = 20
 _SEVERAL: Final = re.compile(rb"[\s,];?/")
@@ -94,6 +33,11 @@ _PRIVATE: Final = re.compile(
     rb"|\.(?:sql|bak|old|pem|key)(?![a-z])",
     re.IGNORECASE,
 )
+_PRIVATE_WORD: Final = re.compile(
+    rb"private|secret|passw|credential|confidential|intranet|phpmyadmin|backup|dump|admin|id_rsa"
+    rb"|\.(?:git|svn|env|htpasswd|sql|bak|old|pem|key)"
+)
+"""One of these is in every private path."""
 _WELL_KNOWN: Final = re.compile(
     rb"/(?:\*/)?(?:index\.php/|\?q=)?admin(?:istrator)?(?:\.\w+)?/?[*$]?", re.IGNORECASE
 )
@@ -108,18 +52,29 @@ _NEEDLESS: Final = re.compile(rb"\*{2,}|\*\$?\Z")
 
 
 def check(subject: Subject, found: Findings) -> None:
-    """Check the path of each rule of *subject*."""
-    agents = {record.value.lower() for record in subject.records if record.kind is Kind.USER_AGENT} - {b"*", b""}
-    for record in subject.records:
-        if record.kind in RULES and record.value:
+    """Check the paths of the rules of *subject*."""
+    agents = {record.value.lower() for record in subject.by_kind[Kind.USER_AGENT]} - {b"*", b""}
+    may_be_private = _PRIVATE_WORD.search(subject.rule_text)
+    for record in subject.rules:
+        path = record.value
+        if not path:
+            if record.kind is Kind.ALLOW:
+                found.add("empty-allow", record.line, subject.column(record))
+        elif not path.startswith(b"/") or path.find(b",") >= 0 or not is_plain(path) or path[1:].lower() in agents:
             _check_path(record, agents, subject, found)
-        elif record.kind is Kind.ALLOW:
-            found.add("empty-allow", record.line, subject.column(record))
+        if may_be_private and record.kind is Kind.DISALLOW and _is_private(path):
+            found.add("private-path", record.line, subject.value_column(record), path)
     for group in subject.groups:
         _check_files(group, found)
+    _check_closed(subject, found)
+    _check_assets(subject, found)
+    _check_queries(subject, found)
+    _check_prefixes(subject, found)
+    _check_single(subject, found)
 
 
 def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Findings) -> None:
+    """Check a path that is more than a plain one, or the name of a crawler."""
     path, line = record.value, record.line
     if _is_name(path, agents):
         found.add("agent-as-path", line, subject.value_column(record), path.strip(b"/*"))
@@ -133,8 +88,6 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
     if needless and not path.rstrip(b"*").endswith(b"$"):  # which would become an anchor
         column = subject.value_column(record) + characters(path[: needless.start()])
         found.add("needless-star", line, column, path, without_needless_stars(path))
-    if record.kind is Kind.DISALLOW and _PRIVATE.search(path) and not _WELL_KNOWN.fullmatch(path):
-        found.add("private-path", line, subject.value_column(record), path)
 
 
 def _check_octets(path: bytes, line: int, column: int, found: Findings) -> None:
@@ -158,6 +111,10 @@ def _rooted(path: bytes) -> bytes:
     """What was probably meant by *path*, which has no slash at its start."""
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
     return b"/*" + path if is_part else b"/" + _WWW.sub(b"", path)
+
+
+def _is_private(path: bytes) -> bool:
+    return _PRIVATE.search(path) is not None and not _WELL_KNOWN.fullmatch(path)
 
 
 def _is_name(path: bytes, agents: set[bytes]) -> bool:
@@ -190,6 +147,8 @@ def without_needless_stars(path: bytes) -> bytes:
 
 
 def _check_files(group: Group, found: Findings) -> None:
+    if len(group.rules) < _MANY_FILES:
+        return
     folders: dict[bytes, list[Rule]] = {}
     for rule in group.rules:
         folder, _, file = rule.value.rpartition(b"/")
@@ -198,3 +157,194 @@ def _check_files(group: Group, found: Findings) -> None:
     for name, rules in folders.items():
         if len(rules) >= _MANY_FILES:
             found.add("many-single-files", rules[0].line, 1, len(rules), name)
+
+
+def _check_closed(subject: Subject, found: Findings) -> None:
+    """Find a rule that closes the site to all crawlers, or to those that no group names."""
+    rule = subject.closing_rule
+    if not rule:
+        return
+    open_groups = [group for group in subject.groups if not closing(group.rules)]
+    excepted = [
+        (token, agent)
+        for group in open_groups
+        for agent in group.agents
+        if (token := token_in(agent.value, wide=True).lower())
+    ]
+    if not excepted:
+        found.add("site-closed", rule.line, 1, str(rule))
+        return
+    count = len({token for token, _ in excepted})
+    first = next((agent for _, agent in excepted if crawler_of(agent.text)), excepted[0][1])
+    more = f" at line {first.line}" + (f" and {count - 1:,} more" if count > 1 else "")
+    found.add("closed-except", rule.line, 1, str(rule), first.value, more)
+
+
+class _Asset(NamedTuple):
+    """What pages need: the code, words of which one is in each path that may close it, and names of such files."""
+
+    code: str
+    words: re.Pattern[bytes]
+    paths: bytes
+    files: tuple[bytes, ...]
+
+
+_END: Final = rb"/?\*?\$?\Z"
+_CSS_JS: Final = _Asset(
+    "blocked-css-js",
+    re.compile(rb"css|js|javascript|stylesheet|wp-"),
+    rb"\*[^*/]*\.(?:css|js)\*?\$?\Z"
+    rb"|[/*](?:css|js|javascripts?|stylesheets?|wp-includes|wp-content(?:/(?:themes|plugins))?)" + _END,
+    (b"a.css", b"a.js"),
+)
+_IMAGES: Final = _Asset(
+    "blocked-images",
+    re.compile(rb"image|img|\.(?:jpe?g|png|gif|webp|svg)|wp-content"),
+    rb"\*[^*/]*\.(?:jpe?g|png|gif|webp|svg)\*?\$?\Z"
+    rb"|[/*](?:images?|imgs?|wp-content/uploads)" + _END,
+    (b"a.jpg", b"a.png"),
+)
+_OF_SYSTEMS: Final = (
+    (b"/CHANGELOG.txt", rb"/(?:misc|modules|themes)/\Z"),  # Drupal
+    (b"/administrator/", rb"/(?:templates|media|modules|components|plugins)/\Z"),  # Joomla
+    (b"/skin/", rb"/(?:skin|js)/\Z"),  # Magento
+)
+"""Folders with style sheets and scripts, by a path that only files of the same system have."""
+
+_MOST_ASKED: Final = 200  # rules of a file that the engine is asked about
+_SCRIPTS: Final = re.compile(rb"/(?:js|javascripts?)\b[/*]*\Z", re.IGNORECASE)
+_GOOGLE: Final = "Googlebot"
+_GOOGLE_IMAGES: Final = "googlebot-image"
+
+
+def _check_assets(subject: Subject, found: Findings) -> None:
+    systems = [folders for sign, folders in _OF_SYSTEMS if sign in subject.body]
+    images = _GOOGLE_IMAGES if _GOOGLE_IMAGES.encode() in subject.named else _GOOGLE
+    for asset, token, folders in ((_CSS_JS, _GOOGLE, systems), (_IMAGES, images, [])):
+        if not folders and not asset.words.search(subject.rule_text):
+            continue
+        may_close = re.compile(b"|".join((asset.paths, *folders)), re.IGNORECASE)  # re keeps what it compiled
+        rules = (rule for group in subject.groups for rule in group.rules if may_close.search(rule.value))
+        for rule in islice(rules, _MOST_ASKED):
+            path = b"" if rule.allow else _closed_file(rule, asset, token, subject)
+            if path:
+                found.add(asset.code, rule.line, 1, path, _longer_rule(rule.value, asset))
+
+
+def _closed_file(rule: Rule, asset: _Asset, token: str, subject: Subject) -> bytes:
+    """A file of the kind of *asset* that *rule* forbids to the crawler called *token*, or nothing."""
+    for path in _files(rule, asset, subject):
+        verdict = subject.verdict(token, path)
+        if not verdict.allowed and verdict.line == rule.line:
+            return path
+    return b""
+
+
+def _files(rule: Rule, asset: _Asset, subject: Subject) -> Iterator[bytes]:
+    path = b"/" + b"".join(_filled(subject.pattern(rule.value).pieces)).lstrip(b"/")
+    if _names_files(rule.value):
+        yield path
+    else:
+        yield from (path.rstrip(b"/") + b"/" + file for file in _in_order(rule.value, asset))
+
+
+def _filled(pieces: tuple[bytes, ...]) -> Iterator[bytes]:
+    """*pieces* of a pattern, with something for a wildcard where nothing would look odd."""
+    for at, piece in enumerate(pieces):
+        yield b"a" + piece if at and piece and not piece[:1].isalnum() else piece
+
+
+def _names_files(value: bytes) -> bool:
+    return b"." in value.rpartition(b"/")[2]
+
+
+def _longer_rule(value: bytes, asset: _Asset) -> bytes:
+    """A longer path for files of the kind of *asset* among those that *value* forbids."""
+    if _names_files(value):
+        return b"/" + value.rstrip(b"$").replace(b"*", b"public/*", 1).removeprefix(b"/")
+    return value.rstrip(b"*$/") + b"/*" + _in_order(value, asset)[0].removeprefix(b"a")
+
+
+def _in_order(value: bytes, asset: _Asset) -> list[bytes]:
+    """The files of *asset*, the most likely one in the folder *value* first."""
+    is_of_scripts = _SCRIPTS.search(value) is not None
+    return sorted(asset.files, key=lambda file: file.endswith(b".js") is not is_of_scripts)
+
+
+def _check_queries(subject: Subject, found: Findings) -> None:
+    if b"*?" not in subject.rule_text:
+        return
+    for rule in (rule for group in subject.groups_for_all for rule in group.rules):
+        if not rule.allow and rule.value.rstrip(b"*") in {b"/*?", b"*?"}:
+            verdict = subject.verdict(UNNAMED, "/a?b=c")
+            if not verdict.allowed and verdict.line == rule.line:
+                found.add("blocked-queries", rule.line, 1, str(rule))
+
+
+def _check_prefixes(subject: Subject, found: Findings) -> None:
+    """Find rules for what may be a folder that also forbid another path which the file has."""
+    rules = [rule for group in subject.groups for rule in group.rules if not rule.allow]
+    lines = {path: record.line for record, path in _sitemaps(subject)} if rules else {}
+    lines |= {rule.value: rule.line for rule in reversed(rules)}
+    paths = sorted(lines)
+    traps = {
+        path: _longer(path, paths)
+        for path, following in pairwise(paths)
+        if following.startswith(path) and _FOLDER_OR_PAGE.fullmatch(path)
+    }
+    for rule in rules if traps else ():
+        longer = traps.get(rule.value)
+        if longer and is_plain(longer):
+            found.add("prefix-trap", rule.line, 1, rule.value, longer, str(lines[longer]))
+
+
+_FOLDER_OR_PAGE: Final = re.compile(rb"(?:/[\w~+-]*)*/[\w-]+")
+_NEXT: Final = (b"-", b"0", b"A", b"_", b"a")  # the first of the runs of octets that continue a name
+_CONTINUES: Final = re.compile(rb"[\w-]")
+
+
+def _sitemaps(subject: Subject) -> Iterator[tuple[Record, bytes]]:
+    """The sitemaps on the host of *subject*, or on any where that is not known, with their paths."""
+    try:
+        host = urlsplit(subject.url).netloc.lower()
+        for record in subject.by_kind[Kind.SITEMAP]:
+            url = urlsplit(record.text)
+            if url.path and (not host or url.netloc.lower() == host):
+                yield record, url.path.encode("utf-8", "surrogateescape")
+    except ValueError:
+        return
+
+
+def _longer(path: bytes, paths: list[bytes]) -> bytes:
+    """The first of the sorted *paths* that begins with *path* and continues its last name."""
+    for octet in _NEXT:
+        at = bisect_left(paths, path + octet)
+        if at < len(paths) and paths[at].startswith(path) and _CONTINUES.match(paths[at], len(path)):
+            return paths[at]
+    return b""
+
+
+_SINGLE: Final = re.compile(
+    rb"[^*?]*\?(?:[^*]*(?=&))?(&?)"
+    rb"((?:php|j|asp)?sess(?:ion)?_?id|sid|sort(?:_?by)?|order(?:_?by)?|print(?:able)?|replytocom)=[^*]*"
+    rb"|[^*?]+/(print(?:able|er)?)/?",
+    re.IGNORECASE,
+)
+_MANY: Final = 3  # rules for single URLs that show a pattern
+
+
+def _check_single(subject: Subject, found: Findings) -> None:
+    """Find patterns of URLs that a file closes one by one: sessions, orders of a list, views for printing."""
+    if b"?" not in subject.rule_text and b"/print" not in subject.rule_text:
+        return
+    singles: dict[tuple[str, str], list[Rule]] = {}
+    for rule in (rule for group in subject.groups_for_all for rule in group.rules):
+        single = None if rule.allow else _SINGLE.fullmatch(rule.value)
+        if single:
+            separator, parameter, folder = ((each or b"").decode() for each in single.groups())
+            pattern = f"/*{separator or '?'}{parameter}=" if parameter else f"/*/{folder}/"
+            singles.setdefault((pattern, parameter or folder), []).append(rule)
+    for (pattern, name), rules in singles.items():
+        example = pattern.replace("*", "any-other?a" if "&" in pattern else "any-other") + "1"
+        if len({rule.value for rule in rules}) >= _MANY and subject.verdict(UNNAMED, example).allowed:
+            found.add("closable-pattern", rules[0].line, 1, len(rules), name, pattern)

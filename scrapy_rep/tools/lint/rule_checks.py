@@ -9,37 +9,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Final, NamedTuple
 
 from scrapy_rep.protocol import Group, Rule
 from scrapy_rep.protocol.path_pattern import Pattern, folder_of_index_page
 from scrapy_rep.protocol.product_token import is_global, token_in
 
-from .finding import Code, Findings, Severity
+from .finding import Findings
 from .subject import Subject, is_for_all
 
-CODES: Final[dict[str, Code]] = {
-    "allow-disallow-tie": Code(
-        Severity.WARNING,
-        "Allow and Disallow of the same path",
-        "Line {1} allows {0} what this line disallows; for Google the Allow wins, others use the first rule.",
-        "Keep the rule that you mean.",
-    ),
-    "duplicate-rule": Code(
-        Severity.OPTIMISE,
-        "Duplicate rule",
-        "Line {1} of this group is the same rule.",
-        "Remove this line.",
-    ),
-    "useless-rule": Code(
-        Severity.OPTIMISE,
-        "Useless rule",
-        "{0} changes no verdict: {1}.",
-        "Remove this line.",
-    ),
-}
-
+_SLASH: Final = frozenset({b"/", b""})
 _EVERYBODY: Final = "all crawlers"
 _STEPS: Final = 600_000  # comparisons of two rules in a file
 _STEPS_OF_AN_OCTET: Final = 10  # as many as any of the 2,818 files of the corpus takes
@@ -49,17 +28,17 @@ _PIECES_OF_A_STEP: Final = 8
 
 def check(subject: Subject, found: Findings) -> None:
     """Compare the rules in each group of *subject*."""
-    work = _Work(subject.steps(_STEPS_OF_AN_OCTET, _STEPS))
-    opponents = _Opponents(subject)
-    for group in subject.groups:
-        if len(group.rules) > 1:
-            _Comparison(group, opponents, found, work).check()
+    groups = [group for group in subject.groups if len(group.rules) > 1]
+    if groups:
+        opponents = _Opponents(subject)
+        for group in groups:
+            _Comparison(group, opponents, found).check()
     _check_ties_of_all(subject, found)
 
 
 def _check_ties_of_all(subject: Subject, found: Findings) -> None:
     """Report rules for all crawlers that contradict a rule for all in another group: such groups are merged."""
-    groups = [group for group in subject.groups if is_for_all(group)]
+    groups = subject.groups_for_all
     if len(groups) < 2:
         return
     allowed = {rule.value: (rule, group) for group in groups for rule in group.rules if rule.allow and rule.value}
@@ -79,85 +58,88 @@ def _whom(group: Group) -> str:
 
 
 class _Weighed(NamedTuple):
-    """A rule as the engine compares it.
+    """A ``rule``, on ``line``, as the engine compares it; ``head`` is its path before the first wildcard.
 
-    ``shape`` is its pattern with a NUL for each wildcard, ``head`` is the part before the first wildcard,
-    ``longest`` is the longest part without one, and ``octets`` is the length of the shortest path that it matches.
+    Of two rules with opposite verdicts that match a path the one with the higher ``rank`` wins: the more specific
+    one, or else the one that allows.
     """
 
     rule: Rule
-    pattern: Pattern
-    shape: bytes
+    line: int
+    rank: int
     head: bytes
+    pattern: Pattern
+
+    @classmethod
+    def of(cls, rule: Rule, pattern: Pattern) -> _Weighed:
+        return cls(rule, rule.line, 2 * pattern.specificity + rule.allow, pattern.pieces[0], pattern)
+
+
+class _Shape(NamedTuple):
+    """A rule as a path that stands for all that it matches: ``path`` is its pattern with a NUL for each wildcard.
+
+    ``longest`` is the longest part without one, and ``octets`` is the length of the shortest path that it matches.
+    """
+
+    weighed: _Weighed
+    path: bytes
     longest: bytes
     octets: int
 
     @classmethod
-    def of(cls, rule: Rule, spelling: bytes, *, canonical: bool) -> _Weighed:
-        pattern = Pattern.of(spelling, canonical_octets=canonical)
-        shape = b"\0".join(pattern.pieces) + (b"" if pattern.anchored else b"\0")
-        pieces = pattern.pieces
-        return cls(rule, pattern, shape, pieces[0], max(pieces, key=len), len(shape) - shape.count(0))
-
-    def beats(self, other: _Weighed) -> bool:
-        """Whether it wins over *other*, a rule with the opposite verdict, on a path that both match."""
-        mine, others = self.pattern.specificity, other.pattern.specificity
-        return mine > others or (mine == others and self.rule.allow)
-
-    def may_meet(self, other: _Weighed) -> bool:
-        """Whether a path may exist that both match."""
-        return self.head.startswith(other.head) or other.head.startswith(self.head)
+    def of(cls, weighed: _Weighed) -> _Shape:
+        pieces, anchored, _ = weighed.pattern
+        path = b"\0".join(pieces) + (b"" if anchored else b"\0")
+        return cls(weighed, path, max(pieces, key=len), len(path) - path.count(0))
 
 
-class _Work:
-    """The number of steps that are left."""
+class _Ranking(NamedTuple):
+    """The rules with one verdict that may apply to some crawlers, the highest rank first: -rank, and the heads."""
 
-    def __init__(self, steps: int) -> None:
-        self._left = steps
-
-    def is_too_much(self, steps: int = 1, octets: int = 0, pieces: int = 0) -> bool:
-        self._left -= steps + octets // _OCTETS_OF_A_STEP + pieces // _PIECES_OF_A_STEP
-        return self._left < 0
+    falling: list[int]
+    heads: list[bytes]
 
 
 class _Opponents:
-    """The rules that may apply to the crawlers of a group: those of all groups linked to it by shared names."""
+    """The rules that may apply to the crawlers of a group: those of all groups linked to it by shared names.
+
+    ``steps`` is the number of comparisons that are left for all of them.
+    """
 
     def __init__(self, subject: Subject) -> None:
-        self.canonical = subject.dialect.canonical_octets
+        self.steps = subject.steps(_STEPS_OF_AN_OCTET, _STEPS)
         self._roots: dict[bytes, bytes] = {}
-        self._weighed: dict[bytes, dict[bool, list[_Weighed]]] = {}
-        self.by_line: dict[
-            int, _Weighed
-        ] = {}  # not by rule: equal ones have one hash, and a hostile file thousands
+        # Not by rule: equal ones have one hash, and a hostile file thousands.
+        self.by_line: dict[int, _Weighed] = {}
         for group in subject.groups:
             root, *others = map(self._root, _names(group))
             for name in others:
                 self._roots[self._root(name)] = root
+        weighed: dict[bytes, tuple[list[_Weighed], list[_Weighed]]] = {}
         for group in subject.groups:
-            both = self._weighed.setdefault(self._root(_names(group)[0]), {True: [], False: []})
+            both = weighed.setdefault(self._root(_names(group)[0]), ([], []))
             for rule in group.rules:
-                both[rule.allow] += self._patterns(rule)
-        for both in self._weighed.values():
-            for rules in both.values():
-                rules.sort(key=lambda each: each.pattern.specificity, reverse=True)
+                if rule.value:
+                    each = self.by_line[rule.line] = _Weighed.of(rule, subject.pattern(rule.value))
+                    both[rule.allow].append(each)
+                folder = folder_of_index_page(rule.value) if rule.allow else None
+                if folder:  # an allowed index page also allows its folder
+                    both[True].append(_Weighed.of(rule, subject.pattern(folder)))
+        self._rankings = {root: tuple(map(_ranking, both)) for root, both in weighed.items()}
 
-    def of(self, group: Group) -> dict[bool, list[_Weighed]]:
-        """The rules for *group* by whether they allow, the most specific first."""
-        return self._weighed[self._root(_names(group)[0])]
-
-    def _patterns(self, rule: Rule) -> Iterator[_Weighed]:
-        """The patterns of *rule*: an allowed index page also allows its folder."""
-        if rule.value:
-            weighed = self.by_line[rule.line] = _Weighed.of(rule, rule.value, canonical=self.canonical)
-            yield weighed
-        for folder in _folders(rule):
-            yield _Weighed.of(rule, folder, canonical=self.canonical)
+    def of(self, group: Group) -> tuple[_Ranking, ...]:
+        """The rules for *group*: those that disallow, and those that allow."""
+        return self._rankings[self._root(_names(group)[0])]
 
     def _root(self, name: bytes) -> bytes:
         while (parent := self._roots.setdefault(name, name)) != name:
             self._roots[name] = name = self._roots[parent]
         return name
+
+
+def _ranking(rules: list[_Weighed]) -> _Ranking:
+    rules.sort(key=lambda each: each.rank, reverse=True)
+    return _Ranking([-each.rank for each in rules], [each.head for each in rules])
 
 
 def _names(group: Group) -> list[bytes]:
@@ -169,36 +151,47 @@ def _names(group: Group) -> list[bytes]:
     return found
 
 
-def _folders(rule: Rule) -> list[bytes]:
-    folder = folder_of_index_page(rule.value) if rule.allow else None
-    return [folder] if folder else []
-
-
 class _Comparison:
     """Compares the rules of one group with each other."""
 
-    def __init__(self, group: Group, opponents: _Opponents, found: Findings, work: _Work) -> None:
+    def __init__(self, group: Group, opponents: _Opponents, found: Findings) -> None:
         self._group = group
-        self._by_line = opponents.by_line
-        self._opponents = opponents.of(group)
+        self._opponents = opponents
+        self._rankings = opponents.of(group)
         self._found = found
-        self._work = work
         self._left = len(group.rules)
-        self._by_head: dict[bytes, dict[int, _Weighed]] = {}  # and by line, for removal
         self._prefixes: dict[bytes, tuple[bytes, ...]] = {}
+        self._shapes: dict[bytes, dict[int, _Shape]] = {}
 
     def check(self) -> None:
         weighed = self._check_duplicates()
         tied = self._check_ties(weighed)
+        self._compare(weighed)
         for each in weighed:
-            self._by_head.setdefault(each.head, {})[each.rule.line] = each
-        self._prefixes = _prefixes(self._by_head)
+            rule = each.rule
+            if (
+                each.line in tied
+                or each.head[:1] not in _SLASH
+                or (rule.allow and folder_of_index_page(rule.value))
+            ):
+                continue
+            why = self._why_useless(each)
+            if why and self._left > 1:
+                self._shapes.get(each.head, {}).pop(each.line, None)
+                self._add("useless-rule", rule, str(rule), why)
+
+    def _compare(self, weighed: list[_Weighed]) -> None:
+        """Find the heads that others begin with, and the shapes of the rules that have one of these."""
+        by_head: dict[bytes, list[_Weighed]] = {}
         for each in weighed:
-            if each.rule.line not in tied and each.head[:1] in b"/" and not _folders(each.rule):
-                why = self._why_useless(each)
-                if why and self._left > 1:
-                    del self._by_head[each.head][each.rule.line]
-                    self._add("useless-rule", each.rule, str(each.rule), why)
+            by_head.setdefault(each.head, []).append(each)
+        self._prefixes = _prefixes(by_head)
+        shared = {head for heads in self._prefixes.values() if len(heads) > 1 for head in heads}
+        self._shapes = {
+            head: {each.line: _Shape.of(each) for each in rules}
+            for head, rules in by_head.items()
+            if len(rules) > 1 or head in shared
+        }
 
     def _add(self, code: str, rule: Rule, *facts: str) -> None:
         self._left -= 1
@@ -211,17 +204,17 @@ class _Comparison:
             known = first.setdefault((rule.allow, rule.value), rule)
             if known is not rule:
                 self._add("duplicate-rule", rule, "", str(known.line))
-        return [self._by_line[rule.line] for rule in first.values() if rule.value]
+        return [self._opponents.by_line[rule.line] for rule in first.values() if rule.value]
 
     def _check_ties(self, weighed: list[_Weighed]) -> set[int]:
         """Report rules that contradict another one of equal length; return the lines of both."""
         allowed = {each.pattern: each.rule for each in weighed if each.rule.allow}
         tied = set()
-        for each in weighed:
+        for each in weighed if allowed else ():
             other = None if each.rule.allow else allowed.get(each.pattern)
             if other:
-                self._found.add("allow-disallow-tie", each.rule.line, 1, _whom(self._group), str(other.line))
-                tied |= {each.rule.line, other.line}
+                self._found.add("allow-disallow-tie", each.line, 1, _whom(self._group), str(other.line))
+                tied |= {each.line, other.line}
         return tied
 
     def _why_useless(self, rule: _Weighed) -> str:
@@ -230,45 +223,62 @@ class _Comparison:
         It is useless when a wider rule always wins over it, or has the same verdict and wins over the strongest
         opposite rule that *rule* wins over. An allow without such an opposite rule is useless too.
         """
-        strongest = self._strongest_below(rule)
-        if strongest is _UNKNOWN:
+        rank = self._strongest_below(rule)
+        if rank == _UNKNOWN:
             return ""
+        if rule.head not in self._shapes:  # as of most rules: no other one is wider
+            self._opponents.steps -= 1
+            return _NOTHING if rule.rule.allow and rank == _NONE else ""
         for other in self._wider(rule):
             if other.rule.allow is not rule.rule.allow:
-                if other.beats(rule):
-                    return f"line {other.rule.line}, {other.rule}, always wins over it"
-            elif strongest is None or other.beats(strongest):
-                return f"line {other.rule.line}, {other.rule}, already covers it"
-        if rule.rule.allow and strongest is None:
-            return "nothing that it matches is disallowed"
-        return ""
+                if other.rank > rule.rank:
+                    return f"line {other.line}, {other.rule}, always wins over it"
+            elif other.rank > rank:
+                return f"line {other.line}, {other.rule}, already covers it"
+        return _NOTHING if rule.rule.allow and rank == _NONE else ""
 
-    def _strongest_below(self, rule: _Weighed) -> _Weighed | None:
-        """The strongest opposite rule that *rule* wins over, among those that may match the same paths."""
-        others = self._opponents[not rule.rule.allow]
-        first = bisect_left(others, True, key=lambda other: not other.beats(rule))
-        for other in islice(others, first, None):
-            if self._work.is_too_much():
-                return _UNKNOWN
-            if other.may_meet(rule):
-                return other
-        return None
+    def _strongest_below(self, rule: _Weighed) -> int:
+        """The rank of the strongest opposite rule that *rule* wins over, of those that may meet it on a path."""
+        head, (falling, heads) = rule.head, self._rankings[not rule.rule.allow]
+        if not heads:
+            return _NONE
+        first = bisect_left(falling, -rule.rank)
+        for at in range(first, len(heads)):
+            if self._opponents.steps < at - first:
+                break
+            if head.startswith(heads[at]) or heads[at].startswith(head):
+                return _UNKNOWN if self._is_too_much(at - first + 1) else -falling[at]
+        return _UNKNOWN if first < len(heads) and self._is_too_much(len(heads) - first) else _NONE
 
     def _wider(self, rule: _Weighed) -> Iterator[_Weighed]:
         """Yield the other rules of the group that match every path that *rule* matches."""
-        shape, octets = rule.shape, len(rule.shape)
+        path = self._shapes[rule.head][rule.line].path
         for head in self._prefixes[rule.head]:
-            others = self._by_head[head].values()
-            if self._work.is_too_much(len(others)):
+            shapes = self._shapes[head]
+            if self._is_too_much(len(shapes)):
                 return
-            # What is cheap to know comes first: of most pairs neither covers the other.
-            for other in [each for each in others if each.octets <= octets and each.longest in shape]:
+            # What is cheap to know comes first: of most pairs neither covers the other. And `find`: ``in`` takes
+            # octets for a number first, and makes an exception of what is none.
+            length, find = len(path), path.find
+            for shape in [each for each in shapes.values() if each.octets <= length and find(each.longest) >= 0]:
+                other = shape.weighed
                 if other is rule:
                     continue
-                if self._work.is_too_much(1, octets + len(other.shape), len(other.pattern.pieces)):
+                octets, pieces = length + len(shape.path), len(other.pattern.pieces)
+                if self._is_too_much(1 + octets // _OCTETS_OF_A_STEP + pieces // _PIECES_OF_A_STEP):
                     return
-                if other.pattern.matches(shape):
+                if other.pattern.matches(path):
                     yield other
+
+    def _is_too_much(self, steps: int) -> bool:
+        """Whether there are fewer *steps* left."""
+        self._opponents.steps -= steps
+        return self._opponents.steps < 0
+
+
+_NOTHING: Final = "nothing that it matches is disallowed"
+_NONE: Final = -1  # the rank of no rule, as all others are higher
+_UNKNOWN: Final = -2
 
 
 def _prefixes(heads: Iterable[bytes]) -> dict[bytes, tuple[bytes, ...]]:
@@ -283,6 +293,3 @@ def _prefixes(heads: Iterable[bytes]) -> dict[bytes, tuple[bytes, ...]]:
             known = known[:-1]
         known = found[head] = (*known, head)
     return found
-
-
-_UNKNOWN: Final = _Weighed(Rule(True, b"", 0), Pattern((b"",), False, 0), b"", b"", b"", 0)

@@ -5,20 +5,16 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from functools import cached_property
 from typing import Any, Final
 from urllib.parse import quote
 
-from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.protocol import GOOGLE
 
 from . import CODES
 from .config import Config
 from .file_linter import LintedFile
-from .finding import Finding, Severity
-from .fix import Edit, Fix
-from .pages import page
-from .subject import characters
+from .finding import Edit, Finding, Fix, Severity, page
+from .subject import Subject
 
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -42,8 +38,8 @@ def sarif_document(results: list[dict[str, Any]], config: Config) -> dict[str, A
 
 def sarif_results(linted: LintedFile) -> list[dict[str, Any]]:
     """A result for each finding in a file."""
-    artifact, places = {"uri": _uri(linted.name)}, _Places(linted.body)
-    return [_result(artifact, *each, places) for each in zip(linted.findings, linted.fixes, strict=True)]
+    artifact, subject = {"uri": _uri(linted.name)}, Subject(linted.body, GOOGLE, None)
+    return [_result(artifact, *each, subject) for each in zip(linted.findings, linted.fixes, strict=True)]
 
 
 def _uri(name: str) -> str:
@@ -62,7 +58,7 @@ def _rule(code: str, severity: Severity) -> dict[str, Any]:
     }
 
 
-def _result(artifact: dict[str, str], finding: Finding, fix: Fix | None, places: _Places) -> dict[str, Any]:
+def _result(artifact: dict[str, str], finding: Finding, fix: Fix | None, subject: Subject) -> dict[str, Any]:
     location: dict[str, Any] = {"artifactLocation": artifact}
     if finding.line:
         location["region"] = {"startLine": finding.line}
@@ -76,42 +72,21 @@ def _result(artifact: dict[str, str], finding: Finding, fix: Fix | None, places:
         "locations": [{"physicalLocation": location}],
     }
     if fix:
-        replacements = list(map(places.replacement, fix.edits))
+        replacements = [_replacement(edit, subject) for edit in fix.edits]
         result["fixes"] = [{"artifactChanges": [{"artifactLocation": artifact, "replacements": replacements}]}]
     return result
 
 
-class _Places:
-    """Turns places in the octets of a *body* into lines and columns; SARIF counts no byte order mark among these.
-
-    An edit of the mark itself is given in octets.
-    """
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-        self._mark = bom_length(body)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        starts = [self._mark]
-        for line in self._body[self._mark :].splitlines(keepends=True):
-            starts.append(starts[-1] + len(line))
-        return starts if self._body.endswith((b"\r", b"\n")) else starts[:-1] or starts
-
-    def replacement(self, edit: Edit) -> dict[str, Any]:
-        """The replacement object of *edit*."""
-        if edit.start < self._mark:
-            region = {"byteOffset": edit.start, "byteLength": edit.end - edit.start}
-        else:
-            (start_line, start_column), (end_line, end_column) = map(self._place, (edit.start, edit.end))
-            region = {
-                "startLine": start_line, "startColumn": start_column, "endLine": end_line, "endColumn": end_column,
-            }  # fmt: skip
-        replacement: dict[str, Any] = {"deletedRegion": region}
-        if edit.text:
-            replacement["insertedContent"] = {"text": edit.text.decode("utf-8", "replace")}
-        return replacement
-
-    def _place(self, at: int) -> tuple[int, int]:
-        line = bisect_right(self._starts, at)
-        return line, characters(self._body[self._starts[line - 1] : at]) + 1
+def _replacement(edit: Edit, subject: Subject) -> dict[str, Any]:
+    """The replacement object of *edit*. SARIF counts no byte order mark, so its own edit is given in octets."""
+    if edit.start < subject.bom_length:
+        region = {"byteOffset": edit.start, "byteLength": edit.end - edit.start}
+    else:
+        (start_line, start_column), (end_line, end_column) = map(subject.place, (edit.start, edit.end))
+        region = {
+            "startLine": start_line, "startColumn": start_column, "endLine": end_line, "endColumn": end_column,
+        }  # fmt: skip
+    replacement: dict[str, Any] = {"deletedRegion": region}
+    if edit.text:
+        replacement["insertedContent"] = {"text": edit.text.decode("utf-8", "replace")}
+    return replacement

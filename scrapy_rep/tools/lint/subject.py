@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import extensions
-from scrapy_rep.protocol.product_token import is_global
+from scrapy_rep.protocol.path_pattern import Pattern, is_plain
+from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.reader import cut, groups_in
 from scrapy_rep.protocol.records import bom_length
 
@@ -49,7 +53,8 @@ _MOST_CONTROLS: Final = 0.1  # of the octets of a text
 class Subject:
     """A robots.txt: all its ``octets``, those within ``limit`` as ``body``, and where it comes from.
 
-    ``url`` was requested, ``hops`` are its redirects, ``status`` is the final one; all may be unknown.
+    ``url`` was requested, ``hops`` are its redirects, ``status`` is the final one; all may be unknown. What
+    checks ask is worked out once, when the first one asks.
     """
 
     octets: bytes
@@ -58,10 +63,11 @@ class Subject:
     url: str = ""
     hops: Sequence[str] = ()
     status: int | None = None
-    body: bytes = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "body", cut(self.octets, self.limit))
+    @cached_property
+    def body(self) -> bytes:
+        """The octets that are read."""
+        return cut(self.octets, self.limit)
 
     @cached_property
     def bom_length(self) -> int:
@@ -74,6 +80,18 @@ class Subject:
         return self.body[self.bom_length :].splitlines()
 
     @cached_property
+    def line_starts(self) -> list[int]:
+        """Where each line starts in the body, and where the last one ends."""
+        lines = self.body[self.bom_length :].splitlines(keepends=True)
+        return [*accumulate(map(len, lines), initial=self.bom_length)]
+
+    def place(self, at: int) -> tuple[int, int]:
+        """The line and the column of the octet at index *at*, which may be the end of the body."""
+        has_end = self.body.endswith((b"\r", b"\n"))
+        line = bisect_right(self.line_starts, at, hi=max(len(self.line_starts) - (not has_end), 1))
+        return line, characters(self.body[self.line_starts[line - 1] : at]) + 1
+
+    @cached_property
     def robotstxt(self) -> RobotsTxt:
         """The parsed file."""
         return parse(self.body, self.dialect, limit=None)
@@ -84,9 +102,65 @@ class Subject:
         return self.robotstxt.records
 
     @cached_property
+    def record_lines(self) -> list[int]:
+        """The lines of the records."""
+        return [record.line for record in self.records]
+
+    @cached_property
+    def by_kind(self) -> defaultdict[Kind, list[Record]]:
+        """The records of each kind."""
+        found: defaultdict[Kind, list[Record]] = defaultdict(list)
+        for record in self.records:
+            found[record.kind].append(record)
+        return found
+
+    @cached_property
+    def rules(self) -> list[Record]:
+        """The records that allow or disallow, in a group or not."""
+        return [record for record in self.records if record.kind in RULES]
+
+    @cached_property
+    def rule_text(self) -> bytes:
+        """The paths of all rules, one on a line, in lower case: what is not in it is in none of them."""
+        return b"\n".join(record.value for record in self.rules).lower()
+
+    @cached_property
+    def unread(self) -> list[tuple[int, bytes]]:
+        """The lines that are no records, with their numbers, and without white space around them."""
+        recorded = set(self.record_lines)
+        lines = enumerate(self.lines, start=1)
+        return [(number, line.strip()) for number, line in lines if number not in recorded]
+
+    @cached_property
+    def blank_lines(self) -> list[int]:
+        """The numbers of the lines with nothing on them."""
+        return [number for number, text in self.unread if not text]
+
+    def first_blank(self, start: int, end: int) -> int:
+        """The first blank line between the lines *start* and *end*; 0 without one."""
+        at = bisect_left(self.blank_lines, start)
+        return self.blank_lines[at] if at < len(self.blank_lines) and self.blank_lines[at] < end else 0
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The parser's groups, not merged."""
         return tuple(groups_in(self.records, self.dialect.closing_kinds))
+
+    @cached_property
+    def groups_for_all(self) -> list[Group]:
+        """The groups with a user-agent line that is ``*``."""
+        return [group for group in self.groups if is_for_all(group)]
+
+    @cached_property
+    def named(self) -> dict[bytes, tuple[Record, Group]]:
+        """The first user-agent line of each product token, in lower case, with its group; of ``*`` none."""
+        found: dict[bytes, tuple[Record, Group]] = {}
+        for group in self.groups:
+            for agent in group.agents:
+                token = token_in(agent.value, wide=True).lower()
+                if token:
+                    found.setdefault(token, (agent, group))
+        return found
 
     @cached_property
     def extensions(self) -> tuple[Extension, ...]:
@@ -96,7 +170,22 @@ class Subject:
     @cached_property
     def closing_rule(self) -> Rule | None:
         """The rule that closes the whole site to the crawlers that no group names; None when parts are open."""
-        return closing(rule for group in self.groups if is_for_all(group) for rule in group.rules)
+        return closing(rule for group in self.groups_for_all for rule in group.rules)
+
+    @cached_property
+    def _patterns(self) -> dict[bytes, Pattern]:
+        return {}
+
+    def pattern(self, value: bytes) -> Pattern:
+        """The pattern that the engine makes of the path *value*."""
+        found = self._patterns.get(value)
+        if found is None:
+            if is_plain(value):  # as nearly all are
+                found = Pattern((value,), False, len(value))
+            else:
+                found = Pattern.of(value, canonical_octets=self.dialect.canonical_octets)
+            self._patterns[value] = found
+        return found
 
     def steps(self, of_an_octet: int, at_most: int) -> int:
         """The comparisons that a check may make: some *of_an_octet*, so that its time is linear in the body."""

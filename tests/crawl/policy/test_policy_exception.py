@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from time import perf_counter
@@ -112,16 +114,27 @@ def test_ours_a_rule_that_an_exception_names_is_nothing_to_an_unreachable_origin
 
 
 def test_ours_exceptions_come_from_a_toml_file(tmp_path: Path) -> None:
-    pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\nreason = "ticket"\nuntil = 2027-03-31\n')
     (exception,) = read(*read_exceptions_file(path))  # type: ignore[arg-type]
     assert exception.until == date(2027, 3, 31)
 
 
+def test_ours_python_3_10_reads_them_by_tomli(tmp_path: Path) -> None:
+    pytest.importorskip("tomli")
+    path = tmp_path / "robots-exceptions.toml"
+    path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
+    code = (
+        "import sys; sys.modules['tomllib'] = None\n"
+        "from scrapy_rep.policy.exceptions import read_exceptions_file\n"
+        "print(read_exceptions_file(sys.argv[1])[0]['url'], 'tomli' in sys.modules)"
+    )
+    printed = subprocess.check_output([sys.executable, "-c", code, path], text=True)
+    assert printed == "https://shop.example/api/* True\n"
+
+
 @pytest.mark.parametrize("text", ["x = 1", "[[exceptions]]\n", "[exception]\nurl = 1", "[[", "\x00"])
 def test_ours_a_toml_file_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
-    pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
     path.write_text(text)
     with pytest.raises(InvalidSettingError, match=str(path)):
@@ -197,14 +210,12 @@ def test_ours_an_exception_may_last_as_long_as_the_setting_says() -> None:
 
 
 def test_ours_a_toml_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
-    pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n', encoding="utf-8-sig")
     assert read_exceptions_file(path) == [{"url": "https://shop.example/api/*"}]
 
 
 def test_ours_an_error_in_the_file_names_the_file(tmp_path: Path) -> None:
-    pytest.importorskip("tomllib")
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
     with pytest.raises(InvalidSettingError, match=rf"{path}.*exception 1: .*reason is missing"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from argparse import ArgumentParser
 from datetime import datetime, timezone
 from pathlib import Path
@@ -79,7 +78,6 @@ def test_ours_without_exceptions_it_says_which_settings_hold_none() -> None:
     assert listed() == (0, "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE hold no exception\n")
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="reading TOML takes Python 3.11")
 def test_ours_the_file_is_read_too(tmp_path: Path) -> None:
     file = tmp_path / "exceptions.toml"
     file.write_text('[[exception]]\nurl = "https://c.example/y"\nreason = "r"\nuntil = 2027-01-01\n')

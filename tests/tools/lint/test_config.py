@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 from scrapy_rep.tools.lint import CODES, Severity, lint
 from scrapy_rep.tools.lint.config import Config, ConfigError, find_config, read_config, read_names
 
-needs_toml = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no TOML reader")
 NOTES = {code for code, kind in CODES.items() if kind.severity is Severity.NOTE}
 
 
@@ -62,7 +62,6 @@ def test_ignores_of_a_file_hold_for_paths_below_the_configuration(
     assert ("nul" not in config.codes_for(name)) is matches
 
 
-@needs_toml
 def test_all_keys_are_read_from_a_file_of_its_own(tmp_path: Path) -> None:
     path = write(
         tmp_path / "robots-lint.toml",
@@ -76,7 +75,6 @@ def test_all_keys_are_read_from_a_file_of_its_own(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-@needs_toml
 def test_a_table_of_pyproject_is_read_and_the_others_are_not(tmp_path: Path) -> None:
     text = '[project]\nname = "x"\n[tool.robots-lint]\nignore = ["nul"]\n[tool.other]\nselect = 1\n'
     assert read_config(write(tmp_path / "pyproject.toml", text)).ignore == ("nul",)
@@ -95,7 +93,6 @@ def test_the_nearest_file_is_found_and_its_own_before_pyproject(tmp_path: Path) 
     assert find_config(start) == own
 
 
-@needs_toml
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -121,7 +118,6 @@ def test_what_cannot_be_used_is_named_with_its_file(tmp_path: Path, text: str, p
     assert str(caught.value).startswith(f"{path}: {problem}")
 
 
-@needs_toml
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nosuch\.toml: No such file or directory"):
         read_config(tmp_path / "nosuch.toml")
@@ -133,10 +129,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_config(path)
 
 
-def test_without_a_toml_reader_the_options_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tomllib", None)
-    with pytest.raises(ConfigError, match=r"takes Python 3\.11 or newer: use the options of the command"):
-        read_config(write(tmp_path / "robots-lint.toml", ""))
+def test_python_3_10_reads_toml_by_tomli(tmp_path: Path) -> None:
+    pytest.importorskip("tomli")
+    path = write(tmp_path / "robots-lint.toml", 'ignore = ["nul"]\n')
+    code = (
+        "import sys; sys.modules['tomllib'] = None\n"
+        "from pathlib import Path; from scrapy_rep.tools.lint.config import read_config\n"
+        "print(*read_config(Path(sys.argv[1])).ignore, 'tomli' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code, path], text=True) == "nul True\n"
 
 
 def test_names_are_codes_severities_and_all() -> None:

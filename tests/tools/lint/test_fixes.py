@@ -13,7 +13,7 @@ from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialec
 from scrapy_rep.tools.lint import lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
-from scrapy_rep.tools.lint.fix import Edit, Fix, apply_fixes
+from scrapy_rep.tools.lint.finding import Edit, Fix, apply_fixes
 from scrapy_rep.tools.lint.fixes import FIXABLE, PROVED, Fixer, fix_for
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 

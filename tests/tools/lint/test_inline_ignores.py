@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.tools.lint import CODES, lint
-from scrapy_rep.tools.lint.inline_ignores import inline_ignores
+from scrapy_rep.tools.lint import lint
+from scrapy_rep.tools.lint.file_linter import inline_ignores
 
 BODY = b"User-agent: *\nDisallow: search\n\nDisallow: cart\nCrawl-delay: 900\n"
 
 
 def reported(body: bytes) -> list[tuple[int, str]]:
-    ignores = inline_ignores(body, CODES)
+    ignores = inline_ignores(body)
     return [(each.line, each.code) for each in lint(body) if not ignores.silences(each)]
 
 
@@ -62,7 +62,7 @@ def test_findings_of_the_whole_file_are_silenced_by_a_comment_for_the_file_alone
 )
 def test_case_white_space_and_a_reason_do_not_count(comment: bytes) -> None:
     assert (2, "path-without-slash") not in reported(comment + b"\n" + BODY[14:])
-    assert inline_ignores(comment, CODES).problems == []
+    assert inline_ignores(comment).problems == []
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_case_white_space_and_a_reason_do_not_count(comment: bytes) -> None:
     ],
 )
 def test_a_comment_without_effect_is_told(comment: bytes, problem: str) -> None:
-    assert inline_ignores(b"User-agent: *\n" + comment, CODES).problems == [(2, problem)]
+    assert inline_ignores(b"User-agent: *\n" + comment).problems == [(2, problem)]
 
 
 @pytest.mark.parametrize(
     "comment", [b"# lint: please", b"# lint: ignored nul", b"lint: ignore nul", b"# splint: ignore"]
 )
 def test_other_comments_are_none_for_the_linter(comment: bytes) -> None:
-    found = inline_ignores(comment + b"\nDisallow: /", CODES)
+    found = inline_ignores(comment + b"\nDisallow: /")
     assert (found.in_file, dict(found.by_line), found.problems) == (set(), {}, [])

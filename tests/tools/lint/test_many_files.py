@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.tools import processes
-from scrapy_rep.tools.lint import many_files
-from scrapy_rep.tools.lint.config import Config
-from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
-from scrapy_rep.tools.lint.many_files import files_in, lint_files
-from scrapy_rep.tools.lint.writing import replace_file
+from scrapy_rep.tools.lint import file_linter
+from scrapy_rep.tools.lint.config import Config, files_in
+from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile, lint_files, replace_file
 
 
 def tree(folder: Path, *names: str) -> None:
@@ -47,7 +45,7 @@ def test_several_processes_find_what_one_does_in_the_same_order(
     paths = [*(str(tmp_path / name) for name in names), str(tmp_path / "nosuch")]
     linter = FileLinter(Config(select=("optimise",), folder=tmp_path))
     alone = list(lint_files(linter, paths))
-    monkeypatch.setattr(many_files, "_FILES_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(file_linter, "_FILES_WORTH_PROCESSES", 1)
     monkeypatch.setattr(processes, "cores", lambda: 2)
 
     together = list(lint_files(linter, paths))

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.lint import CODES, pages
+from scrapy_rep.tools.lint.finding import CODES, page
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_has_a_page_with_both_examples(code: str) -> None:
-    page = pages.page(code)
-    assert page.startswith(f"*{CODES[code].severity.value}*, {CODES[code].title}. ")
-    assert page.index("\nBad:\n") < page.index("\nGood:\n")
-    assert "\n## " not in page
-    assert page == page.strip()
+    text = page(code)
+    assert text.startswith(f"*{CODES[code].severity.value}*, {CODES[code].title}. ")
+    assert text.index("\nBad:\n") < text.index("\nGood:\n")
+    assert "\n## " not in text
+    assert text == text.strip()
 
 
 def test_what_ships_is_the_page_of_the_documentation() -> None:
@@ -27,4 +27,4 @@ def test_what_ships_is_the_page_of_the_documentation() -> None:
 
 
 def test_other_codes_have_no_page() -> None:
-    assert pages.page("nosuch") == ""
+    assert page("nosuch") == ""

@@ -1,0 +1,256 @@
+"""Checks of user-agent lines: which crawlers they name, which rules those miss, and how those read the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import Final, NamedTuple
+
+from scrapy_rep.protocol import DIALECTS, Group, Record, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.records import as_text
+from scrapy_rep.tools.crawlers import Crawler, Follows, crawler_like, crawler_of
+
+from .finding import Findings
+from .subject import Subject
+
+_LIST: Final = re.compile(rb"[,;|]")
+_HEADER: Final = re.compile(rb"mozilla/|\(", re.IGNORECASE)
+_STAR_RULES: Final = 8  # rules for * that are looked for in each named group
+_STEPS: Final = 100_000  # rules of named groups that are compared with those for *
+_STEPS_OF_AN_OCTET: Final = 2
+_OCTETS_OF_A_STEP: Final = 1_024
+_BROWSER: Final = b"mozilla"  # of a User-Agent header, which has a code of its own
+_DISOBEYS: Final = {Follows.NOTHING: "does not follow", Follows.PARTLY: "does not always follow"}
+
+
+def check(subject: Subject, found: Findings) -> None:
+    """Check the user-agent lines and groups of *subject*."""
+    _check_order(subject, found)
+    _check_empty_groups(subject, found)
+    by_token = _by_token(subject)
+    for group in subject.groups:
+        for agent in group.agents:
+            _check_agent(agent, subject, found)
+            _check_repeated(agent, group, subject, by_token, found)
+    if subject.groups and not subject.groups_for_all:
+        found.add("no-star-group")
+    _check_dropped(subject, by_token, found)
+    _check_names(subject, found)
+    _check_readers(subject, found)
+
+
+def _check_order(subject: Subject, found: Findings) -> None:
+    if not subject.groups:
+        if subject.rules:
+            found.add("no-user-agent")
+        return
+    first = subject.groups[0].agents[0].line
+    for rule in subject.rules:
+        if rule.line > first:
+            return
+        found.add("rule-before-user-agent", rule.line, subject.column(rule))
+
+
+def _check_empty_groups(subject: Subject, found: Findings) -> None:
+    """Find user-agent lines that are separated from the next one by a blank line, but by no rule."""
+    for group in subject.groups:
+        for agent, other in pairwise(group.agents):
+            if subject.first_blank(agent.line, other.line):
+                shared = f", so it shares the rules for {other.text} at line {other.line}"
+                found.add("group-without-rules", agent.line, subject.column(agent), agent.value, shared)
+    if subject.groups and not subject.groups[-1].rules:
+        agent = subject.groups[-1].agents[-1]
+        found.add("group-without-rules", agent.line, subject.column(agent), agent.value, "")
+
+
+def _check_agent(agent: Record, subject: Subject, found: Findings) -> None:
+    value = agent.value
+    token = token_in(value, wide=subject.dialect.wide_tokens)
+    code = _agent_code(value, token)
+    if code:
+        found.add(code, agent.line, subject.value_column(agent), value, token)
+
+
+def _agent_code(value: bytes, token: bytes) -> str:
+    """The code for the *value* of a user-agent line that is read as *token*; empty when it is fine."""
+    if not value:
+        return "empty-user-agent"
+    if value[:1] == b"*":
+        return "star-agent-with-text" if len(value) > 1 else ""
+    if _is_header(value):
+        return "user-agent-header"
+    if not token:
+        return "agent-names-nobody"
+    if len(token) == len(value):
+        return ""
+    return "several-agents" if _LIST.search(value) else "agent-with-other-text"
+
+
+def _is_header(value: bytes) -> bool:
+    """Whether *value* looks like a User-Agent header: of a browser, with a comment, or with several products."""
+    words = value.split()
+    return bool(_HEADER.search(value)) or any(
+        b"/" in product and b"/" in other[1:] for product, other in pairwise(words)
+    )
+
+
+def _token(agent: Record, subject: Subject) -> bytes:
+    """The token that *agent* addresses, in lower case; empty when it names no crawler."""
+    return b"*" if is_global(agent.value) else token_in(agent.value, wide=subject.dialect.wide_tokens).lower()
+
+
+def _by_token(subject: Subject) -> dict[bytes, list[Group]]:
+    """The groups of each token, in the order of their lines."""
+    by_token: dict[bytes, list[Group]] = {}
+    for group in subject.groups:
+        for token in dict.fromkeys(_token(agent, subject) for agent in group.agents):
+            if token:
+                by_token.setdefault(token, []).append(group)
+    return by_token
+
+
+def _check_repeated(
+    agent: Record, group: Group, subject: Subject, by_token: dict[bytes, list[Group]], found: Findings
+) -> None:
+    token = _token(agent, subject)
+    first = by_token[token][0] if token else group
+    if first is not group:
+        line, column = agent.line, subject.value_column(agent)
+        found.add("agent-in-several-groups", line, column, agent.value, str(first.agents[0].line))
+
+
+def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:
+    """Find named groups that lack the rules for *."""
+    samples = _samples(subject, by_token.get(b"*", []))
+    if not samples:
+        return
+    steps_of_a_rule = 1 + sum(len(path) for _, path in samples) // _OCTETS_OF_A_STEP
+    open_to_all = set(map(id, subject.groups_for_all))
+    left = subject.steps(_STEPS_OF_AN_OCTET, _STEPS)
+    for token, groups in by_token.items():
+        left -= 1 + sum(len(group.rules) for group in groups) * steps_of_a_rule
+        if left < 0:
+            return
+        dropped = _dropped(samples, groups, subject) if open_to_all.isdisjoint(map(id, groups)) else None
+        if dropped:
+            agent = next(each for each in groups[0].agents if _token(each, subject) == token)
+            facts = agent.value, str(dropped), str(dropped.line)
+            found.add("named-group-drops-star-rules", agent.line, subject.column(agent), *facts)
+
+
+def _samples(subject: Subject, groups: list[Group]) -> list[tuple[Rule, bytes]]:
+    """Some rules of *groups* that disallow a part of the site, not all of it, each with a path that it matches."""
+    rules = (
+        rule
+        for group in groups
+        for rule in group.rules
+        if not rule.allow and rule.value[:1] in b"/*" and rule.value.strip(b"/*$")
+    )
+    return [(rule, b"/a".join(subject.pattern(rule.value).pieces)) for rule in islice(rules, _STAR_RULES)]
+
+
+def _dropped(samples: list[tuple[Rule, bytes]], groups: list[Group], subject: Subject) -> Rule | None:
+    """The first rule of *samples* whose path no rule of *groups* matches, if *groups* disallow anything."""
+    rules = [rule for group in groups for rule in group.rules if rule.value]
+    if all(rule.allow for rule in rules):
+        return None  # it allows everything on purpose
+    for rule in rules:
+        pattern = subject.pattern(rule.value)
+        samples = [sample for sample in samples if not pattern.matches(sample[1])]
+        if not samples:
+            return None
+    return samples[0][0]
+
+
+def _check_names(subject: Subject, found: Findings) -> None:
+    """Look up the crawlers that *subject* names, each once."""
+    names = {token: named for token, named in subject.named.items() if token != _BROWSER}
+    unknown = []
+    for agent, group in names.values():
+        crawler = crawler_of(agent.text)
+        meant = None if crawler else crawler_like(agent.text)
+        if crawler:
+            _check_known(crawler, agent, group, subject, found)
+        elif meant:
+            found.add("misspelt-agent", agent.line, subject.value_column(agent), agent.value, meant.token)
+        else:
+            unknown.append(agent)
+    if unknown:
+        first, more = unknown[0], len(unknown) - 1
+        others = f", nor {'is' if more == 1 else 'are'} {more:,} more of the {len(names):,} names" if more else ""
+        found.add("unknown-agent", first.line, subject.value_column(first), first.value, others)
+
+
+def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject, found: Findings) -> None:
+    """Report what is known of the *crawler* that *agent* names."""
+    place = agent.line, subject.value_column(agent)
+    if crawler.until:
+        has_successor = crawler.instead.lower().encode() in subject.named
+        advice = f"Write {crawler.instead}" if crawler.instead and not has_successor else "Remove it"
+        found.add("retired-agent", *place, agent.value, crawler.owner, crawler.until, advice)
+    elif crawler.follows in _DISOBEYS and any(rule.value and not rule.allow for rule in group.rules):
+        found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, _DISOBEYS[crawler.follows])
+
+
+class _Reader(NamedTuple):
+    """A crawler, whose ``owner`` documents its ``dialect``.
+
+    A crawler of Google's kind would go by the first of its ``names`` that the file has a group for.
+    """
+
+    owner: str
+    names: tuple[str, ...]
+    dialect: str
+
+
+_READERS: Final = (
+    _Reader("Microsoft", ("bingbot",), "bing"),
+    _Reader("Yandex", ("YandexBot", "Yandex"), "yandex"),
+    _Reader("Baidu", ("Baiduspider",), "baidu"),
+)
+
+# A dialect other than Google's is read the plain way, which tries each rule for each path.
+_MOST_RULES: Final = 1_000
+_MOST_PATHS: Final = 50
+_MOST_OCTETS: Final = 2_000_000  # of rules that are tried, with all paths together
+_LONGEST_PATH: Final = 2_000  # octets
+
+
+def _check_readers(subject: Subject, found: Findings) -> None:
+    """Find the first path that a crawler which *subject* names reads otherwise than Google would."""
+    owners = {crawler.owner for crawler in map(crawler_of, map(as_text, subject.named)) if crawler}
+    readers = [reader for reader in _READERS if reader.owner in owners]
+    if readers and sum(len(group.rules) for group in subject.groups) <= _MOST_RULES:
+        for reader in readers:
+            _check_reader(reader, subject.robotstxt, found)
+
+
+def _check_reader(reader: _Reader, as_google: RobotsTxt, found: Findings) -> None:
+    own, name = parse(as_google.body, DIALECTS[reader.dialect], limit=None), reader.names[0]
+    name_at_google = next(filter(as_google.has_group, reader.names), name)
+    most = min(_MOST_PATHS, _MOST_OCTETS // len(own.body))
+    for path in _paths(as_google, name_at_google, most):
+        theirs, googles = own.verdict(name, path), as_google.verdict(name_at_google, path)
+        if theirs.allowed is not googles.allowed:
+            (may, by), at_google = _said(theirs), _said(googles)
+            line = theirs.line or googles.line or 0
+            found.add("read-otherwise", line, 0, name, may, path, by, *at_google, reader.dialect)
+            return
+
+
+def _paths(file: RobotsTxt, name: str, most: int) -> Iterator[bytes]:
+    """Paths that some of the rules for the crawler called *name* match, and such that begin with them."""
+    rules = [rule for rule in file.rules(name) if rule.value.startswith(b"/")]
+    step = -(-len(rules) // most) | 1  # odd: rules often alternate between Allow and Disallow
+    for rule in rules[::step]:
+        path = rule.value.replace(b"*", b"x").removesuffix(b"$")
+        if len(path) <= _LONGEST_PATH:
+            yield path
+            yield path + b"x"
+
+
+def _said(verdict: Verdict) -> tuple[str, str]:
+    may = "may" if verdict.allowed else "may not"
+    return may, f"line {verdict.line}" if verdict.line else "no rule matches"

@@ -1,0 +1,210 @@
+"""Checks of the file as a text: where it comes from, its encoding, its line ends, and the syntax of its lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+from scrapy_rep.directives.robots_signals import AI_TRAINING
+from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol.records import MAX_LINE, kind_of
+
+from .finding import Findings
+from .subject import RULES, Subject, characters
+
+_MISSING: Final = frozenset({404, 410})
+_TOO_MANY_REQUESTS: Final = 429
+_SERVER_ERROR: Final = 500  # and above
+_NAMES: Final[dict[Kind, str]] = {kind: kind.value.capitalize() for kind in Kind if kind is not Kind.UNKNOWN}
+_KEYS: Final = {name.lower(): name for name in _NAMES.values()}
+_USUAL: Final = {
+    spelling.encode(): f"{spelling}:".encode()
+    for name in _NAMES.values()
+    for spelling in (name, name.lower(), name.title())
+}
+"""The usual spellings of keys, and how a line with one starts."""
+
+_SCHEMES: Final = frozenset({b"http", b"https"})
+_RULE_IN_COMMENT: Final = re.compile(rb"#[#\s]*(?:dis)?allow\s*:\s*[/*]\S*", re.IGNORECASE)
+_LONGEST_KEY: Final = 16  # characters: anything longer is not a misspelling
+_MOST_GUESSED: Final = 300  # different unknown keys of a file that are compared with the known ones
+
+
+def check_file(subject: Subject, found: Findings) -> None:
+    """Check *subject* as a whole."""
+    _check_source(subject, found)
+    if subject.is_error_page:
+        return
+    if subject.limit is not None and len(subject.octets) > subject.limit:
+        found.add("file-too-long", 0, 0, len(subject.octets), subject.limit)
+    if not subject.body.strip():
+        found.add("empty-file")
+    elif subject.is_html:
+        found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
+    elif subject.binary_kind:
+        found.add("binary-file", 1, 1, subject.binary_kind)
+    elif subject.is_utf_16:
+        found.add("utf-16")
+    else:
+        _check_encoding(subject, found)
+        _check_line_ends(subject.body, found)
+        for number, line in enumerate(subject.lines, start=1):
+            if len(line) > MAX_LINE:
+                found.add("line-too-long", number, 1, len(line), MAX_LINE)
+
+
+def _check_source(subject: Subject, found: Findings) -> None:
+    path, root = _path_and_root(subject.url)
+    if path and path != "/robots.txt":
+        found.add("below-root", 0, 0, path, root)
+    if subject.hops and not _is_upgrade(subject.url, subject.hops):
+        found.add("redirected", 0, 0, subject.hops[-1])
+    if subject.is_error_page and subject.status is not None:
+        found.add(_status_code(subject.status), 0, 0, str(subject.status))
+
+
+def _status_code(status: int) -> str:
+    """The code for a *status* that is no success (RFC 9309 sections 2.3.1.3 and 2.3.1.4)."""
+    if status in _MISSING:
+        return "missing-file"
+    return "unreachable" if status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR else "error-page"
+
+
+def _path_and_root(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", ""
+    return parts.path, f"{parts.scheme}://{parts.netloc}/robots.txt"
+
+
+def _is_upgrade(url: str, hops: Sequence[str]) -> bool:
+    """Whether *hops* only change http to https."""
+    return list(hops) == [url.replace("http://", "https://", 1)]
+
+
+def _check_encoding(subject: Subject, found: Findings) -> None:
+    if subject.bom_length == 3:
+        found.add("byte-order-mark", 1, 1)
+    nul = subject.body.find(0)
+    if nul >= 0:
+        found.add("nul", *subject.place(nul))
+    try:
+        subject.body[subject.bom_length :].decode("utf-8")
+    except UnicodeDecodeError as error:
+        found.add("not-utf-8", *subject.place(subject.bom_length + error.start))
+
+
+def _check_line_ends(body: bytes, found: Findings) -> None:
+    crlf = body.count(b"\r\n")
+    cr, lf = body.count(b"\r") - crlf, body.count(b"\n") - crlf
+    if bool(lf) + bool(crlf) + bool(cr) > 1:
+        found.add("mixed-line-ends", 0, 0, lf, crlf, cr)
+    elif cr:
+        found.add("cr-line-ends")
+    elif crlf:
+        found.add("crlf-line-ends")
+
+
+def check(subject: Subject, found: Findings) -> None:
+    """Check the syntax of each line of *subject*."""
+    keys: set[bytes] = set()
+    lines = subject.lines
+    for record in subject.records:
+        line = lines[record.line - 1]
+        if line.startswith(_USUAL.get(record.key, b"\n")):
+            keys.add(record.key)
+        else:
+            _check_start(record, _read(line), subject, found, keys)
+        if record.kind in RULES and line.find(b"#") >= 0:
+            _check_comment(record, _read(line), found)
+    _check_unread(subject, found)
+    _check_blank_lines(subject, found)
+
+
+def _read(line: bytes) -> bytes:
+    """What the parser reads of *line*."""
+    return line[:MAX_LINE].partition(b"\0")[0]
+
+
+def _check_start(record: Record, line: bytes, subject: Subject, found: Findings, keys: set[bytes]) -> None:
+    """Check the start of a *line* that is no usual one; *keys* are those of the records before it."""
+    if line[:1].isspace():
+        found.add("indented-line", record.line, 1)
+    if record.kind is not Kind.UNKNOWN:
+        _check_key(record, line, subject, found, keys)
+    elif record.key.lower() in _SCHEMES and record.value.startswith(b"//"):
+        found.add("bare-url", record.line, subject.column(record))
+    else:
+        keys.add(record.key)
+        meant = _guess(record.key.lower()) if len(keys) < _MOST_GUESSED else ""
+        code = "misspelt-key-ignored" if meant else "unknown-record"
+        found.add(code, record.line, subject.column(record), record.key, meant)
+
+
+def _check_comment(record: Record, line: bytes, found: Findings) -> None:
+    """Check the comment that follows a rule on its *line*."""
+    before, mark, _ = line.partition(b"#")
+    if not mark:
+        return  # it lies beyond what is read
+    is_path = before[-1:].strip() and not before.endswith(b":")
+    code = "hash-in-path" if is_path else "comment-after-rule"
+    found.add(code, record.line, characters(before) + 1, before.strip())
+
+
+@lru_cache(maxsize=4_096)
+def _guess(key: bytes) -> str:
+    """The known key that *key* resembles, or an empty string."""
+    if len(key) > _LONGEST_KEY:
+        return ""
+    close = get_close_matches(key.decode("latin-1"), _KEYS, n=1, cutoff=0.8)
+    return _KEYS[close[0]] if close else ""
+
+
+def _check_key(record: Record, line: bytes, subject: Subject, found: Findings, keys: set[bytes]) -> None:
+    key, name = record.key.lower(), _NAMES[record.kind]
+    first = key.partition(b" ")[0]
+    if b":" not in line.partition(b"#")[0] or (first != key and kind_of(first) is record.kind and b"/" in key):
+        found.add("missing-colon", record.line, subject.column(record), record.key.partition(b" ")[0])
+    elif key in AI_TRAINING:
+        pass  # which has a code of its own
+    elif key != name.lower().encode():
+        found.add("misspelt-key", record.line, subject.column(record), record.key, name)
+    elif record.key not in keys and record.key not in _USUAL:
+        found.add("odd-case-key", record.line, subject.column(record), record.key, name)
+    keys.add(record.key)
+
+
+def _check_unread(subject: Subject, found: Findings) -> None:
+    """Check the lines that are not records, and find the first that would be a rule without its #."""
+    commented_out = []
+    for number, text in subject.unread:
+        if text[:1] == b"#":
+            if _RULE_IN_COMMENT.fullmatch(text):
+                commented_out.append(number)
+        elif text:
+            _check_unread_line(number, text, found)
+    if commented_out:
+        first, more = commented_out[0], len(commented_out) - 1
+        others = f", nor {'is' if more == 1 else 'are'} {more:,} more like it" if more else ""
+        found.add("commented-out-rule", first, 1, subject.lines[first - 1].strip(b"# \t"), others)
+
+
+def _check_unread_line(number: int, text: bytes, found: Findings) -> None:
+    word = text.split(None, 1)[0]
+    if kind_of(word) is not Kind.UNKNOWN and b":" not in text and len(text) > len(word):
+        found.add("missing-colon", number, 1, word)
+    elif text[:1] != b"\0":
+        found.add("unreadable-line", number, 1)
+
+
+def _check_blank_lines(subject: Subject, found: Findings) -> None:
+    """Find the first blank line inside each group."""
+    for group in subject.groups if subject.blank_lines else ():
+        blank = subject.first_blank(group.agents[-1].line, group.rules[-1].line) if group.rules else 0
+        if blank:
+            found.add("blank-line-in-group", blank)
