@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
     "protocol", "directives", "clock", "exceptions", "signals", "settings", "runtime", "policy", "robots",
-    "pacing", "gate", "spiders", "contracts", "tools", "testing", "addon",
+    "pacing", "gate", "spiders", "tools", "contracts", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 

@@ -30,19 +30,17 @@ from scrapy_rep.protocol.html import is_html
 from scrapy_rep.settings import RepSettings
 
 from . import FAILED, FOUND, OK
-from .crawl_policy import CrawlPolicy
-from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
+from .crawl_policy import CrawlPolicy, Judge, Judgement
+from .crawl_runner import add_spider, with_spider
+from .explained import as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
-from .pages import Pages, said_by_site
-from .said import NOTHING, Said
-from .spider_settings import add_spider, with_spider
+from .sites import NOTHING, CrawlerRules, Pages, Said, said_by_site
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from .fetching import Fetched, Fetcher
-    from .judgement import Judgement
 
 _BATCH: Final = 5_000  # URLs in memory while their origins are fetched
 _PROGRESS_EVERY: Final = 100  # URLs
@@ -203,7 +201,7 @@ async def _explain_batches(
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
     pages = Pages(of_pages, fetcher) if of_pages else None
-    judge = fetcher.judge() if printer.is_planning else None
+    judge = Judge(fetcher.crawler) if printer.is_planning else None
     known: dict[Origin, list[CrawlerRules]] = {}
     while batch := list(islice(urls, _BATCH)):
         known = await _rules_of(batch, known, fetcher, printer)
