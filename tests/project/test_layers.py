@@ -137,6 +137,7 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     [
         ("from scrapy_rep import explain, lint", "scrapy_rep.tools.lint"),
         ("from scrapy_rep.tools.commands.lint import main", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools import answers", "scrapy_rep.tools.answers"),
         ("from scrapy_rep.tools.audit import sentences, report", "scrapy_rep.tools.audit"),
         ("from scrapy_rep.tools.survey import measure, report, comparison_report", "scrapy_rep.tools.survey"),
         ("from scrapy_rep.tools.bulk import decide, lines, reading", "scrapy_rep.tools.bulk"),

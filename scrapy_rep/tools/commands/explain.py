@@ -71,18 +71,18 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
         if arguments.page and arguments.file:
             raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
+        parsed = RepSettings.from_settings(settings)
         printer = _Printer(out, crawlers, CrawlPolicy(settings), as_json=arguments.json, full=is_full)
         if arguments.file:
-            return _explain_by_file(arguments, RepSettings.from_settings(settings), printer)
+            return _explain_by_file(arguments, parsed, printer)
         printer.is_planning = arguments.spider is not None
-        of_pages = RepSettings.from_settings(settings) if arguments.page else None
-        return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
+        return _explain_by_origin(_urls(arguments.urls), settings, printer, parsed if arguments.page else None)
     except (InputError, InvalidSettingError) as error:
         return print_error("explain", error)
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
-    if not given and sys.stdin.isatty():
+    if not given and (sys.stdin is None or sys.stdin.isatty()):
         raise InputError("no URL given: name one, or - to read them from standard input, one per line")
     for url in given or ("-",):
         if url == "-":
@@ -141,11 +141,6 @@ class _Printer:
         crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
         verdict = rules.verdict(url)
         return planned or as_line(url, verdict, self._policy.apply(url, verdict), self._out) + crawler
-
-    def show_fetching(self, origins: int) -> None:
-        """Show that this number of *origins* is being fetched, which may take a while."""
-        if origins:
-            self.show_progress(f"fetching {number_of(origins, 'robots.txt file', 'robots.txt files')} …")
 
     def show_progress(self, text: str) -> None:
         """Show *text* on a terminal until the next answer."""
@@ -229,7 +224,8 @@ async def _rules_of(
             printer.print_problem(problem, OK)  # the answers decide
 
     missing = [origin for origin in origins if origin not in rules]
-    printer.show_fetching(len(missing))
+    if missing:
+        printer.show_progress(f"fetching {number_of(len(missing), 'robots.txt file', 'robots.txt files')} …")
     await fetcher.fetch_each(missing, keep)
     return rules
 

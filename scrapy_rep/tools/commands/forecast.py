@@ -18,7 +18,6 @@ import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from scrapy_rep.robots.stores.sqlite import path_of_store
 from scrapy_rep.runtime.product_tokens import tokens_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import delay_text, time_text
-from scrapy_rep.tools.forecast import Forecast, OriginForecast, seconds_of, side_by_side
+from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
 from .crawl_runner import add_spider, with_spider
@@ -93,7 +92,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     if forecast is None:
         return FAILED
     within: float | None = arguments.within
-    fleet = Fleet.of(arguments.workers, parsed)
+    fleet = _fleet(arguments.workers, parsed)
     out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
     is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
     return FAILED if problems else FOUND if is_short else OK
@@ -134,32 +133,10 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
     return side_by_side(counts[0].origins()) if counts else None
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The ``workers`` of a crawl, and whether they keep one delay together: through ``redis``, or a ``file``."""
-
-    workers: int
-    redis: bool = False
-    file: str = ""
-
-    @classmethod
-    def of(cls, workers: int, settings: RepSettings) -> Fleet:
-        """The fleet that *settings* describe."""
-        path = path_of_store(settings) if settings.store == "sqlite" else None
-        return cls(workers, bool(settings.redis_url), str(path or ""))
-
-    @property
-    def note(self) -> str:
-        """What more workers gain where robots.txt asks for the delay."""
-        if self.redis:
-            return "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
-        alone = "each keeps the delay by its own clock, and the site gets more requests than it asks for"
-        if self.file:
-            return (
-                "no gain where robots.txt asks for the delay: on one machine they keep one delay together."
-                f" On several machines without REP_REDIS_URL {alone}"
-            )
-        return f"one delay is assumed for all of them, but without REP_REDIS_URL or a store file {alone}"
+def _fleet(workers: int, settings: RepSettings) -> Fleet:
+    """The fleet of so many *workers* that *settings* describe."""
+    path = path_of_store(settings) if settings.store == "sqlite" else None
+    return Fleet(workers, bool(settings.redis_url), str(path or ""))
 
 
 def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str]) -> Iterator[str]:
