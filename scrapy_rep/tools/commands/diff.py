@@ -168,8 +168,8 @@ class _Comparison:
         if not sitemaps:
             raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
         urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
-        printer = self.printer
-        await fetcher.walk_sitemaps(urls, lambda url: printer.print(url, difference), printer.print_problem)
+        async for pages in fetcher.sitemaps(urls, self.printer.print_problem):
+            self._compare(pages, difference)
 
     def _file(self, name: str) -> GivenFile:
         return self._files[origin_of(name).robots_url if is_url(name) else name]

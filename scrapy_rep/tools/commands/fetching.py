@@ -167,28 +167,16 @@ class Fetcher:
             raise ValueError(f"not a sitemap but <{sitemap.type}>")
         return sitemap
 
-    async def walk_sitemaps(
-        self, urls: Iterable[str], found: Callable[[str], object], failed: Callable[[str], object]
-    ) -> None:
-        """Hand each URL in the sitemaps at *urls*, and in those that they list, to *found* as it arrives.
-
-        *failed* gets a message for each sitemap that cannot be read, and for those beyond `MOST_SITEMAPS`.
-        """
-
-        async def all_of(_: str, __: int) -> bool:
-            return True
-
-        async for pages in self.sitemaps(urls, all_of, failed):
-            for url in pages:
-                found(url)
-
     async def sitemaps(
-        self, urls: Iterable[str], wanted: Callable[[str, int], Awaitable[bool]], failed: Callable[[str], object]
+        self,
+        urls: Iterable[str],
+        failed: Callable[[str], object],
+        wanted: Callable[[str, int], Awaitable[bool]] | None = None,
     ) -> AsyncIterator[Iterable[str]]:
         """Yield the pages in each of the sitemaps at *urls*, and in those that they list, one sitemap at a time.
 
-        *wanted* says whether to fetch a sitemap; it gets the URL and the level, which is 1 for *urls*. *failed* as
-        for `walk_sitemaps`.
+        *failed* gets a message for each sitemap that cannot be read, and for those beyond `MOST_SITEMAPS`.
+        *wanted* says whether to fetch a sitemap; it gets the URL and the level, which is 1 for *urls*.
         """
         left = dict.fromkeys(urls, 1)
         seen: set[str] = set()
@@ -199,7 +187,7 @@ class Fetcher:
             if len(seen) > MOST_SITEMAPS:
                 failed(f"there are more than {MOST_SITEMAPS:,} sitemaps: the rest was skipped")
                 return
-            if not await wanted(url, level):
+            if wanted is not None and not await wanted(url, level):
                 continue
             try:
                 sitemap = await self.fetch_sitemap(url)

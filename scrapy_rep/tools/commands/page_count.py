@@ -114,7 +114,7 @@ class PageCount:
         urls, failed = sitemaps_of(site.fetched.robots).urls, partial(self._fail, site)
         if not urls and site.fetched.robots.access is not Access.UNREACHABLE:
             failed(f"robots.txt of {origin} names no sitemap: its pages cannot be counted")
-        async for pages in self._fetcher.sitemaps(urls, self._is_followed, failed):
+        async for pages in self._fetcher.sitemaps(urls, failed, self._is_followed):
             for url in pages:
                 if count := self._known(url) or await self._count_of(url):
                     self._tally(count, url)
