@@ -18,9 +18,10 @@ from scrapy.exceptions import ContractFail
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import Delay, requested_delays
-from scrapy_rep.protocol import Access, Kind, Origin, Verdict, parse
+from scrapy_rep.protocol import Access, Kind, Origin, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.runtime.log import describe
+from scrapy_rep.tools.answers import on_line, why
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -101,7 +102,7 @@ class _VerdictContract(RobotsContract):
                 return f"does not apply to {url}: expected {self.expected}"
             verdict = sample.robots.verdict(sample.tokens, url)
             if verdict.allowed is not self.allowed:
-                return f"{'allows' if verdict.allowed else 'disallows'} {path}: {_why(verdict)}"
+                return f"{'allows' if verdict.allowed else 'disallows'} {path}: {why(verdict)}"
         return None
 
 
@@ -135,7 +136,7 @@ class CrawlDelayContract(RobotsContract):
         delay = requested_delays(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
         if delay.seconds == self._seconds:
             return None
-        return f"asks for a Crawl-delay of {delay.seconds:g} s{_on_line(delay.line)}, not {self._seconds:g} s"
+        return f"asks for a Crawl-delay of {delay.seconds:g} s{on_line(delay.line)}, not {self._seconds:g} s"
 
 
 class SitemapsContract(RobotsContract):
@@ -171,16 +172,8 @@ def _check_urls(urls: Iterable[str]) -> None:
         Origin.from_url(urljoin("https://example.com/", url))
 
 
-def _why(verdict: Verdict) -> str:
-    return f"line {verdict.line}, {verdict.rule}" if verdict.rule else verdict.reason.value
-
-
-def _on_line(line: int) -> str:
-    return f" on line {line}" if line else ""
-
-
 def _sitemap_lines(robots: Robots) -> str:
     """Return the Sitemap lines with their numbers, which not every parser back-end knows."""
     records = parse(robots.entry.body, limit=None).records
-    lines = [f"{record.text} on line {record.line}" for record in records if record.kind is Kind.SITEMAP]
+    lines = [f"{record.text}{on_line(record.line)}" for record in records if record.kind is Kind.SITEMAP]
     return f" ({', '.join(lines)})" if lines else ""

@@ -15,8 +15,8 @@ from scrapy import Request, signals
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.policy.meta import SLOT, drop_stale_slot, is_exempt
-from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy, forbidden_for
-from scrapy_rep.protocol import Access, Origin, Reason, Verdict
+from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy
+from scrapy_rep.protocol import Access, Origin, Verdict
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
@@ -133,14 +133,9 @@ class RepExtension:
     def decide(self, robots: Robots, request: Request) -> Decision:
         """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
         decision = self.registry.decide(robots, request)
-        if self.ai is None or not decision.is_asked or not decision.verdict.allowed:
+        if self.ai is None:
             return decision
-        url = self.targets.of(request)
-        refusal = self.ai.refusal(robots, self.agent(robots, request), url)
-        if refusal is None:
-            return decision
-        refused = self.policy.decide(url, decision.mode, forbidden_for(Reason.AI_SIGNAL))
-        return refused._replace(line=refusal.line)
+        return self.ai.apply(decision, self.policy, robots, self.agent(robots, request), self.targets.of(request))
 
     def record(self, request: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""

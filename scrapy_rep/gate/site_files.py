@@ -1,6 +1,6 @@
 """What the files of an origin say besides rules: its sitemaps, and what AI may use its pages for.
 
-The former are Sitemap lines, https://www.sitemaps.org/protocol.access, "Specifying the Sitemap location in your
+The former are Sitemap lines, https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your
 robots.txt file". The latter is said in robots.txt, tdmrep.json and ai.txt.
 """
 
@@ -22,12 +22,14 @@ from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers, first_refusal
-from scrapy_rep.protocol import SCHEMES, Access
+from scrapy_rep.policy.policy import forbidden_for
+from scrapy_rep.protocol import SCHEMES, Access, Reason
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.http import Response
 
+    from scrapy_rep.policy.policy import Decision, Policy
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.robots.robots import Robots
     from scrapy_rep.settings import RepSettings
@@ -131,6 +133,16 @@ class AiSignals:
         if not self.obeys:
             return None
         return first_refusal(self._of(robots, token).statements(url), self.purposes)
+
+    def apply(self, decision: Decision, policy: Policy, robots: Robots, token: str, url: str) -> Decision:
+        """*decision* on a request for *url*, or what *policy* makes of it because *robots* reserves that page."""
+        if not decision.is_asked or not decision.verdict.allowed:
+            return decision
+        refusal = self.refusal(robots, token, url)
+        if refusal is None:
+            return decision
+        refused = policy.decide(url, decision.mode, forbidden_for(Reason.AI_SIGNAL))
+        return refused._replace(line=refusal.line)
 
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -25,7 +24,7 @@ from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.pacing.download_slots import SlotStates
 from scrapy_rep.pacing.limiter import Permits, RateLimiter
 from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
-from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, RequestedDelays, requested_delays
+from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, DelayLimits, RequestedDelays, requested_delays
 from scrapy_rep.pacing.slots import SlotState
 from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.policy.meta import drop_stale_slot, has_no_delay, pin_slot
@@ -90,8 +89,7 @@ class CrawlDelay:
         self.report = DelayReport(crawl)
         self._download_slots = crawl.download_slots
         self._targets = crawl.targets
-        self._longest = settings.crawl_delay_max if settings.crawl_delay_over_max == "cap" else inf
-        self._user_delays = _user_delays(crawler)
+        self._limits = DelayLimits.of(settings, crawler.settings)
         self.states = SlotStates(self._download_slots, settings.memory_entries)
         self.forecast = CrawlForecast(crawl, self.states)
         self.switched: list[Callable[[], None]] = []
@@ -220,13 +218,7 @@ class CrawlDelay:
 
     def _is_skipped(self, key: str, delay: Delay | None) -> bool:
         """Whether *delay* is so long that the pages are forbidden; only our gate can drop a request."""
-        return (
-            delay is not None
-            and delay.seconds > self._settings.crawl_delay_max
-            and self._settings.crawl_delay_over_max == "skip"
-            and self._crawl.has_gate
-            and key not in self._user_delays
-        )
+        return delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay)
 
     def _delays_for(self, request: Request, parser: RobotParser) -> RequestedDelays:
         """What *parser* requests of the crawler that *request* names; computed once per name."""
@@ -242,8 +234,8 @@ class CrawlDelay:
         return by_tokens[tokens]
 
     def _require(self, key: str, request: Request, origin: Origin, delay: Delay | None) -> None:
-        if delay and key in self._user_delays:
-            self.report.overridden(key, self._user_delays[key], origin, delay)
+        if delay and key in self._limits.own:
+            self.report.overridden(key, self._limits.own[key], origin, delay)
             return
         is_shared = not origin.is_loopback or self._settings.shares_loopback
         source = (origin, self._crawl.product_tokens.of(request))
@@ -255,7 +247,7 @@ class CrawlDelay:
 
     def _seconds_to_keep(self, delay: Delay | None) -> float:
         """The delay with its margin; with "skip", but without our gate, that is the full delay."""
-        seconds = min(delay.seconds, self._longest) if delay else 0.0
+        seconds = self._limits.kept(delay) if delay else 0.0
         return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
     def _connect(self) -> None:
@@ -367,9 +359,3 @@ class RateLimiterMiddleware:
 
     def __repr__(self) -> str:
         return f"<RateLimiterMiddleware {self._permits!r}>"
-
-
-def _user_delays(crawler: Crawler) -> dict[str, float]:
-    """The delays that ``DOWNLOAD_SLOTS`` gives to single download slots; they win."""
-    slots = crawler.settings.getdict("DOWNLOAD_SLOTS").items()
-    return {key: float(slot["delay"]) for key, slot in slots if "delay" in slot}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,8 +20,10 @@ from scrapy_rep.robots.parser import RepRobotParser
 
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
+    from scrapy.settings import BaseSettings
 
     from scrapy_rep.protocol import RobotsTxt
+    from scrapy_rep.settings import RepSettings
 
 _DAY: Final = 86_400.0
 _WINDOW: Final = re.compile(r"(\d{1,2}):?(\d{2})\s*-\s*(\d{1,2}):?(\d{2})(?:\s*(?:UTC|GMT|Z))?", re.IGNORECASE)
@@ -99,10 +101,44 @@ class RequestedDelays:
         delays = [delay for delay in (self.crawl_delay, rate) if delay and delay.seconds]
         return max(delays, key=lambda delay: delay.seconds, default=None)
 
+    @property
+    def longest(self) -> Delay | None:
+        """The longest delay that applies at some time of the day: a rate without a window hides those after it."""
+        end = next((number for number, rate in enumerate(self.rates, 1) if rate.window is None), None)
+        delays = [delay for delay in (self.crawl_delay, *self.rates[:end]) if delay and delay.seconds]
+        return max(delays, key=lambda delay: delay.seconds, default=None)
+
     def next_visit_time(self, now: float) -> VisitTime | None:
         """The Visit-time that opens next; None when one is open at *now*, or there are none."""
         first = min(self.visit_times, key=lambda visit: visit.window.opens_in(now), default=None)
         return first if first and first.window.opens_in(now) else None
+
+
+@dataclass(frozen=True, slots=True)
+class DelayLimits:
+    """What the settings make of a requested delay (``REP_CRAWL_DELAY_MAX``, ``REP_CRAWL_DELAY_OVER_MAX``).
+
+    ``own`` are the delays that ``DOWNLOAD_SLOTS`` gives to single download slots; they win.
+    """
+
+    most: float
+    over_most: str
+    own: Mapping[str, float]
+
+    @classmethod
+    def of(cls, settings: RepSettings, of_scrapy: BaseSettings) -> DelayLimits:
+        """Those in *settings*, and in the ones *of_scrapy*."""
+        slots = of_scrapy.getdict("DOWNLOAD_SLOTS").items()
+        own = {key: float(slot["delay"]) for key, slot in slots if "delay" in slot}
+        return cls(settings.crawl_delay_max, settings.crawl_delay_over_max, own)
+
+    def kept(self, delay: Delay) -> float:
+        """The seconds of *delay* that are kept."""
+        return min(delay.seconds, self.most) if self.over_most == "cap" else delay.seconds
+
+    def forbids(self, key: str, delay: Delay) -> bool:
+        """Whether *delay* is so long that the pages behind the download slot *key* are not requested."""
+        return delay.seconds > self.most and self.over_most == "skip" and key not in self.own
 
 
 NO_DELAYS: Final = RequestedDelays()

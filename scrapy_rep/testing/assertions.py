@@ -22,7 +22,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings, Settings
 
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.policy.policy import Decision, Outcome
+from scrapy_rep.policy.meta import BLANK, stamp_of
+from scrapy_rep.tools.answers import WORDS, decision_text
 
 if TYPE_CHECKING:
     Subject = Crawler | BaseSettings | Mapping[str, Any]
@@ -42,7 +43,7 @@ class Judgement:
 
     def __str__(self) -> str:
         """The judgement as a sentence."""
-        return f"{self.url} is {'allowed' if self.passes else 'disallowed'}: {self.why}"
+        return f"{self.url} is {WORDS[self.passes]}: {self.why}"
 
 
 def assert_allowed(subject: Subject, *urls: str) -> None:
@@ -98,12 +99,7 @@ def _by_crawler(crawler: Crawler, request: Request) -> Judgement:
     if robots is None:
         raise AssertionError(f"the crawl has not fetched the robots.txt for {url}, or it has expired")
     decision = extension.decide(robots, request)
-    return Judgement(url, not decision.is_forbidden, _why(decision))
-
-
-def _why(decision: Decision) -> str:
-    is_plain = decision.outcome in {Outcome.ALLOWED, Outcome.FORBIDDEN}
-    return decision.why if is_plain else f"{decision.outcome}, {decision.why}"
+    return Judgement(url, not decision.is_forbidden, decision_text(stamp_of(decision, BLANK)))
 
 
 def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgement]:

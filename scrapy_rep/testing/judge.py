@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.tools.commands.crawl_policy import Judge
 from scrapy_rep.tools.commands.crawl_runner import run_in_crawl
-from scrapy_rep.tools.commands.judgement import Judge
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -1,5 +1,5 @@
 """Tools for use outside a crawl: explain, diff, lint, survey, and the commands for them. Private.
 
-Imported only when used: no crawl pays for them. Importing this package, or the linter, imports no Scrapy. The
-public names are those of `scrapy_rep.protocol`.
+Imported only when used: no crawl pays for them, but for `answers`, by which contracts say what they found.
+Importing this package, `answers` or the linter imports no Scrapy. What is public of it are names of `scrapy_rep`.
 """

@@ -148,3 +148,25 @@ def _sharing(origins: list[OriginForecast]) -> Iterator[OriginForecast]:
     visit_share = min(each.visit_share for each in origins)
     requests = sum((each.pages or 0) + each.sitemaps for each in origins)
     return (replace(each, pace=pace, visit_share=visit_share, slot_requests=requests) for each in origins)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The ``workers`` of a crawl, and whether they keep one delay together: through ``redis``, or a ``file``."""
+
+    workers: int
+    redis: bool = False
+    file: str = ""
+
+    @property
+    def note(self) -> str:
+        """What more workers gain where robots.txt asks for the delay."""
+        if self.redis:
+            return "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
+        alone = "each keeps the delay by its own clock, and the site gets more requests than it asks for"
+        if self.file:
+            return (
+                "no gain where robots.txt asks for the delay: on one machine they keep one delay together."
+                f" On several machines without REP_REDIS_URL {alone}"
+            )
+        return f"one delay is assumed for all of them, but without REP_REDIS_URL or a store file {alone}"

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
     "protocol", "directives", "clock", "exceptions", "signals", "settings", "runtime", "policy", "robots",
-    "pacing", "gate", "spiders", "contracts", "tools", "testing", "addon",
+    "pacing", "gate", "spiders", "tools", "contracts", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank."""
 
@@ -135,6 +135,7 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     [
         ("from scrapy_rep import explain, lint", "scrapy_rep.tools.lint"),
         ("from scrapy_rep.tools.commands.lint import main", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools import answers", "scrapy_rep.tools.answers"),
         ("from scrapy_rep.tools.audit import sentences, report", "scrapy_rep.tools.audit"),
         ("from scrapy_rep.tools.survey import measure, report, comparison_report", "scrapy_rep.tools.survey"),
         ("from scrapy_rep.tools.bulk import decide, lines, open_source", "scrapy_rep.tools.bulk"),

@@ -8,6 +8,7 @@ import os
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,7 +18,7 @@ from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 from twisted.internet.defer import Deferred
 
-from scrapy_rep.tools.commands import crawl_runner
+from scrapy_rep.tools.commands import crawl_runner, terminal
 from scrapy_rep.tools.commands.command import Command
 
 from .crawl_here import as_python_warns, nothing_left
@@ -28,7 +29,8 @@ def robots_here(folder: Path, *arguments: str) -> tuple[int, str, str]:
     command, out, err = Command(), io.StringIO(), io.StringIO()
     command.settings = Settings()
     command.settings.setdict(command.default_settings, priority="command")
-    with _working_in(folder), redirect_stdout(out), redirect_stderr(err), crawls_here():
+    quiet = patch.object(terminal, "_LOG_INTERVAL", inf)  # its progress, which a slow machine would show
+    with _working_in(folder), redirect_stdout(out), redirect_stderr(err), crawls_here(), quiet:
         command.run([], Namespace(rest=[*arguments]))
     return command.exitcode, out.getvalue(), err.getvalue()
 

@@ -14,7 +14,6 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
-from datetime import datetime, timezone
 from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores import Store, store_of
 from scrapy_rep.settings import NOT_SHARED
+from scrapy_rep.tools.answers import time_fact
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme
@@ -110,17 +110,11 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "hops": list(entry.hops),
         "octets": len(entry.body),
         "sha256": entry.sha256,
-        "fetched_at": _date(entry.fetched_at),
-        "fresh_until": _date(entry.fresh_until),
+        "fetched_at": time_fact(entry.fetched_at),
+        "fresh_until": time_fact(entry.fresh_until),
         "etag": entry.etag,
         "last_modified": entry.last_modified,
         "failures": entry.failures,
-        "unreachable_since": _date(entry.unreachable_since),
-        "retry_at": _date(entry.retry_at) if entry.failures else None,
+        "unreachable_since": time_fact(entry.unreachable_since),
+        "retry_at": time_fact(entry.retry_at) if entry.failures else None,
     }
-
-
-def _date(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")

@@ -1,51 +1,102 @@
-"""What the owner of the crawl decided about a URL: the mode of its site, exceptions, what signals lead to."""
+"""What a crawl makes of a URL, asked of its gate and its policy: whether it is requested, what signals lead to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy import Request
 
 from scrapy_rep.directives.vocabulary import Answer, first_refusal, reserved_from
-from scrapy_rep.policy.policy import ASKING, Mode, Policy, forbidden_for
-from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
+from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.gate.site_files import AiSignals
+from scrapy_rep.policy.meta import META_KEY
+from scrapy_rep.policy.policy import ASKING, Decision, Mode, Outcome, Policy, forbidden_for
+from scrapy_rep.protocol import Reason, Verdict
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.answers import decision_text, until
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.directives.vocabulary import Category, Statement
+    from scrapy_rep.directives.vocabulary import Category
     from scrapy_rep.policy.exceptions import PolicyException
+    from scrapy_rep.robots.robots import Robots
 
-    from .said import Said
+    from .sites import Said
 
 _MEANINGS = {
     Mode.REPORT: "report: what robots.txt disallows is requested and reported",
     Mode.IGNORE: "ignore: the rules are not asked",
     Mode.OFF: "off: ROBOTSTXT_OBEY is False, so the rules are not asked",
 }
-_DELAYED = forbidden_for(Reason.CRAWL_DELAY)
 _RESERVED = forbidden_for(Reason.AI_SIGNAL)
+
+
+class Judgement(NamedTuple):
+    """Whether a request ``passes`` the gate, and ``why``."""
+
+    passes: bool
+    why: str
+
+
+class Judge:
+    """Asks the gate of the running crawl of *crawler*, as the crawl itself does, and sends no page's request."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises `InvalidSettingError` when robots.txt is obeyed, but not by our gate."""
+        self._gate = crawler.get_downloader_middleware(RepMiddleware)
+        if self._gate is None and crawler.settings.getbool("ROBOTSTXT_OBEY"):
+            raise InvalidSettingError(
+                'the settings enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
+            )
+
+    async def judge(self, url: str) -> Judgement:
+        """The judgement on a request for *url*; waits for its robots.txt."""
+        request = Request(url)
+        try:
+            judging = self._gate.process_request(request) if self._gate is not None else None
+            if judging is not None:
+                await judging
+        except ForbiddenByRobots as error:
+            cause = f" ({error.__cause__})" if error.__cause__ else ""
+            return Judgement(False, f"{error}{cause}")
+        except Exception as error:  # noqa: BLE001  # the request would fail with it, as REP_UNREACHABLE may ask for
+            return Judgement(False, describe(error))
+        return Judgement(True, decision_text(request.meta.get(META_KEY)))
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What applies to one URL besides robots.txt.
 
-    ``mode`` is that of its site, None for a URL that has no site. ``exception`` lifts the verdict, ``delay`` lifts
-    the Crawl-delay, ``lapsed`` would lift the verdict if the rule that it names still decided.
+    ``decision`` is what becomes of a request for it, None for a URL that has no site. ``delay`` lifts the
+    Crawl-delay, ``lapsed`` would lift the verdict if the rule that it names still decided.
     """
 
-    mode: Mode | None = None
-    exception: PolicyException | None = None
+    decision: Decision | None = None
     lapsed: PolicyException | None = None
     delay: PolicyException | None = None
+
+    @property
+    def mode(self) -> Mode | None:
+        """The mode of the site."""
+        return self.decision.mode if self.decision else None
+
+    @property
+    def exception(self) -> PolicyException | None:
+        """What lifts the verdict."""
+        return self.decision.exception if self.decision else None
 
     def as_note(self) -> str:
         """What goes behind the line of one URL; empty if nothing does."""
         if self.exception:
-            return f"  (excepted {_until(self.exception)})"
+            return f"  (excepted {until(self.exception.as_dict())})"
         return f"  (mode {self.mode})" if self.mode in _MEANINGS else ""
 
     def as_sections(self, *, has_delay: bool) -> Iterator[tuple[str, list[str]]]:
@@ -53,12 +104,12 @@ class Applied:
         if self.mode in _MEANINGS:
             yield "mode", [_MEANINGS[self.mode]]
         if self.exception:
-            yield "exception", [f"excepted {_until(self.exception)}", shown(self.exception.url)]
+            yield "exception", _excepted(self.exception)
         if self.lapsed:
             why = f"does not apply: it is for {shown(str(self.lapsed.rule))}, and another rule decides"
-            yield "exception", [why, _until(self.lapsed), shown(self.lapsed.url)]
+            yield "exception", [why, until(self.lapsed.as_dict()), shown(self.lapsed.url)]
         if self.delay and has_delay:
-            yield "no delay", [f"excepted {_until(self.delay)}", shown(self.delay.url)]
+            yield "no delay", _excepted(self.delay)
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON."""
@@ -67,12 +118,12 @@ class Applied:
         return {"mode": self.mode.value if self.mode else None, **facts}
 
 
-def _until(exception: PolicyException) -> str:
-    return f"until {exception.until}: {shown(exception.reason)}"
+def _excepted(exception: PolicyException) -> list[str]:
+    return [f"excepted {until(exception.as_dict())}", shown(exception.url)]
 
 
 class CrawlPolicy:
-    """The modes and exceptions in the settings of a crawl."""
+    """The modes and exceptions in the settings of a crawl, without that crawl."""
 
     def __init__(self, settings: BaseSettings) -> None:
         """Raises `InvalidSettingError`."""
@@ -81,22 +132,31 @@ class CrawlPolicy:
         self._lapsed: list[PolicyException] = []
         self._settings = RepSettings.from_settings(settings)
         self._policy = Policy.from_settings(self._settings, Mode.OFF if is_off else Mode.OBEY)
+        self._ai = AiSignals(self._settings)
         self._policy.lapsed = lambda exception, _: self._lapsed.append(exception)
+
+    def decide(self, url: str, verdict: Verdict) -> Decision:
+        """What becomes of a request for *url*, about which robots.txt says *verdict*.
+
+        Raises ``ValueError`` for a URL that has no robots.txt.
+        """
+        mode = self._policy.mode(url)
+        return self._policy.decide(url, mode, verdict) if mode in ASKING else self._policy.decide_unasked(mode)
+
+    def decide_by(self, robots: Robots, tokens: Sequence[str], url: str) -> Decision:
+        """As `decide`, by what *robots* says to the crawler with these *tokens*; signals to AI count, too."""
+        decision = self.decide(url, robots.verdict(tokens, url))
+        return self._ai.apply(decision, self._policy, robots, robots.addressed(tokens), url)
 
     def apply(self, url: str, verdict: Verdict) -> Applied:
         """What applies to *url*, about which robots.txt says *verdict*."""
-        policy = self._policy
-        if not (policy.has_modes or policy.has_exceptions):
-            return Applied(policy.default)
+        self._lapsed.clear()
         try:
-            mode = policy.modes.of(Origin.from_url(url)) or policy.default
+            decision = self.decide(url, verdict)
+            delays = self._policy.delay_exceptions(url) if decision.is_asked else {}
         except ValueError:  # a path alone
             return Applied()
-        if mode not in ASKING:
-            return Applied(mode)
-        self._lapsed.clear()
-        exception = None if verdict.allowed else policy.exception(url, verdict)
-        return Applied(mode, exception, next(iter(self._lapsed), None), policy.exception(url, _DELAYED))
+        return Applied(decision, next(iter(self._lapsed), None), delays.get(Reason.CRAWL_DELAY))
 
     @property
     def purposes(self) -> Sequence[Category]:
@@ -109,32 +169,32 @@ class CrawlPolicy:
 
     def _by_signals(self, url: str, said: Said) -> Iterator[str]:
         settings = self._settings
-        is_known = said.page is not None and said.page.is_successful
+        is_known = said.page is not None and said.page.has_effect
         silence = settings.ai_unknown if is_known else Answer.UNKNOWN  # the page may still break it
         reserved = reserved_from(settings.purposes, said.answers, silence=silence)
         if not reserved:
             return
-        uses = ", ".join(reserved)
-        is_mode = self.apply(url, _RESERVED).mode is Mode.REPORT
-        if is_mode or settings.ai_signals == "report":
-            why = "the mode of the site" if is_mode else "REP_AI_SIGNALS"
+        uses, decision = ", ".join(reserved), self._on_reserved(url)
+        if decision.outcome is Outcome.REPORTED or settings.ai_signals == "report":
+            why = "the mode of the site" if decision.outcome is Outcome.REPORTED else "REP_AI_SIGNALS"
             yield f'requested and counted as reserved from {uses}: {why} is "report"'
-        elif exception := self._policy.exception(url, _RESERVED):
-            yield f"requested although it is reserved from {uses}: excepted {_until(exception)}"
-        elif refusal := self._refusal(url, said):
+        elif decision.exception:
+            yield f"requested although it is reserved from {uses}: {_excepted(decision.exception)[0]}"
+        elif decision.mode is Mode.OBEY and (refusal := first_refusal(said.by_robots_txt, self.purposes)):
             yield f"not requested: line {refusal.line} reserves it from {refusal.category} (REP_AI_SIGNALS)"
         elif is_known:
             yield f"its items are dropped: it is reserved from {uses} (REP_AI_SIGNALS)"
 
-    def _refusal(self, url: str, said: Said) -> Statement | None:
-        """The statement of robots.txt because of which *url* is not requested."""
-        if not self._policy.is_asking or self.apply(url, _RESERVED).mode is not Mode.OBEY:
-            return None
-        return first_refusal((one for one in said.statements if one.source == "robots.txt"), self.purposes)
+    def _on_reserved(self, url: str) -> Decision:
+        """What becomes of a page that is reserved from a purpose: its request, or its items."""
+        try:
+            return self._policy.decide(url, self._policy.mode(url), _RESERVED)
+        except ValueError:  # a path alone
+            return Decision.forbidden(self._policy.default, Reason.AI_SIGNAL)
 
     def _by_directives(self, said: Said) -> Iterator[str]:
         page, settings = said.page, self._settings
-        if page is None or not page.is_successful:
+        if page is None or not page.has_effect:
             return
         names = [name for name in ("noindex", "nofollow") if getattr(page.directives, name)]
         if names and settings.page_directives != "obey":

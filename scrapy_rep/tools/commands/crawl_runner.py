@@ -1,4 +1,4 @@
-"""Run a coroutine inside a crawl that requests no pages.
+"""Run a coroutine inside a crawl that requests no pages, with the settings of a project or of one of its spiders.
 
 So a command fetches as every crawl of the project does, with the project's settings and ``-s``. A process runs
 one such crawl in its life. Knows nothing of what the coroutine does.
@@ -14,18 +14,23 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.settings import default_settings
+from scrapy.spiderloader import get_spider_loader
 from twisted.internet.defer import CancelledError, Deferred
 
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.stores.sqlite import path_of_store
+from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from collections.abc import AsyncIterator
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings, Settings
+    from scrapy.spiderloader import SpiderLoaderProtocol
 
 Work = Callable[["Crawler"], Awaitable[None]]
 
@@ -119,3 +124,42 @@ def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
     on_asyncio = has_default_reactor and not settings.getbool("FORCE_CRAWLER_PROCESS")
     without_reactor = not settings.getbool("TWISTED_REACTOR_ENABLED", True)
     return AsyncCrawlerProcess(settings) if on_asyncio or without_reactor else CrawlerProcess(settings)
+
+
+# The settings of spiders, for the commands that take ``--spider``.
+
+
+def add_spider(parser: ArgumentParser, what: str) -> None:
+    """Add ``--spider`` to *parser*; *what* it does."""
+    parser.add_argument("--spider", metavar="NAME", help=what)
+
+
+def with_spider(settings: BaseSettings, name: str | None) -> BaseSettings:
+    """The *settings* as a crawl of the spider called *name* has them. Raises `InvalidSettingError`."""
+    if name is None:
+        return settings
+    try:
+        return _settings_of(_loader(settings).load(name), settings)
+    except KeyError:
+        raise InvalidSettingError(f"there is no spider called {name!r} in this project") from None
+
+
+def with_each_spider(settings: BaseSettings) -> dict[str, BaseSettings]:
+    """The *settings* with which each spider of the project crawls, by its name. Raises `InvalidSettingError`."""
+    loader = _loader(settings)
+    return {name: _settings_of(loader.load(name), settings) for name in sorted(loader.list())}
+
+
+def _loader(settings: BaseSettings) -> SpiderLoaderProtocol:
+    try:
+        return get_spider_loader(settings)
+    except Exception as error:  # noqa: BLE001  # whatever a module of the project raises when it is imported
+        raise InvalidSettingError(f"the spiders of this project cannot be loaded: {describe(error)}") from None
+
+
+def _settings_of(spider: type[Spider], settings: BaseSettings) -> BaseSettings:
+    chosen: Any = settings.copy()
+    spider.update_settings(chosen)
+    if agent := getattr(spider, "user_agent", None):  # which Scrapy prefers to every setting
+        chosen.set("USER_AGENT", agent, priority="cmdline")
+    return chosen  # type: ignore[no-any-return]

@@ -18,13 +18,14 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import DIALECTS, Access, Dialect, Verdict, parse
+from scrapy_rep.protocol import DIALECTS, Access, Dialect, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.answers import verdict_facts, verdict_text
 from scrapy_rep.tools.difference import Change, Difference
 
 from . import FOUND, OK
@@ -167,8 +168,8 @@ class _Comparison:
         if not sitemaps:
             raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
         urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
-        printer = self.printer
-        await fetcher.walk_sitemaps(urls, lambda url: printer.print(url, difference), printer.print_problem)
+        async for pages in fetcher.sitemaps(urls, self.printer.print_problem):
+            self._compare(pages, difference)
 
     def _file(self, name: str) -> GivenFile:
         return self._files[origin_of(name).robots_url if is_url(name) else name]
@@ -233,29 +234,13 @@ class _Printer:
     def _text(self, change: Change) -> str:
         out = self._out
         names = [f"{name}: " if self._has_two else "" for name in self._dialects]
-        old = paint(f"- {names[0]}{_reason(change.old)}", "faint", out)
-        new = paint(f"+ {names[1]}{_reason(change.new)}", "good" if change.new.allowed else "bad", out)
+        old = paint(f"- {names[0]}{verdict_text(change.old)}", "faint", out)
+        new = paint(f"+ {names[1]}{verdict_text(change.new)}", "good" if change.new.allowed else "bad", out)
         return f"{shown(change.url)}  ({change.agent})\n    {old}\n    {new}\n"
 
     def _json(self, change: Change) -> str:
         old, new = (
-            {"dialect": name, **_verdict_facts(verdict)}
+            {"dialect": name, **verdict_facts(verdict)}
             for name, verdict in zip(self._dialects, (change.old, change.new), strict=True)
         )
         return json.dumps({"url": change.url, "agent": change.agent, "old": old, "new": new}) + "\n"
-
-
-def _reason(verdict: Verdict) -> str:
-    answer = "allowed" if verdict.allowed else "disallowed"
-    if verdict.rule is None:
-        return f"{answer}: {verdict.reason.value}"
-    return f"{answer} by line {verdict.line}, {verdict.rule!s}"
-
-
-def _verdict_facts(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "allowed": verdict.allowed,
-        "line": verdict.line or None,
-        "rule": str(verdict.rule) if verdict.rule else None,
-        "reason": verdict.reason.value,
-    }

@@ -20,8 +20,7 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
 
 from . import FOUND, OK
-from .inputs import InputError
-from .spider_settings import add_spider, with_each_spider, with_spider
+from .crawl_runner import add_spider, with_each_spider, with_spider
 from .terminal import paint, print_error
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
         found = _found(settings, arguments.spider)
-    except (InputError, InvalidSettingError) as error:
+    except InvalidSettingError as error:
         return print_error("exceptions", error)
     now = clock.time()
     expired = sum(exception.ends_at <= now for exception in found)
@@ -60,7 +59,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
 def _found(settings: BaseSettings, spider: str | None) -> dict[PolicyException, list[str]]:
     """The exceptions, each with the spiders that have it where the project has not.
 
-    Raises `InputError` and `InvalidSettingError`.
+    Raises `InvalidSettingError`.
     """
     found: dict[PolicyException, list[str]] = {one: [] for one in _exceptions(with_spider(settings, spider))}
     of_project = set(found)

@@ -30,19 +30,17 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
 
 from . import FAILED, FOUND, OK
-from .crawl_policy import CrawlPolicy
-from .crawler_rules import CrawlerRules, as_facts, as_line, as_text
+from .crawl_policy import CrawlPolicy, Judge, Judgement
+from .crawl_runner import add_spider, with_spider
+from .explained import as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
-from .pages import Pages, said_by_site
-from .said import NOTHING, Said
-from .spider_settings import add_spider, with_spider
+from .sites import NOTHING, CrawlerRules, Pages, Said, said_by_site
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from .fetching import Fetched, Fetcher
-    from .judgement import Judgement
 
 _BATCH: Final = 5_000  # URLs in memory while their origins are fetched
 _PROGRESS_EVERY: Final = 100  # URLs
@@ -73,18 +71,18 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
         if arguments.page and arguments.file:
             raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
+        parsed = RepSettings.from_settings(settings)
         printer = _Printer(out, crawlers, CrawlPolicy(settings), as_json=arguments.json, full=is_full)
         if arguments.file:
-            return _explain_by_file(arguments, RepSettings.from_settings(settings), printer)
+            return _explain_by_file(arguments, parsed, printer)
         printer.is_planning = arguments.spider is not None
-        of_pages = RepSettings.from_settings(settings) if arguments.page else None
-        return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
+        return _explain_by_origin(_urls(arguments.urls), settings, printer, parsed if arguments.page else None)
     except (InputError, InvalidSettingError) as error:
         return print_error("explain", error)
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
-    if not given and sys.stdin.isatty():
+    if not given and (sys.stdin is None or sys.stdin.isatty()):
         raise InputError("no URL given: name one, or - to read them from standard input, one per line")
     for url in given or ("-",):
         if url == "-":
@@ -144,11 +142,6 @@ class _Printer:
         verdict = rules.verdict(url)
         return planned or as_line(url, verdict, self._policy.apply(url, verdict), self._out) + crawler
 
-    def show_fetching(self, origins: int) -> None:
-        """Show that this number of *origins* is being fetched, which may take a while."""
-        if origins:
-            self.show_progress(f"fetching {number_of(origins, 'robots.txt file', 'robots.txt files')} …")
-
     def show_progress(self, text: str) -> None:
         """Show *text* on a terminal until the next answer."""
         self._progress.show(shown(text), at_once=True)
@@ -203,7 +196,7 @@ async def _explain_batches(
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
     pages = Pages(of_pages, fetcher) if of_pages else None
-    judge = fetcher.judge() if printer.is_planning else None
+    judge = Judge(fetcher.crawler) if printer.is_planning else None
     known: dict[Origin, list[CrawlerRules]] = {}
     while batch := list(islice(urls, _BATCH)):
         known = await _rules_of(batch, known, fetcher, printer)
@@ -231,7 +224,8 @@ async def _rules_of(
             printer.print_problem(problem, OK)  # the answers decide
 
     missing = [origin for origin in origins if origin not in rules]
-    printer.show_fetching(len(missing))
+    if missing:
+        printer.show_progress(f"fetching {number_of(len(missing), 'robots.txt file', 'robots.txt files')} …")
     await fetcher.fetch_each(missing, keep)
     return rules
 

@@ -27,14 +27,12 @@ from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import Engine
 
 from .crawl_runner import run_in_crawl
-from .judgement import Judge
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.policy.policy import Policy
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.robots import Robots
@@ -87,7 +85,7 @@ _ONE_REQUEST: Final = {"dont_redirect": True, "dont_retry": True, "dont_cache": 
 
 
 class Fetcher:
-    """Fetches with the engine of a running crawl, each robots.txt at most once."""
+    """Fetches with the engine of the running crawl of ``crawler``, each robots.txt at most once."""
 
     def __init__(self, crawler: Crawler) -> None:
         extension = crawler.get_extension(RepExtension)
@@ -95,23 +93,14 @@ class Fetcher:
             raise InvalidSettingError(
                 "EXTENSIONS disables scrapy_rep.RepExtension, which fetches robots.txt: remove that entry"
             )
-        self._crawler = crawler
+        self.crawler = crawler
         self._extension = extension
         self._began = clock.time()
 
     @property
-    def policy(self) -> Policy:
-        """The modes and exceptions of the crawl."""
-        return self._extension.policy
-
-    @property
     def is_closing(self) -> bool:
         """Whether the crawl is ending early, after Ctrl-C."""
-        return Engine(self._crawler).is_closing
-
-    def judge(self) -> Judge:
-        """Who asks the gate of the crawl. Raises `InvalidSettingError` when it has none."""
-        return Judge(self._crawler)
+        return Engine(self.crawler).is_closing
 
     async def fetch(self, origin: Origin) -> Fetched:
         """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
@@ -139,7 +128,7 @@ class Fetcher:
                 if self.is_closing:
                     break
 
-        number = self._crawler.settings.getint("CONCURRENT_REQUESTS")
+        number = self.crawler.settings.getint("CONCURRENT_REQUESTS")
         workers = [deferred_from_coro(work_off()) for _ in range(max(number, 1))]
         try:
             await maybe_deferred_to_future(DeferredList(workers, fireOnOneErrback=True, consumeErrors=True))
@@ -155,7 +144,7 @@ class Fetcher:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta=dict(_ONE_REQUEST))
         try:
-            return FetchedPage(await self._crawler.engine.download_async(request))
+            return FetchedPage(await self.crawler.engine.download_async(request))
         except ForbiddenByRobots as error:
             return FetchedPage(problem=f"not requested: {error}")
         except Exception as error:  # noqa: BLE001  # of a download handler or another middleware
@@ -164,7 +153,7 @@ class Fetcher:
     async def fetch_sitemap(self, url: str) -> Sitemap:
         """Return the sitemap at *url*. Raises ``ValueError`` for anything else, and Scrapy's download errors."""
         request = Request(url, callback=NO_CALLBACK, dont_filter=True)
-        response = await self._crawler.engine.download_async(request)
+        response = await self.crawler.engine.download_async(request)
         if response.status != 200:
             raise ValueError(f"status {response.status}")
         body = response.body
@@ -178,28 +167,16 @@ class Fetcher:
             raise ValueError(f"not a sitemap but <{sitemap.type}>")
         return sitemap
 
-    async def walk_sitemaps(
-        self, urls: Iterable[str], found: Callable[[str], object], failed: Callable[[str], object]
-    ) -> None:
-        """Hand each URL in the sitemaps at *urls*, and in those that they list, to *found* as it arrives.
-
-        *failed* gets a message for each sitemap that cannot be read, and for those beyond `MOST_SITEMAPS`.
-        """
-
-        async def all_of(_: str, __: int) -> bool:
-            return True
-
-        async for pages in self.sitemaps(urls, all_of, failed):
-            for url in pages:
-                found(url)
-
     async def sitemaps(
-        self, urls: Iterable[str], wanted: Callable[[str, int], Awaitable[bool]], failed: Callable[[str], object]
+        self,
+        urls: Iterable[str],
+        failed: Callable[[str], object],
+        wanted: Callable[[str, int], Awaitable[bool]] | None = None,
     ) -> AsyncIterator[Iterable[str]]:
         """Yield the pages in each of the sitemaps at *urls*, and in those that they list, one sitemap at a time.
 
-        *wanted* says whether to fetch a sitemap; it gets the URL and the level, which is 1 for *urls*. *failed* as
-        for `walk_sitemaps`.
+        *failed* gets a message for each sitemap that cannot be read, and for those beyond `MOST_SITEMAPS`.
+        *wanted* says whether to fetch a sitemap; it gets the URL and the level, which is 1 for *urls*.
         """
         left = dict.fromkeys(urls, 1)
         seen: set[str] = set()
@@ -210,7 +187,7 @@ class Fetcher:
             if len(seen) > MOST_SITEMAPS:
                 failed(f"there are more than {MOST_SITEMAPS:,} sitemaps: the rest was skipped")
                 return
-            if not await wanted(url, level):
+            if wanted is not None and not await wanted(url, level):
                 continue
             try:
                 sitemap = await self.fetch_sitemap(url)

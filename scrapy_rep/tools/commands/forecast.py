@@ -18,7 +18,6 @@ import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,15 +27,19 @@ from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
 from scrapy_rep.robots.stores.sqlite import path_of_store
 from scrapy_rep.runtime.product_tokens import tokens_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.forecast import Forecast, OriginForecast, seconds_of, side_by_side
+from scrapy_rep.tools.answers import delay_text, time_text
+from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
+from .crawl_runner import add_spider, with_spider
 from .inputs import InputError, origin_of, read_lines
-from .spider_settings import add_spider, with_spider
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from scrapy_rep.policy.policy import Decision
+    from scrapy_rep.robots.robots import Robots
 
     from .fetching import Fetcher
 
@@ -89,7 +92,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     if forecast is None:
         return FAILED
     within: float | None = arguments.within
-    fleet = Fleet.of(arguments.workers, parsed)
+    fleet = _fleet(arguments.workers, parsed)
     out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
     is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
     return FAILED if problems else FOUND if is_short else OK
@@ -97,22 +100,26 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
 
 def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[str], object]) -> Forecast | None:
     """Count and add up; None when Ctrl-C ended the crawl. Raises `InputError` and `InvalidSettingError`."""
+    from .crawl_policy import CrawlPolicy  # noqa: PLC0415  # as below
     from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which --help does not need
     from .page_count import DelayReader, PageCount  # noqa: PLC0415
 
     if bool(arguments.sites) is bool(arguments.urls) or (arguments.urls and arguments.pages):
         raise InputError("name SITEs, with --pages or without, or else a file of URLs with --urls")
     origins = list(dict.fromkeys(map(origin_of, arguments.sites)))
-    delays = DelayReader(settings, RepSettings.from_settings(settings), arguments.workers)
-    tokens, progress = tokens_of(settings), Progress(sys.stderr)
+    tokens, policy, progress = tokens_of(settings), CrawlPolicy(settings), Progress(sys.stderr)
+    delays = DelayReader(settings, tokens, arguments.workers)
     counts: list[PageCount] = []
+
+    def decide(robots: Robots, url: str) -> Decision:
+        return policy.decide_by(robots, tokens, url)
 
     def report(problem: str) -> None:
         progress.clear()
         failed(problem)
 
     async def work(fetcher: Fetcher) -> None:
-        count = PageCount(fetcher, delays, tokens, report, progress)
+        count = PageCount(fetcher, decide, delays, report, progress)
         if arguments.urls:
             await count.count_urls(read_lines(arguments.urls))
         elif arguments.pages:
@@ -126,32 +133,10 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
     return side_by_side(counts[0].origins()) if counts else None
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The ``workers`` of a crawl, and whether they keep one delay together: through ``redis``, or a ``file``."""
-
-    workers: int
-    redis: bool = False
-    file: str = ""
-
-    @classmethod
-    def of(cls, workers: int, settings: RepSettings) -> Fleet:
-        """The fleet that *settings* describe."""
-        path = path_of_store(settings) if settings.store == "sqlite" else None
-        return cls(workers, bool(settings.redis_url), str(path or ""))
-
-    @property
-    def note(self) -> str:
-        """What more workers gain where robots.txt asks for the delay."""
-        if self.redis:
-            return "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
-        alone = "each keeps the delay by its own clock, and the site gets more requests than it asks for"
-        if self.file:
-            return (
-                "no gain where robots.txt asks for the delay: on one machine they keep one delay together."
-                f" On several machines without REP_REDIS_URL {alone}"
-            )
-        return f"one delay is assumed for all of them, but without REP_REDIS_URL or a store file {alone}"
+def _fleet(workers: int, settings: RepSettings) -> Fleet:
+    """The fleet of so many *workers* that *settings* describe."""
+    path = path_of_store(settings) if settings.store == "sqlite" else None
+    return Fleet(workers, bool(settings.redis_url), str(path or ""))
 
 
 def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str]) -> Iterator[str]:
@@ -206,7 +191,7 @@ def _delay(origin: OriginForecast, fleet: Fleet) -> str:
         source += f", asks for {pace.asked:g} s; REP_CRAWL_DELAY_MAX cuts it"
     if pace.is_partial:
         source += ", at some hours only; at others the crawl is faster"
-    return f"{pace.seconds:g} s between two requests: {source}"
+    return f"{delay_text(pace.seconds)}: {source}"
 
 
 def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Iterator[str]:
@@ -214,8 +199,7 @@ def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Ite
     if seconds is None:
         yield _row("duration", "unknown")
         return
-    end = iso_time(clock.time() + seconds)
-    until = f"until {end[:10]} {end[11:16]} UTC if it starts now"
+    until = f"until {time_text(clock.time() + seconds)} if it starts now"
     yield _row("duration", f"{_at_least(forecast)}{duration(seconds)}, {until}")
     fitting, pages = forecast.fitting(within or 0.0), forecast.pages or 0
     if within is not None and not (forecast.error and fitting == pages):

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import Delay, RequestedDelays, requested_delays
-from scrapy_rep.policy.policy import Mode
+from scrapy_rep.pacing.requested_delays import DelayLimits, requested_delays
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
+from scrapy_rep.settings import RepSettings
 from scrapy_rep.spiders.sitemaps import MAX_NESTING
 from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
 
@@ -25,7 +24,8 @@ from .inputs import with_scheme
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.settings import RepSettings
+    from scrapy_rep.policy.policy import Decision
+    from scrapy_rep.robots.robots import Robots
 
     from .fetching import Fetched, Fetcher
     from .terminal import Progress
@@ -46,14 +46,10 @@ class RequestedPace:
 
 @dataclass(slots=True)
 class _Count:
-    """What is listed of one origin; the rules count where the mode ``obeys`` them.
-
-    ``error`` says what could not be counted.
-    """
+    """What is listed of one origin; ``error`` says what could not be counted."""
 
     fetched: Fetched
     requested: RequestedPace
-    obeys: bool
     pages: int = 0
     disallowed: int = 0
     sitemaps: int = 0
@@ -62,19 +58,23 @@ class _Count:
 
 
 class PageCount:
-    """The counts of one forecast; *failed* gets a message for everything that cannot be counted."""
+    """The counts of one forecast.
+
+    *decide* says what becomes of a request by a robots.txt, *failed* gets a message for everything that cannot be
+    counted.
+    """
 
     def __init__(
         self,
         fetcher: Fetcher,
+        decide: Callable[[Robots, str], Decision],
         delays: DelayReader,
-        tokens: tuple[str, ...],
         failed: Callable[[str], object],
         progress: Progress,
     ) -> None:
         self._fetcher = fetcher
+        self._decide = decide
         self._delays = delays
-        self._tokens = tokens
         self._failed = failed
         self._progress = progress
         self._counts: dict[Origin, _Count] = {}
@@ -114,7 +114,7 @@ class PageCount:
         urls, failed = sitemaps_of(site.fetched.robots).urls, partial(self._fail, site)
         if not urls and site.fetched.robots.access is not Access.UNREACHABLE:
             failed(f"robots.txt of {origin} names no sitemap: its pages cannot be counted")
-        async for pages in self._fetcher.sitemaps(urls, self._is_followed, failed):
+        async for pages in self._fetcher.sitemaps(urls, failed, self._is_followed):
             for url in pages:
                 if count := self._known(url) or await self._count_of(url):
                     self._tally(count, url)
@@ -162,9 +162,8 @@ class PageCount:
         if origin not in self._counts:
             fetched = await self._fetcher.fetch(origin)
             if origin not in self._counts:  # another site may have led here meanwhile
-                mode = self._fetcher.policy.modes.of(origin)
-                requested = self._delays.read(fetched, self._tokens)
-                count = self._counts[origin] = _Count(fetched, requested, mode in {None, Mode.OBEY})
+                requested = self._delays.read(fetched)
+                count = self._counts[origin] = _Count(fetched, requested)
                 if fetched.robots.access is Access.UNREACHABLE:
                     self._fail(count, f"{origin} is unreachable: {fetched.problem}")
                 elif requested.forbidden:
@@ -172,10 +171,7 @@ class PageCount:
         return self._counts[origin]
 
     def _allows(self, count: _Count, url: str) -> bool:
-        if count.requested.forbidden:
-            return False
-        verdict = count.fetched.robots.verdict(self._tokens, url)
-        return verdict.allowed or not count.obeys or self._fetcher.policy.exception(url, verdict) is not None
+        return not (count.requested.forbidden or self._decide(count.fetched.robots, url).is_forbidden)
 
     def _show(self) -> None:
         pages = sum(count.pages for count in self._counts.values())
@@ -202,55 +198,40 @@ def _origin(url: str) -> Origin | None:
 class DelayReader:
     """Finds the delays that apply to origins: those of robots.txt as the settings obey them, and the project's."""
 
-    def __init__(self, settings: BaseSettings, parsed: RepSettings, workers: int) -> None:
-        self._parsed = parsed
+    def __init__(self, settings: BaseSettings, tokens: tuple[str, ...], workers: int) -> None:
+        """*tokens* are those of the crawler. Raises `InvalidSettingError`."""
+        self._parsed = parsed = RepSettings.from_settings(settings)
+        self._tokens = tokens
         self._workers = workers
         self._delay = settings.getfloat("DOWNLOAD_DELAY")
-        self._slots = settings.getdict("DOWNLOAD_SLOTS")
+        self._limits = DelayLimits.of(parsed, settings)
 
-    def read(self, fetched: Fetched, tokens: tuple[str, ...]) -> RequestedPace:
-        """What the robots.txt asks of a crawler that goes by *tokens*."""
-        parsed = self._parsed
+    def read(self, fetched: Fetched) -> RequestedPace:
+        """What the robots.txt asks of the crawler."""
+        parsed, limits, origin = self._parsed, self._limits, fetched.origin
         requested = requested_delays(
-            fetched.robots.parser, tokens, crawl_delay=parsed.crawl_delay, times=parsed.rate_and_visit_time
+            fetched.robots.parser, self._tokens, crawl_delay=parsed.crawl_delay, times=parsed.rate_and_visit_time
         )
         windows = [(visit.window.begin, visit.window.length) for visit in requested.visit_times]
         visit_share = share_of_day(windows) if windows else 1.0
-        delay, source = max(_delays(requested), key=lambda each: each[0].seconds, default=(Delay(0.0), ""))
-        if not delay.seconds:
+        delay = requested.longest
+        if delay is None:
             return RequestedPace(Pace(), visit_share)
-        longest = parsed.crawl_delay_max if parsed.crawl_delay_over_max == "cap" else inf
-        origin, seconds = fetched.origin, min(delay.seconds, longest)
-        pace = Pace(seconds, source, delay.line, str(origin), delay.seconds, delay.window is not None)
-        return RequestedPace(pace, visit_share, self._why_skipped(origin, pace))
+        source = "Crawl-delay" if delay is requested.crawl_delay else "Request-rate"
+        is_partial = delay.window is not None
+        pace = Pace(limits.kept(delay), source, delay.line, str(origin), delay.seconds, is_partial)
+        is_forbidden = limits.forbids(origin.host, delay)
+        return RequestedPace(pace, visit_share, self._why_forbidden(pace) if is_forbidden else "")
 
-    def _why_skipped(self, origin: Origin, pace: Pace) -> str:
-        parsed = self._parsed
-        is_over = parsed.crawl_delay_over_max == "skip" and pace.asked > parsed.crawl_delay_max
-        if not is_over or self._slot_delay(origin) is not None:
-            return ""
+    def _why_forbidden(self, pace: Pace) -> str:
         return (
             f'REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: {pace.source}, line {pace.line}, asks for'
-            f" {pace.asked:g} s, and REP_CRAWL_DELAY_MAX is {parsed.crawl_delay_max:g} s"
+            f" {pace.asked:g} s, and REP_CRAWL_DELAY_MAX is {self._parsed.crawl_delay_max:g} s"
         )
 
     def with_own(self, origin: Origin, pace: Pace) -> Pace:
         """The *pace* that robots.txt asks of *origin*, or the one that the project's settings put in its stead."""
-        own = self._slot_delay(origin)
+        own = self._limits.own.get(origin.host)
         if own is not None:
             return Pace().or_own(own, "DOWNLOAD_SLOTS", self._workers)
         return pace.or_own(self._delay, "DOWNLOAD_DELAY", self._workers)
-
-    def _slot_delay(self, origin: Origin) -> float | None:
-        delay = self._slots.get(origin.host, {}).get("delay")
-        return None if delay is None else float(delay)
-
-
-def _delays(requested: RequestedDelays) -> Iterator[tuple[Delay, str]]:
-    """The delays that apply at some time of the day: a rate without a window hides those after it."""
-    if requested.crawl_delay:
-        yield requested.crawl_delay, "Crawl-delay"
-    for rate in requested.rates:
-        yield rate, "Request-rate"
-        if rate.window is None:
-            return

@@ -291,6 +291,14 @@ def test_urls_come_from_standard_input_too(file: str, given_here: Callable[[byte
     assert explained("/x", "--file", "-")[0] == 1
 
 
+def test_without_urls_a_closed_standard_input_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert explained()[0] == 2
+    assert "no URL given: name one" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "given", "problem"),
     [

@@ -131,6 +131,17 @@ def test_ours_an_exception_from_a_reservation_is_named(file: str) -> None:
     ]
 
 
+def test_ours_a_path_alone_has_no_site_whose_exceptions_could_count(file: str) -> None:
+    granted = {"url": "https://h/a*", "reason": "licence 47", "until": "2099-03-31", "for": "ai-signal"}
+    code, out = explained(
+        "/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="obey",
+        REP_EXCEPTIONS=[granted], REP_EXCEPTION_MAX_DAYS=99_999,
+    )  # fmt: skip
+    facts = json.loads(out)
+    assert (code, facts["mode"], facts["exception"]) == (0, None, None)
+    assert facts["consequences"] == ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]
+
+
 # What a page says.
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from scrapy_rep.protocol.display import duration
 from scrapy_rep.tools.commands import forecast
-from scrapy_rep.tools.forecast import OriginForecast, Pace, seconds_of, share_of_day, side_by_side
+from scrapy_rep.tools.forecast import Fleet, OriginForecast, Pace, seconds_of, share_of_day, side_by_side
 from tests.support.command import robots_command
 from tests.support.command_here import robots_here
 from tests.support.exceptions import day
@@ -172,6 +172,26 @@ def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
     assert (ignored[0]["pages"], ignored[0]["disallowed"], ignored[0]["delay"]) == (5, 0, 10)
 
 
+def test_ours_pages_that_are_reserved_from_a_purpose_are_not_requested_if_that_is_obeyed(
+    site: Site, folder: Path
+) -> None:
+    site.answer("/robots.txt", robots(SLOW.replace("Disallow", "Content-Signal: ai-train=no\nDisallow")))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2)))
+    asked = {"REP_PURPOSES": "ai-train"}
+    reported, obeyed = (
+        facts_of(folder, site.origin, code=0, **asked, **more)[0] for more in ({}, {"REP_AI_SIGNALS": "obey"})
+    )
+    assert (reported["pages"], reported["disallowed"], reported["sitemaps"]) == (2, 0, 1)
+    assert (obeyed["pages"], obeyed["disallowed"], obeyed["sitemaps_not_followed"]) == (0, 0, 1)
+
+
+def test_nothing_is_disallowed_where_the_project_does_not_obey(site: Site, folder: Path) -> None:
+    site.answer("/robots.txt", robots(SLOW))
+    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2, "private/")))
+    found = facts_of(folder, site.origin, ROBOTSTXT_OBEY=False)[0]
+    assert (found["pages"], found["disallowed"]) == (2, 0)
+
+
 NO_DELAY = "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
 OWN = {"DOWNLOAD_DELAY": 0.5}
 SLOT = {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'}
@@ -269,7 +289,7 @@ def test_workers_that_share_nothing_are_said_to_send_more_than_the_site_asks_for
 
 
 def test_a_fleet_with_redis_is_said_to_share_the_delay() -> None:
-    assert forecast.Fleet(3, redis=True, file="robots.sqlite").note == (
+    assert Fleet(3, redis=True, file="robots.sqlite").note == (
         "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
     )
 

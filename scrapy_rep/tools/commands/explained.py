@@ -1,24 +1,30 @@
-"""One robots.txt as one crawler sees it: verdicts, and explanations as a line, as text, or as data for JSON."""
+"""The explanation of a verdict: as a line, as text of several lines, or as data for JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.protocol import GOOGLE, Access, Kind, Reason, Record, RobotsTxt, Verdict
+from scrapy_rep.protocol import GOOGLE, Reason, Verdict
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.dialect import Star
-from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.protocol.other_records import request_rate
+from scrapy_rep.protocol.display import duration, number_of, shown
+from scrapy_rep.tools.answers import (
+    WORDS,
+    delay_text,
+    record_facts,
+    record_text,
+    time_fact,
+    time_text,
+    verdict_facts,
+    why_without_rule,
+)
 from scrapy_rep.tools.crawlers import crawler_of
-from scrapy_rep.tools.explanation import Explainer, Explanation, Match
+from scrapy_rep.tools.explanation import Explanation
 
-from .said import NOTHING, Said
+from .sites import NOTHING, CrawlerRules, Said
 from .terminal import paint
 
 if TYPE_CHECKING:
@@ -33,66 +39,6 @@ _STARS: Final = {
     Star.ALWAYS: "count, too",
 }
 _HTML: Final = "an HTML page instead of a robots.txt: it disallows nothing unless it contains rules"
-_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
-
-
-class CrawlerRules:
-    """What ``robotstxt`` says to the crawler with ``token``.
-
-    The robots.txt comes from ``fetched``, or from the file called ``file``, which ``is_html`` when it is a page.
-    """
-
-    def __init__(
-        self,
-        robotstxt: RobotsTxt,
-        tokens: Sequence[str],
-        *,
-        file: str = "",
-        is_html: bool = False,
-        fetched: Fetched | None = None,
-    ) -> None:
-        """Use the first of *tokens* that has a group, or else the last."""
-        self.robotstxt = robotstxt
-        self.tokens = tokens
-        self.token = next(filter(robotstxt.has_group, tokens), tokens[-1])
-        self.file = file
-        self.is_html = is_html
-        self.fetched = fetched
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether a body was read; without one, a missing or unreachable robots.txt allows or disallows all."""
-        return self.fetched is None or self.fetched.robots.access is Access.SUCCESSFUL
-
-    @property
-    def problem(self) -> str:
-        """Why the rules are unknown; empty when they are known."""
-        fetched = self.fetched
-        if fetched is None or fetched.robots.access is not Access.UNREACHABLE:
-            return ""
-        return f"{fetched.origin} is unreachable: {fetched.problem}"
-
-    @cached_property
-    def explainer(self) -> Explainer:
-        """The groups, rules and other records for the crawler."""
-        return Explainer(self.robotstxt, self.token)
-
-    @cached_property
-    def signals(self) -> RobotsSignals:
-        """What robots.txt says to the crawler about the use by AI."""
-        return RobotsSignals.of(self.robotstxt, self.token) if self.has_rules else NO_SIGNALS
-
-    def verdict(self, url: str) -> Verdict:
-        """Return whether the crawler may request *url*."""
-        if self.fetched is None:
-            return self.robotstxt.verdict(self.token, url)
-        return self.fetched.robots.verdict((self.token,), url)
-
-    def explain(self, url: str) -> Explanation:
-        """Return the verdict on *url*, and every rule that matches it."""
-        if self.has_rules:
-            return self.explainer.explain(url)
-        return Explanation(self.verdict(url), ())
 
 
 def as_line(url: str, verdict: Verdict, applied: Applied, out: IO[str]) -> str:
@@ -127,8 +73,7 @@ def _requested_as(url: str, rules: CrawlerRules) -> str:
 
 
 def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
-    text, style = ("allowed", "good") if verdict.allowed else ("disallowed", "bad")
-    return paint(f"{text:<{width}}", style, out)
+    return paint(f"{WORDS[verdict.allowed]:<{width}}", "good" if verdict.allowed else "bad", out)
 
 
 def _sections(
@@ -146,17 +91,17 @@ def _sections(
         name = "standard input" if rules.file == "-" else shown(rules.file)
         yield "robots.txt", [name, _HTML] if rules.is_html else [name]
     if not rules.has_rules or explanation.verdict.reason is Reason.ROBOTS_TXT:
-        yield "why", [_why_without_rule(explanation.verdict)]
+        yield "why", [why_without_rule(explanation.verdict)]
     if not rules.has_rules:
         yield from applied.as_sections(has_delay=False)
         return
     explainer = rules.explainer
-    yield "group", [*map(_record, explainer.agents), _why_group(rules)]
+    yield "group", [*map(record_text, explainer.agents), _why_group(rules)]
     yield "rules", _matches(explanation, out) or ["none matches, so it is allowed"]
     yield from applied.as_sections(has_delay=explainer.delay is not None)
     if explainer.delay:
-        yield "delay", [f"line {explainer.delay.line:<6}{shown(explainer.delay.text)} s between two requests"]
-    yield "extensions", [*map(_extension, explainer.extensions)]
+        yield "delay", [f"line {explainer.delay.line:<6}{delay_text(explainer.delay.text)}"]
+    yield "extensions", [*map(record_text, explainer.extensions)]
     sitemaps = rules.robotstxt.sitemaps
     more = len(sitemaps) - _SITEMAPS_SHOWN
     yield "sitemaps", [*map(shown, sitemaps[:_SITEMAPS_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])]
@@ -165,10 +110,10 @@ def _sections(
 def _source(fetched: Fetched) -> list[str]:
     """Where the robots.txt comes from, and how long it is valid."""
     entry, robots = fetched.entry, fetched.robots
-    age = _duration(clock.time() - entry.fetched_at)
+    age = duration(round(clock.time() - entry.fetched_at))
     lines = [shown(entry.url), *(f"redirected to {shown(hop)}" for hop in entry.hops)]
     if fetched.problem:
-        return [*lines, f"unreachable: {shown(fetched.problem)}", f"next attempt after {_date(robots.until)}"]
+        return [*lines, f"unreachable: {shown(fetched.problem)}", f"next attempt after {time_text(robots.until)}"]
     if robots.is_stale:
         attempts = number_of(entry.failures, "attempt", "attempts")
         lines.append(f"unreachable after {attempts}: using the copy fetched {age} ago")
@@ -177,17 +122,7 @@ def _source(fetched: Fetched) -> list[str]:
     lines.append(f"HTTP status {entry.status}, {entry.access.value}, {len(entry.body):,} octets, {origin}")
     if is_html(entry.body):
         lines.append(_HTML)
-    return [*lines, f"valid until {_date(robots.until)}"]
-
-
-def _why_without_rule(verdict: Verdict) -> str:
-    if verdict.reason is Reason.ROBOTS_TXT:
-        return "/robots.txt itself is always allowed (RFC 9309 section 2.2.2)"
-    if verdict.reason is Reason.UNAVAILABLE:
-        return "without a robots.txt everything is allowed (RFC 9309 section 2.3.1.3)"
-    if verdict.allowed:
-        return "until robots.txt can be fetched everything is allowed, as REP_UNREACHABLE says"
-    return "until robots.txt can be fetched everything is disallowed (RFC 9309 section 2.3.1.4)"
+    return [*lines, f"valid until {time_text(robots.until)}"]
 
 
 def _why_group(rules: CrawlerRules) -> str:
@@ -200,10 +135,6 @@ def _why_group(rules: CrawlerRules) -> str:
     return f"{name} is not named, and there is no group of *"
 
 
-def _record(record: Record) -> str:
-    return f"line {record.line:<6}{shown(record.key.decode('utf-8', 'surrogateescape'))}: {shown(record.text)}"
-
-
 def _matches(explanation: Explanation, out: IO[str]) -> list[str]:
     width = min(max((len(str(match.rule)) for match in explanation.matches), default=0), 60)
     lines = []
@@ -214,49 +145,35 @@ def _matches(explanation: Explanation, out: IO[str]) -> list[str]:
     return lines
 
 
-def _extension(record: Record) -> str:
-    rate = request_rate(record.value) if record.kind is Kind.REQUEST_RATE else None
-    meaning = f"  {rate.seconds / rate.requests:g} s between two requests" if rate else ""
-    return _record(record) + meaning
-
-
 def as_facts(
     url: str, rules: CrawlerRules, policy: CrawlPolicy, said: Said = NOTHING, *, full: bool
 ) -> dict[str, Any]:
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
+    explanation = rules.explain(url) if full else Explanation(rules.verdict(url), ())
+    verdict, origin = explanation.verdict, str(rules.fetched.origin) if rules.fetched else None
+    facts = {"url": url, "agent": rules.token, **verdict_facts(verdict), "origin": origin}
+    facts |= policy.apply(url, verdict).as_facts()
     if not full:
-        verdict = rules.verdict(url)
-        return {**_verdict_facts(url, rules, verdict), **policy.apply(url, verdict).as_facts()}
-    explanation = rules.explain(url)
-    facts = _verdict_facts(url, rules, explanation.verdict)
-    facts |= policy.apply(url, explanation.verdict).as_facts()
+        return facts
     facts |= {**said.as_facts(), "consequences": policy.consequences(url, said)}
     facts["robots_txt"] = _source_facts(rules)
-    if not rules.has_rules:
-        return facts
+    return facts | _rules_facts(url, rules, explanation) if rules.has_rules else facts
+
+
+def _rules_facts(url: str, rules: CrawlerRules, explanation: Explanation) -> dict[str, Any]:
     explainer = rules.explainer
-    agents = [*map(_record_facts, explainer.agents)]
+    agents = [*map(record_facts, explainer.agents)]
     return {
-        **facts,
         "dialect": rules.robotstxt.dialect.name,
         "requested_as": _requested_as(url, rules),
         "group": {"by_name": explainer.by_name, "agents": agents, "rules": len(explainer.rules)},
-        "matches": [_match_facts(match) for match in explanation.matches],
+        "matches": [
+            {"line": match.rule.line, "rule": str(match.rule), "length": match.length}
+            for match in explanation.matches
+        ],
         "crawl_delay": rules.robotstxt.crawl_delay(rules.token),
-        "extensions": [*map(_record_facts, (*filter(None, [explainer.delay]), *explainer.extensions))],
+        "extensions": [*map(record_facts, (*filter(None, [explainer.delay]), *explainer.extensions))],
         "sitemaps": list(rules.robotstxt.sitemaps),
-    }
-
-
-def _verdict_facts(url: str, rules: CrawlerRules, verdict: Verdict) -> dict[str, Any]:
-    return {
-        "url": url,
-        "agent": rules.token,
-        "allowed": verdict.allowed,
-        "reason": verdict.reason.value,
-        "line": verdict.line or None,
-        "rule": str(verdict.rule) if verdict.rule else None,
-        "origin": str(rules.fetched.origin) if rules.fetched else None,
     }
 
 
@@ -274,34 +191,7 @@ def _source_facts(rules: CrawlerRules) -> dict[str, Any]:
         "is_html": is_html(entry.body),
         "sha256": entry.sha256,
         "from_store": not fetched.is_fresh,
-        "fetched_at": _iso_date(entry.fetched_at),
-        "until": _iso_date(fetched.robots.until),
+        "fetched_at": time_fact(entry.fetched_at),
+        "until": time_fact(fetched.robots.until),
         "problem": fetched.problem or None,
     }
-
-
-def _record_facts(record: Record) -> dict[str, Any]:
-    return {
-        "line": record.line,
-        "key": record.key.decode("utf-8", "backslashreplace"),
-        "value": shown(record.text),
-    }
-
-
-def _match_facts(match: Match) -> dict[str, Any]:
-    return {"line": match.rule.line, "rule": str(match.rule), "length": match.length}
-
-
-def _duration(seconds: float) -> str:
-    for length, unit in _UNITS:
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds, 0.0):.0f} s"
-
-
-def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _iso_date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")

@@ -1,0 +1,216 @@
+"""What a site says about a URL to one crawler: its robots.txt, its other files and, for ``--page``, the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_rep.directives import PageDirectives
+from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
+from scrapy_rep.directives.terms import TDMREP
+from scrapy_rep.directives.vocabulary import Answer, Category, Statement, answers
+from scrapy_rep.gate.site_files import as_values, said_by_files
+from scrapy_rep.protocol import Access
+from scrapy_rep.protocol.display import shown
+from scrapy_rep.robots.registry import needed_files
+from scrapy_rep.tools.answers import page_facts, page_lines, signal_lines
+from scrapy_rep.tools.explanation import Explainer, Explanation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from scrapy.http import Response
+
+    from scrapy_rep.protocol import RobotsTxt, Verdict
+    from scrapy_rep.settings import RepSettings
+
+    from .fetching import Fetched, FetchedPage, Fetcher
+
+_DISALLOWED: Final = "not requested: robots.txt disallows it"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The answer to the one request for a page: ``status`` is None if none came, and ``problem`` says why.
+
+    ``location`` is the target of a redirect, ``directives`` are those for the crawler; they count if the page
+    ``has_effect``.
+    """
+
+    status: int | None = None
+    location: str = ""
+    problem: str = ""
+    directives: PageDirectives = field(default_factory=PageDirectives)
+    has_effect: bool = False
+
+    def as_lines(self) -> Iterator[str]:
+        """What came of the request."""
+        if self.status is None:
+            yield shown(self.problem)
+            return
+        yield f"HTTP status {self.status}"
+        if self.location:
+            yield f"redirects to {shown(self.location)}, which speaks for itself"
+        elif not self.has_effect:
+            yield "an error page: what it says has no effect"
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same, and the directives, as data for JSON."""
+        facts = {"status": self.status, "location": self.location or None, "problem": self.problem or None}
+        return {**facts, **page_facts(self.directives)}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a site, and the ``page`` if it was asked for, say about one URL to one crawler."""
+
+    statements: Sequence[Statement] = ()
+    licenses: Sequence[str] = ()
+    page: Page | None = None
+
+    @property
+    def answers(self) -> Mapping[Category, Answer]:
+        """The answer for each use."""
+        return answers(self.statements)
+
+    @property
+    def by_robots_txt(self) -> Iterator[Statement]:
+        """The statements of robots.txt."""
+        return (one for one in self.statements if one.source == "robots.txt")
+
+    def as_sections(self, purposes: Collection[Category]) -> Iterator[tuple[str, list[str]]]:
+        """The labels and lines of the explanation; *purposes* are answered even where nothing speaks of them."""
+        if self.page is not None:
+            yield "page", [*self.page.as_lines()]
+            if self.page.status is not None:
+                yield "directives", [*page_lines(self.page.directives)]
+        yield "AI use", [*signal_lines(self.statements, self.licenses, purposes)]
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON: ``ai`` is None if nothing is said, ``page`` if it was not asked for."""
+        is_silent = not (self.statements or self.licenses)
+        return {
+            "ai": None if is_silent else as_values(self.statements, self.licenses),
+            "page": self.page.as_facts() if self.page else None,
+        }
+
+
+NOTHING: Final = Said()
+"""What is said about a URL that must not be requested."""
+
+
+class CrawlerRules:
+    """What ``robotstxt`` says to the crawler with ``token``.
+
+    The robots.txt comes from ``fetched``, or from the file called ``file``, which ``is_html`` when it is a page.
+    """
+
+    def __init__(
+        self,
+        robotstxt: RobotsTxt,
+        tokens: Sequence[str],
+        *,
+        file: str = "",
+        is_html: bool = False,
+        fetched: Fetched | None = None,
+    ) -> None:
+        """Use the first of *tokens* that has a group, or else the last."""
+        self.robotstxt = robotstxt
+        self.tokens = tokens
+        self.token = next(filter(robotstxt.has_group, tokens), tokens[-1])
+        self.file = file
+        self.is_html = is_html
+        self.fetched = fetched
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a body was read; without one, a missing or unreachable robots.txt allows or disallows all."""
+        return self.fetched is None or self.fetched.robots.access is Access.SUCCESSFUL
+
+    @property
+    def problem(self) -> str:
+        """Why the rules are unknown; empty when they are known."""
+        fetched = self.fetched
+        if fetched is None or fetched.robots.access is not Access.UNREACHABLE:
+            return ""
+        return f"{fetched.origin} is unreachable: {fetched.problem}"
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """The groups, rules and other records for the crawler."""
+        return Explainer(self.robotstxt, self.token)
+
+    @cached_property
+    def signals(self) -> RobotsSignals:
+        """What robots.txt says to the crawler about the use by AI."""
+        return RobotsSignals.of(self.robotstxt, self.token) if self.has_rules else NO_SIGNALS
+
+    def verdict(self, url: str) -> Verdict:
+        """Return whether the crawler may request *url*."""
+        if self.fetched is None:
+            return self.robotstxt.verdict(self.token, url)
+        return self.fetched.robots.verdict((self.token,), url)
+
+    def explain(self, url: str) -> Explanation:
+        """Return the verdict on *url*, and every rule that matches it."""
+        if self.has_rules:
+            return self.explainer.explain(url)
+        return Explanation(self.verdict(url), ())
+
+
+def said_by_site(url: str, rules: CrawlerRules) -> Said:
+    """What the site says about *url*; nothing if it may not be requested, since it has no preferences then."""
+    if not rules.verdict(url).allowed:
+        return NOTHING
+    statements = [*rules.signals.statements(url)]
+    if rules.fetched is not None:
+        statements += said_by_files(rules.fetched.robots, rules.token, url)
+    return Said(statements, rules.signals.licenses)
+
+
+class Pages:
+    """Requests pages, each once, whichever of several crawlers may have it."""
+
+    def __init__(self, settings: RepSettings, fetcher: Fetcher) -> None:
+        self._settings = settings
+        self._fetcher = fetcher
+
+    async def said(self, url: str, rules: Sequence[CrawlerRules]) -> list[Said]:
+        """What the site and the page at *url* say to each of the crawlers with these *rules*."""
+        page = None
+        if any(each.verdict(url).allowed for each in rules):
+            await self._add_files(rules)
+            page = await self._fetcher.fetch_page(url)
+        return [self._said(url, each, page) for each in rules]
+
+    async def _add_files(self, rules: Sequence[CrawlerRules]) -> None:
+        """Fetch the files that speak about AI once, for all pages of the origin."""
+        fetched = rules[0].fetched
+        if fetched is not None and not fetched.has_files:
+            fetched = await self._fetcher.with_files(fetched, {TDMREP, *needed_files(self._settings)})
+            for each in rules:
+                each.fetched = fetched
+
+    def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> Said:
+        if page is None or not rules.verdict(url).allowed:
+            return Said(page=Page(problem=_DISALLOWED))
+        site = said_by_site(url, rules)
+        if page.response is None:
+            return Said(site.statements, site.licenses, Page(problem=page.problem))
+        return _read(page.response, rules.tokens, site, self._settings)
+
+
+def _read(response: Response, names: Sequence[str], site: Said, settings: RepSettings) -> Said:
+    """What *response* says to the crawler called *names*, added to what the *site* says."""
+    from scrapy_rep.spiders import reading  # noqa: PLC0415  # loads Scrapy's middlewares
+    from scrapy_rep.spiders.ai_signals import signals_of  # noqa: PLC0415
+
+    directives = reading.said_by(response, names, settings)
+    statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
+    is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
+    location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
+    page = Page(response.status, location, "", directives, reading.is_successful(response))
+    return Said(statements, licenses or site.licenses, page)
