@@ -15,11 +15,6 @@ from typing import Final, NamedTuple
 from .dialect import Dialect, Octets
 from .dialects import GOOGLE, GOOGLE_EXACT
 
-try:
-    from . import _speedups
-except ImportError:  # it was not built
-    _speedups = None  # type: ignore[assignment]
-
 _HEX: Final = rb"[0-9A-Fa-f]"
 _ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")
 _STRAY_PERCENT: Final = re.compile(b"%(?!" + _HEX + b"{2})")
@@ -74,13 +69,16 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     return path_behind(_path_in(octets(url)), canonical_octets) if path is None else path
 
 
-def _find_path(url: str | bytes) -> bytes | None:
+def _find_path(url: str | bytes, /) -> bytes | None:
     """The path of *url* where that is spelt as it is compared, as in nearly every URL."""
     found = _COMMON_URL.match(url) if isinstance(url, str) else None
     return found[1].encode() if found else None
 
 
-_path_as_it_stands: Callable[[str | bytes], bytes | None] = getattr(_speedups, "path_of", _find_path)
+try:
+    from ._speedups import path_of as _path_as_it_stands
+except ImportError:  # it was not built
+    _path_as_it_stands = _find_path
 
 
 def path_behind(rest: bytes, canonical_octets: bool) -> bytes:

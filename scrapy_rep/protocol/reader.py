@@ -6,6 +6,7 @@ Tolerant: what can be read counts, the rest is skipped, nothing raises. Knows no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from typing import Final, NamedTuple
 
 from .dialect import Dialect
@@ -48,7 +49,7 @@ def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
 
 def records_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Record]:
     """The records in the order of their lines."""
-    return map(Record._make, filter(None, lines_in(body, dialect)))
+    return starmap(Record, filter(None, lines_in(body, dialect)))
 
 
 def lines_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Line | None]:
@@ -85,7 +86,7 @@ def groups_in(lines: Iterable[Line | None], closing: Iterable[Kind]) -> Iterator
             continue
         number, kind, _, value = line
         if kind is Kind.USER_AGENT:
-            agents.append(Record._make(line))
+            agents.append(Record(*line))
         elif agents and (kind is Kind.DISALLOW or kind is Kind.ALLOW):
             rules.append(Rule(kind is Kind.ALLOW, value, number))
         is_closed = is_closed or kind in kinds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from .dialect import Dialect
 from .dialects import GOOGLE
@@ -25,17 +25,15 @@ from .records import Kind, Record, Rule, as_text
 from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict
 
 try:
-    from . import _speedups
+    from ._speedups import Rules as _Compiled
 except ImportError:  # it was not built
-    _compiled: Any = None
-else:
-    _compiled = _speedups.Rules
+    _Compiled = None  # type: ignore[assignment,misc]
 
-ENGINE: Final = "python" if _compiled is None else "c"
+ENGINE: Final = "python" if _Compiled is None else "c"
 """What decides in Google's dialects: ``c``, the compiled `_speedups`, or ``python``, `Rules` as in all others."""
 
 _OCTETS_EMPTY: Final = 700  # as measured with tracemalloc on real files
-_OCTETS_PER_LINE: Final = {True: 16, False: 112}  # compiled or not; hostile files take five times that
+_OCTETS_PER_LINE: Final = {True: 16, False: 112}  # compiled or not; hostile files take up to six times that
 
 _TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
 _VERDICTS_KEPT: Final = 32
@@ -70,7 +68,7 @@ class _CompiledRules:
     def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
         token = Token.of(name, dialect)
         respelt = _RESPELT[dialect.canonical_octets]
-        self._rules = _compiled(body, token.name, token.wide, respelt)
+        self._rules = _Compiled(body, token.name, token.wide, respelt)
         self._dialect = dialect
         self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
         self.by_name: bool = self._rules.by_name
@@ -107,7 +105,7 @@ class RobotsTxt:
     keeps is complete before another can see it, and at worst two threads do the same work.
     """
 
-    __slots__ = ("_rules", "body", "dialect")
+    __slots__ = ("__weakref__", "_rules", "body", "dialect")
 
     def __init__(self, body: bytes, dialect: Dialect = GOOGLE) -> None:
         self.body = body
@@ -216,7 +214,7 @@ class RobotsTxt:
 
     @property
     def _is_compiled(self) -> bool:
-        return self.dialect.is_googles and _compiled is not None
+        return self.dialect.is_googles and _Compiled is not None
 
     def _rules_for(self, token: str) -> _Decides:
         """What decides for *token*, kept for the next question."""

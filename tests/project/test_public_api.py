@@ -27,8 +27,8 @@ PUBLIC = {
         Directive PageDirectives Source ai_answers page_directives
     """,
     "scrapy_rep.protocol": """
-        DIALECTS GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Dialect Extension Group Kind Origin Reason
-        Record RequestRate RobotsTxt Rule Verdict access parse path_of product_token split_url
+        DIALECTS ENGINE GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Dialect Extension Group Kind Origin
+        Reason Record RequestRate RobotsTxt Rule Verdict access parse path_of product_token split_url
     """,
     "scrapy_rep.testing": """
         Answer Conformance Question RobotsSite SITUATIONS SiteRequest Situation ask assert_allowed

@@ -17,6 +17,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
         pytest.skip("it was not built")
     with pytest.MonkeyPatch.context() as patch:
         if name == "python":
-            patch.setattr(robotstxt, "_compiled", None)
+            patch.setattr(robotstxt, "_Compiled", None)
             patch.setattr(path_pattern, "_path_as_it_stands", path_pattern._find_path)
         yield name

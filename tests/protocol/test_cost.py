@@ -181,7 +181,7 @@ def test_ours_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
 def test_ours_a_verdict_of_plain_python_takes_steps_linear_in_the_body(
     dialect: Dialect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(robotstxt, "_compiled", None)
+    monkeypatch.setattr(robotstxt, "_Compiled", None)
     assert too_costly(is_linear_in_steps, partial(verdicts, dialect=dialect), LINES | RUNS, 1_000) == []
 
 

@@ -15,7 +15,7 @@ from .test_google_verdicts import FOLDER, bodies
 pytestmark = pytest.mark.untraced
 
 FACTOR = 1.5
-FACTOR_OF_HOSTILE = 5
+FACTOR_OF_HOSTILE = 6
 SIZE = 12_000
 
 
@@ -35,7 +35,7 @@ def test_ours_real_files_keep_about_what_they_say() -> None:
     assert said / FACTOR < kept < said * FACTOR
 
 
-def test_ours_hostile_bodies_keep_at_most_five_times_what_they_say() -> None:
+def test_ours_hostile_bodies_keep_at_most_six_times_what_they_say() -> None:
     for name, make in (LINES | RUNS).items():
         body = make(SIZE)
         for token in ("a", "zz"):
