@@ -27,6 +27,7 @@ from typing import Final
 
 from .engine_chart import draw
 from .engines import ENGINES, EXACT, OURS, PEER
+from .engines import PLAIN as PLAIN_PYTHON
 from .measure import BY_PATH, BY_URL, DECISIONS, QUESTIONS, Worker
 from .worst_cases import ADVERSARIES, NAMED, PLAIN
 
@@ -34,6 +35,8 @@ KEPT: Final = {"kept after 1": 1, f"kept after {DECISIONS}": DECISIONS}
 OF_PEER: Final = {BY_PATH: BY_URL}
 """The question to the peer that one is compared with, where it is another one."""
 HEAVIEST: Final = 10
+LEFT_OUT: Final = {EXACT, PLAIN_PYTHON}
+"""Engines that the chart does not show."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,9 @@ def adversary_table(figures: Figures) -> Iterator[str]:
 
 
 def report(figures: Figures) -> str:
-    versions = ", ".join(f"{name} {version(name)}" for name in ("Protego", "robotspy", "gpyrobotstxt"))
+    versions = ", ".join(
+        f"{name} {version(name)}" for name in ("Protego", "robotspy", "gpyrobotstxt", "fast-robotstxt")
+    )
     size = fmean(figures.sizes.values())
     where = f"{platform.python_implementation()} {platform.python_version()}; {versions}"
     head = (
@@ -166,7 +171,7 @@ def main() -> None:
     if options.out:
         (options.out / "engine.md").write_text(report(figures), encoding="utf-8")
         ratios = {
-            question: {engine: figures.ratio(engine, question) for engine in names if engine != EXACT}
+            question: {engine: figures.ratio(engine, question) for engine in names if engine not in LEFT_OUT}
             for question in QUESTIONS
         }
         draw(ratios, figures.agreement, options.out / "engine.svg")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 OURS, EXACT, PEER = "scrapy_rep", "scrapy_rep, google-exact", "Protego"
+PLAIN, COMPILED = "scrapy_rep, plain Python", "fast-robotstxt"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,15 @@ def scrapy_rep(dialect: str = "google") -> Engine:
         lambda url: path_of(url, canonical_octets=flavour.canonical_octets),
         lambda robots, agent, path: robots.verdict_on_path(agent, path).allowed,
     )
+
+
+def plain_python() -> Engine:
+    """As where there is no compiler."""
+    from scrapy_rep.protocol import path_pattern, robotstxt
+
+    robotstxt._Compiled = None
+    path_pattern._path_as_it_stands = path_pattern._find_path
+    return scrapy_rep()
 
 
 def protego() -> Engine:
@@ -99,11 +109,25 @@ def gpyrobotstxt() -> Engine:
     return Engine(bytes, allows)
 
 
+def fast_robotstxt() -> Engine:
+    """Google's parser by ctypes. It takes text, keeps no object, and names neither the group nor the sitemaps."""
+    from robotstxt import RobotsMatcher
+
+    matcher = RobotsMatcher()
+
+    def tells(body: str, agent: str, url: str) -> object:
+        return matcher.is_allowed(body, agent, url), matcher.matching_line, matcher.crawl_delay
+
+    return Engine(text, lambda body, agent, url: bool(matcher.is_allowed(body, agent, url)), tells)
+
+
 ENGINES: dict[str, Callable[[], Engine]] = {
     OURS: scrapy_rep,
     EXACT: lambda: scrapy_rep("google-exact"),
+    PLAIN: plain_python,
     PEER: protego,
     "urllib.robotparser": standard_library,
     "robotspy": robotspy,
     "gpyrobotstxt": gpyrobotstxt,
+    COMPILED: fast_robotstxt,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from .dialect import Dialect
 from .dialects import GOOGLE
@@ -14,14 +14,15 @@ from .other_records import (
     at_host,
     clean_params_in,
     extensions,
+    extensions_for,
     request_rate,
     seconds,
     without_params,
 )
 from .path_pattern import Pattern, path_of
-from .product_token import Token
+from .product_token import Token, is_global
 from .reader import MAX_SIZE, Group, cut, groups_in, lines_in, records_in, require_octets
-from .records import Kind, Record, Rule, as_text
+from .records import Kind, Record, Rule, as_text, bom_length, kind_of, split_line
 from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict
 
 try:
@@ -49,36 +50,37 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
     return RobotsTxt(cut(body, limit), dialect)
 
 
-class _Decides(Protocol):
-    """What a robots.txt says to one crawler, as far as a verdict needs it."""
-
-    @property
-    def by_name(self) -> bool:
-        """Whether a user-agent line names the crawler."""
-
-    def verdict(self, path: bytes) -> Verdict:
-        """The verdict on *path*, an answer of `path_of` for the dialect."""
-
-
 class _CompiledRules:
     """`Rules` of a dialect of Google's, by `_speedups`."""
 
-    __slots__ = ("_dialect", "_rules", "_verdicts", "by_name")
+    __slots__ = ("_best", "_body", "_is_allowed_itself", "_rules", "_token", "_verdicts", "by_name")
 
     def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
-        token = Token.of(name, dialect)
-        respelt = _RESPELT[dialect.canonical_octets]
-        self._rules = _Compiled(body, token.name, token.wide, respelt)
-        self._dialect = dialect
+        self._body = body
+        self._token = token = Token.of(name, dialect)
+        self._rules = rules = _Compiled(body, token.name, token.wide, _RESPELT[dialect.canonical_octets])
+        self._best = rules.best
+        self._is_allowed_itself = dialect.robots_txt_allowed
         self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
-        self.by_name: bool = self._rules.by_name
+        self.by_name = rules.by_name
 
     def verdict(self, path: bytes) -> Verdict:
         """The verdict on *path*, an answer of `path_of` for the dialect."""
-        if path == ROBOTS_TXT and self._dialect.robots_txt_allowed:
+        if path == ROBOTS_TXT and self._is_allowed_itself:
             return ROBOTS_TXT_ITSELF
-        position = self._rules.best(path)
+        position = self._best(path)
         return self._verdicts.get(position) or self._verdict(position)
+
+    @property
+    def extensions(self) -> tuple[Record, ...]:
+        """The other records that apply to the crawler."""
+        is_for = self._token.is_named_by if self.by_name else is_global
+        return tuple(extensions_for(records_in(self._body), lambda agent: is_for(agent.value)))
+
+    @property
+    def delays(self) -> tuple[Record, ...]:
+        """The Crawl-delay records that count for the crawler; the last readable one applies."""
+        return tuple(record for record in self.extensions if record.kind is Kind.CRAWL_DELAY)
 
     def _verdict(self, position: int) -> Verdict:
         if len(self._verdicts) > _VERDICTS_KEPT:
@@ -110,7 +112,7 @@ class RobotsTxt:
     def __init__(self, body: bytes, dialect: Dialect = GOOGLE) -> None:
         self.body = body
         self.dialect = dialect
-        self._rules: dict[str, _Decides] = {}
+        self._rules: dict[str, Rules | _CompiledRules] = {}
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -130,11 +132,11 @@ class RobotsTxt:
     @property
     def sitemaps(self) -> tuple[str, ...]:
         """The values of the Sitemap lines as written, in order, without duplicates."""
-        if not self._may_hold(b"map"):
-            return ()
-        values = (
-            as_text(record.value) for record in records_in(self.body, self.dialect) if record.kind is Kind.SITEMAP
-        )
+        lenient = self.dialect.lenient_keys
+        # Few lines are looked at closely, since each crawl asks this of each file.
+        lines = [line for line in self.body[bom_length(self.body) :].splitlines() if b"map" in line.lower()]
+        found = (split_line(line, lenient) for line in lines)
+        values = (as_text(value) for key, value in found if key and kind_of(key, lenient) is Kind.SITEMAP)
         return tuple(dict.fromkeys(values))
 
     @property
@@ -176,7 +178,7 @@ class RobotsTxt:
 
     def has_group(self, token: str) -> bool:
         """Whether a user-agent line names *token*; ``*`` names no crawler."""
-        return (self._rules.get(token) or self._rules_for(token)).by_name
+        return self._said_to(token).by_name
 
     def agents_for(self, token: str) -> tuple[Record, ...]:
         """The user-agent lines that address *token*: those that name it, else those of ``*``."""
@@ -188,7 +190,7 @@ class RobotsTxt:
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
         """The other records that apply to *token*; its own group does not inherit those of ``*``."""
-        return self._read(token).extensions
+        return self._said_to(token).extensions
 
     def crawl_delay(self, token: str) -> float | None:
         """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None.
@@ -200,7 +202,7 @@ class RobotsTxt:
 
     def crawl_delays(self, token: str) -> tuple[Record, ...]:
         """The Crawl-delay records for *token*, in the order of their lines; the last readable one counts."""
-        return self._read(token).delays if self._may_hold(b"delay") else ()
+        return self._said_to(token).delays if self._may_hold(b"delay") else ()
 
     def request_rate(self, token: str) -> RequestRate | None:
         """The last readable Request-rate for *token*, or None."""
@@ -216,16 +218,19 @@ class RobotsTxt:
     def _is_compiled(self) -> bool:
         return self.dialect.is_googles and _Compiled is not None
 
-    def _rules_for(self, token: str) -> _Decides:
-        """What decides for *token*, kept for the next question."""
+    def _said_to(self, token: str) -> Rules | _CompiledRules:
+        return self._rules.get(token) or self._rules_for(token)
+
+    def _rules_for(self, token: str) -> Rules | _CompiledRules:
+        """What is said to *token*, kept for the next question."""
         if len(self._rules) >= _TOKENS_KEPT:
             self._rules.clear()
-        decides = _CompiledRules if self._is_compiled else Rules
-        rules = self._rules[token] = decides(self.body, token, self.dialect)
+        says = _CompiledRules if self._is_compiled else Rules
+        rules = self._rules[token] = says(self.body, token, self.dialect)
         return rules
 
     def _read(self, token: str) -> Rules:
-        """All that is said to *token*: seldom asked for, so what is compiled does not tell it."""
+        """All that is said to *token*, which a crawl does not ask for."""
         rules = self._rules.get(token)
         return rules if isinstance(rules, Rules) else Rules(self.body, token, self.dialect)
 

@@ -173,7 +173,7 @@ class RepSettings:
     """Number of origins that the crawl keeps in memory; the least recently used are evicted."""
 
     memory_size: int = _setting(number_of("octets", 1), 134_217_728)
-    """Octets that these origins may take in memory. The rules worked out from them share 64 MiB more."""
+    """About the octets that these origins may take in memory: real files take that within a factor of 1.5."""
 
     request_hook: RequestHook | None = _setting(HOOK, None)
     """A callable ``(robots_request, cause) -> Request`` that changes or replaces the request for a robots.txt."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.crawl import crawl
 from tests.support.site import Site, robots
 
-WARM, COLD = 16, 45
+WARM, COLD = 15, 40
 """They are never raised: what needs one module more gives up another."""
 
 

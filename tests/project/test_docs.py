@@ -203,11 +203,11 @@ def test_every_room_is_named(page: str) -> None:
 
 def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:
     found = re.findall(
-        r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt).* \|$",
+        r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt|fast-robotstxt).* \|$",
         section(PAGES["docs/benchmarks.md"], "## The rule engine"),
         re.MULTILINE,
     )
-    assert len(found) >= 7
+    assert len(found) >= 9
     assert set(found) <= set(PAGES["docs/engine.md"].splitlines())
 
 
