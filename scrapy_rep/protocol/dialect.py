@@ -146,7 +146,7 @@ class Dialect:
     """Of directives of a page that contradict each other, the permissive one applies."""
 
     is_googles: bool = field(init=False, repr=False, compare=False)
-    """Whether Google's reading differs in nothing but switches that the fast reading has, too."""
+    """Whether Google's reading differs in nothing but switches that the compiled engine has, too."""
     canonical_octets: bool = field(init=False, repr=False, compare=False)
     """Whether ``octets`` are canonical."""
 
