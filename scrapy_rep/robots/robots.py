@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
 
-# At most, measured with tracemalloc on CPython 3.11.
+# Measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
 _COPIES_OF_FILE: Final = 16
@@ -166,7 +166,7 @@ class Robots:
 
     @property
     def octets(self) -> int:
-        """The memory that this takes at most: the body, the URLs that led to it, and 5 KiB.
+        """About the memory that this takes: the body and what is read from it, the URLs that led to it, and 3 KiB.
 
         Another parser back-end than ours is taken for 32 times the body.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from scrapy_rep.protocol import ENGINE, Access, Kind, Origin
@@ -9,6 +11,8 @@ from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.records import kind_of
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.robots import Robots
+from tests.protocol.test_google_verdicts import FOLDER, bodies
+from tests.support.memory import octets_kept
 
 NOW = 1_800_000_000.0
 A = Origin("https", "a.example", 443)
@@ -33,6 +37,20 @@ def test_ten_thousand_ordinary_origins_fit_in_the_default_memory() -> None:
     body = b"User-agent: *\n" + b"".join(lines)
     assert len(body) > 4_432  # octets and lines, the means of real files
     assert len(body) < robots_of(A, body).octets < 134_217_728 / 10_000
+
+
+@pytest.mark.untraced
+@pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
+def test_real_origins_take_about_the_memory_that_counts_towards_the_bound() -> None:
+    def asked() -> list[Robots]:
+        some = list(bodies(Path(FOLDER)).values())[::10]
+        known = [robots_of(A, bytes(bytearray(body))) for body in some]
+        for robots in known:
+            robots.parser.allowed("https://a.example/x?y", "scrapy")
+        return known
+
+    said = sum(robots.octets for robots in asked())
+    assert said / 1.5 < octets_kept(asked) < said * 1.5
 
 
 @pytest.mark.parametrize("key", ["Crawl-delay", "crawl delay", "CRAWLDELAY", "Request-rate", "visit-TIME"])
