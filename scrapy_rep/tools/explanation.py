@@ -1,6 +1,6 @@
 """Why a robots.txt answers as it does: the user-agent lines that apply, the rules that match, the one that wins.
 
-The verdict comes from the engine that decides; what matches, and what that outranks, from `Rules`, as in every dialect.
+The verdict comes from the engine that decides; what matches, and what that outranks, from `Rules`.
 """
 
 from __future__ import annotations
