@@ -134,8 +134,8 @@ class RobotsTxt:
         """The values of the Sitemap lines as written, in order, without duplicates."""
         lenient = self.dialect.lenient_keys
         # Few lines are looked at closely, since each crawl asks this of each file.
-        lines = [line for line in self.body[bom_length(self.body) :].splitlines() if b"map" in line.lower()]
-        found = (split_line(line, lenient) for line in lines)
+        lines = self.body[bom_length(self.body) :].splitlines()
+        found = (split_line(line, lenient) for line in lines if line.lower().find(b"map") >= 0)
         values = (as_text(value) for key, value in found if key and kind_of(key, lenient) is Kind.SITEMAP)
         return tuple(dict.fromkeys(values))
 
