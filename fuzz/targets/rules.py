@@ -35,10 +35,10 @@ def verdict(data: bytes) -> None:
                 expected = plain.verdict(path)
                 assert file.verdict(token, url) == expected
                 assert file.verdict_on_path(token, path) == expected
-                assert _is_by_slow_reference(expected, plain.rules, path, dialect)
+                assert is_by_slow_reference(expected, plain.rules, path, dialect)
 
 
-def _is_by_slow_reference(verdict: Verdict, rules: Sequence[Rule], path: bytes, dialect: Dialect) -> bool:
+def is_by_slow_reference(verdict: Verdict, rules: Sequence[Rule], path: bytes, dialect: Dialect) -> bool:
     """Whether the rule of *verdict* is the longest that matches, octet by octet; True if that takes too long."""
     if verdict.reason is Reason.ROBOTS_TXT:
         return verdict.allowed and path == b"/robots.txt"

@@ -4,13 +4,12 @@
  * Here a body is read in one pass without an object for a line, and a decision is one pass over the rules.
  *
  * Nothing is read beyond the lengths that Python gives, and nothing recurses. What is allocated is one array, of
- * sizeof(Rule) octets for each rule, and the respelt patterns, of at most three octets for each of a rule. An object
- * never changes once it is made, so threads may share it.
+ * sizeof(Rule) octets for each rule, twice for an index page, and the respelt patterns, of at most three octets for
+ * each of a rule. An object never changes once it is made, so threads may share it.
  */
 
-#define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030A0000
-#include <Python.h>
+#include <Python.h> /* no format has a "#": what was built on CPython 3.13 could not use it on 3.12 */
 #include <stdint.h>
 #include <string.h>
 #include <structmember.h>
@@ -25,7 +24,7 @@ typedef struct {
     const char *pattern;  /* as compared, in the body or in Rules.respelt, without its anchor */
     uint32_t line;
     uint16_t length;      /* of the value */
-    uint16_t compared;    /* octets of the pattern */
+    uint16_t compared;    /* octets of the pattern, at first of what it is made of */
     uint16_t specificity; /* what ranks it: Google's count of octets */
     uint8_t is_for;       /* FOR_NAMED, FOR_ALL or both */
     uint8_t allow : 1, anchored : 1;
@@ -122,18 +121,35 @@ static int is_named_by(Text agent, Text name, int wide)
     return agent.length == name.length;
 }
 
-/* Room for one more rule; NULL with an exception set. */
-static Rule *append(Rules *self)
+/* -1 with an exception set. */
+static int append(Rules *self, Rule rule)
 {
     if (self->count == self->room) {
         size_t room = self->room ? 2 * self->room : 8;
         Rule *rules = PyMem_Realloc(self->rules, room * sizeof *rules);
-        if (!rules)
-            return (Rule *)PyErr_NoMemory();
+        if (!rules) {
+            PyErr_NoMemory();
+            return -1;
+        }
         self->rules = rules;
         self->room = room;
     }
-    return &self->rules[self->count++];
+    self->rules[self->count++] = rule;
+    return 0;
+}
+
+/* Add the rule of a line; where it allows ".../index.htm...", another allows ".../". -1 with an exception set. */
+static int add_rule(Rules *self, Rule rule)
+{
+    size_t folder = rule.length;
+    while (folder && rule.value[folder - 1] != '/')
+        folder--;
+    int has_index_page = folder && rule.length - folder >= 9 && !memcmp(rule.value + folder, "index.htm", 9);
+    if (append(self, rule) < 0)
+        return -1;
+    rule.compared = (uint16_t)folder;
+    rule.anchored = 1;
+    return rule.allow && has_index_page ? append(self, rule) : 0;
 }
 
 /* Every rule that is for the crawler, or for all: reader.groups_in. -1 with an exception set. */
@@ -142,10 +158,12 @@ static int read_body(Rules *self, Text body, Text name, int wide)
     const char *at = body.at, *end = body.at + body.length;
     for (const char *mark = "\xef\xbb\xbf"; *mark && at < end && *at == *mark; mark++)
         at++;
+    const char *line_feed = find(at, end, '\n'); /* looked for once: all lines may end with "\r" */
     uint8_t is_for = 0; /* whom the run of user-agent lines names */
     int is_closed = 0;
     for (uint32_t line = 1; at < end; line++) {
-        const char *line_end = find(at, find(at, end, '\n'), '\r');
+        line_feed = line_feed < at ? find(at, end, '\n') : line_feed;
+        const char *line_end = find(at, line_feed, '\r');
         Text value;
         Kind kind = read_line(at, line_end, &value);
         at = line_end + 1 + (end - line_end > 1 && line_end[0] == '\r' && line_end[1] == '\n');
@@ -159,11 +177,10 @@ static int read_body(Rules *self, Text body, Text name, int wide)
         }
         else if (kind != OTHER) {
             is_closed = 1;
-            Rule *rule = is_for ? append(self) : NULL;
-            if (rule)
-                *rule = (Rule){.value = value.at, .line = line, .length = (uint16_t)value.length, .is_for = is_for,
-                               .allow = kind == ALLOW};
-            else if (is_for)
+            uint16_t length = (uint16_t)value.length;
+            Rule rule = {.value = value.at, .line = line, .length = length, .compared = length, .is_for = is_for,
+                         .allow = kind == ALLOW};
+            if (is_for && add_rule(self, rule) < 0)
                 return -1;
         }
     }
@@ -182,49 +199,28 @@ static uint16_t specificity(const char *at, size_t length)
 /* Set how a rule is compared: path_pattern.Pattern.of. -1 with an exception set. */
 static int spell(Rules *self, Rule *rule, PyObject *respell)
 {
+    Text pattern = {rule->value, rule->compared};
     size_t at = 0;
-    while (at < rule->length && (common[(uint8_t)rule->value[at]] || rule->value[at] == '*'))
+    while (at < pattern.length && (common[(uint8_t)pattern.at[at]] || pattern.at[at] == '*'))
         at++;
-    Text pattern = {rule->value, rule->length};
-    if (at < rule->length && (rule->value[at] != '$' || at + 1 < rule->length)) {
-        PyObject *text = PyObject_CallFunction(respell, "y#", rule->value, (Py_ssize_t)rule->length);
+    rule->specificity = (uint16_t)(specificity(pattern.at, pattern.length) + rule->anchored);
+    if (at < pattern.length && (pattern.at[at] != '$' || at + 1 < pattern.length)) {
+        PyObject *written = PyBytes_FromStringAndSize(pattern.at, (Py_ssize_t)pattern.length);
+        PyObject *text = PyObject_CallFunction(respell, "N", written);
         char *octets;
         Py_ssize_t length;
-        int failed = !text || PyBytes_AsStringAndSize(text, &octets, &length) < 0 || length > UINT16_MAX ||
+        int failed = !text || PyBytes_AsStringAndSize(text, &octets, &length) < 0 ||
                      PyList_Append(self->respelt, text) < 0;
         Py_XDECREF(text); /* the list keeps it */
-        if (failed)
+        if (failed || (length > UINT16_MAX && !PyErr_Format(PyExc_ValueError, "a pattern of %zd octets", length)))
             return -1;
         pattern = (Text){octets, (size_t)length};
     }
-    rule->specificity = specificity(rule->value, rule->length);
-    rule->anchored = pattern.length && pattern.at[pattern.length - 1] == '$';
+    int has_dollar = pattern.length && pattern.at[pattern.length - 1] == '$';
+    rule->anchored |= has_dollar;
     rule->pattern = pattern.at;
-    rule->compared = (uint16_t)(pattern.length - rule->anchored);
+    rule->compared = (uint16_t)(pattern.length - has_dollar);
     return 0;
-}
-
-/* The octets up to the last slash. */
-static size_t folder_of(const char *at, size_t length)
-{
-    while (length && at[length - 1] != '/')
-        length--;
-    return length;
-}
-
-/* An allow rule for ".../index.htm..." allows ".../" too, by a rule of its own; -1 with an exception set. */
-static int add_folder(Rules *self, Rule rule)
-{
-    size_t folder = folder_of(rule.value, rule.length);
-    if (!rule.allow || !folder || rule.length - folder < 9 || memcmp(rule.value + folder, "index.htm", 9))
-        return 0;
-    rule.specificity = specificity(rule.value, folder) + 1;
-    rule.compared = (uint16_t)folder_of(rule.pattern, rule.compared);
-    rule.anchored = 1;
-    Rule *added = append(self);
-    if (added)
-        *added = rule;
-    return added ? 0 : -1;
 }
 
 /* Keep the rules that count, and set how they are compared; -1 with an exception set. */
@@ -236,7 +232,7 @@ static int choose(Rules *self, PyObject *respell)
             self->rules[count++] = self->rules[at];
     self->count = count;
     for (size_t at = 0; at < count; at++)
-        if (spell(self, &self->rules[at], respell) < 0 || add_folder(self, self->rules[at]) < 0)
+        if (spell(self, &self->rules[at], respell) < 0)
             return -1;
     return 0;
 }
@@ -248,9 +244,11 @@ static const char *find_piece(Text piece, const char *at, const char *end)
         return NULL;
     if (piece.length > LONG_PIECE) {
         PyObject *text = PyBytes_FromStringAndSize(at, end - at);
-        PyObject *found = text ? PyObject_CallMethod(text, "find", "y#", piece.at, (Py_ssize_t)piece.length) : NULL;
+        PyObject *wanted = PyBytes_FromStringAndSize(piece.at, (Py_ssize_t)piece.length);
+        PyObject *found = text && wanted ? PyObject_CallMethod(text, "find", "O", wanted) : NULL;
         Py_ssize_t offset = found ? PyLong_AsSsize_t(found) : -1;
         Py_XDECREF(text);
+        Py_XDECREF(wanted);
         Py_XDECREF(found);
         return offset < 0 ? NULL : at + offset;
     }
@@ -312,18 +310,19 @@ static PyObject *rule(Rules *self, PyObject *position)
     if (at >= self->count)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_IndexError, "no such rule");
     const Rule *found = &self->rules[at];
-    PyObject *allow = found->allow ? Py_True : Py_False;
-    return Py_BuildValue("Oy#I", allow, found->value, (Py_ssize_t)found->length, (unsigned int)found->line);
+    PyObject *value = PyBytes_FromStringAndSize(found->value, found->length);
+    return Py_BuildValue("ONI", found->allow ? Py_True : Py_False, value, (unsigned int)found->line);
 }
 
 /* path_pattern.path_of where nothing has to be respelt, else None: an octet that has two spellings, no authority. */
 static PyObject *path_of(PyObject *Py_UNUSED(module), PyObject *url)
 {
-    Py_ssize_t length = 0;
-    const char *at = PyUnicode_Check(url) ? PyUnicode_AsUTF8AndSize(url, &length) : NULL, *end = at + length;
+    Py_ssize_t length;
+    const char *at = PyUnicode_Check(url) ? PyUnicode_AsUTF8AndSize(url, &length) : NULL;
     PyErr_Clear(); /* of lone surrogates */
-    if (length < 9 || memcmp(at, "http", 4))
+    if (!at || length < 8 || memcmp(at, "http", 4))
         Py_RETURN_NONE;
+    const char *end = at + length;
     at += at[4] == 's' ? 8 : 7;
     if (memcmp(at - 3, "://", 3))
         Py_RETURN_NONE;
@@ -340,22 +339,22 @@ static PyObject *path_of(PyObject *Py_UNUSED(module), PyObject *url)
 static PyObject *new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"body", "name", "wide", "respell", NULL};
-    PyObject *body, *respell;
-    Text name;
-    Py_ssize_t length, size;
+    PyObject *body, *name, *respell;
     int wide;
-    char *octets;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "Sz#pO:Rules", names, &body, &name.at, &length, &wide,
-                                     &respell) || PyBytes_AsStringAndSize(body, &octets, &size) < 0)
+    char *octets, *named = NULL;
+    Py_ssize_t size, length = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "SOpO:Rules", names, &body, &name, &wide, &respell) ||
+        PyBytes_AsStringAndSize(body, &octets, &size) < 0 ||
+        (name != Py_None && PyBytes_AsStringAndSize(name, &named, &length) < 0))
         return NULL;
-    name.length = (size_t)length;
     Rules *self = (Rules *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!self)
         return NULL;
     Py_INCREF(body);
     self->body = body;
     self->respelt = PyList_New(0);
-    if (self->respelt && !read_body(self, (Text){octets, (size_t)size}, name, wide) && !choose(self, respell))
+    Text file = {octets, (size_t)size}, token = {named, (size_t)length};
+    if (self->respelt && !read_body(self, file, token, wide) && !choose(self, respell))
         return (PyObject *)self;
     Py_DECREF(self);
     return NULL;

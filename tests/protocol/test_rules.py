@@ -11,7 +11,7 @@ from scrapy_rep.protocol.dialect import Octets, Star
 from scrapy_rep.protocol.dialects import DRAFT_1996, GEOPORTAL_FIRST, GEOPORTAL_LONGEST, STANDARD_1994, YANDEX
 from tests.support.properties import fewer
 
-from .test_speedups import BODIES, TOKENS, URLS
+from .any_body import BODIES, TOKENS, URLS
 
 OTHERS = [dialect for dialect in DIALECTS.values() if not dialect.is_googles]
 
