@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.protocol import path_of
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.answers import WORDS
 
 from .sources import Reading, open_source
 from .verdicts import BulkVerdict, Decider, Held, Rules
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-ALLOWED, DISALLOWED, UNKNOWN = "allowed", "disallowed", "unknown"
-WORDS: Final[Mapping[bool | None, str]] = {True: ALLOWED, False: DISALLOWED, None: UNKNOWN}
-"""How output spells a verdict."""
 
 FIELDS: Final = ("url", "origin", "agent", "allowed", "line", "rule", "reason")
 """The fields of a line of output, in their order."""
@@ -75,7 +72,7 @@ FORMATS: Final = {
 class Task:
     """What a process needs to know before it can decide: all of it can be sent to it.
 
-    ``only`` are the words of `WORDS` that are written, all if it is empty.
+    ``only`` are those `WORDS` of a verdict that are written, all if it is empty.
     """
 
     source: Path | BaseSettings

@@ -19,7 +19,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +28,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
+from scrapy_rep.tools.answers import time_fact
 from scrapy_rep.tools.files import binary_kind_at
 from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey import UNREACHABLE, SiteRecord, folder
@@ -172,7 +173,7 @@ def _captured(fetched: Fetched, parsed: RepSettings, to: SurveyFolder) -> dict[s
         "url": entry.url,
         "hops": list(entry.hops),
         "problem": fetched.problem or None,
-        "fetched_at": datetime.fromtimestamp(entry.fetched_at, timezone.utc).isoformat(timespec="seconds"),
+        "fetched_at": time_fact(entry.fetched_at),
         "file": to.save_body(fetched.origin, entry.body) if is_there else None,
     }
 

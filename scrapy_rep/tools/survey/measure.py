@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.terms import is_url
-from scrapy_rep.directives.vocabulary import Answer, Signal, answers
+from scrapy_rep.directives.vocabulary import Answer, Signal
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.answers import uses
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, crawler_of
 from scrapy_rep.tools.lint import Finding, findings_in, subject_of
 from scrapy_rep.tools.lint.subject import UNNAMED
@@ -205,14 +206,14 @@ def _of_named(robotstxt: RobotsTxt, name: str) -> Treatment:
     else:
         is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
         how = RESTRICTED if is_restricted else WELCOME
-    return {"treatment": how, "line": verdict.line or 0}
+    return {"treatment": how, "line": verdict.line}
 
 
 def _of_others(robotstxt: RobotsTxt) -> Treatment:
     """How the file treats crawlers that it does not name; an empty treatment if it does not shut them out."""
     # To "google-exact", a line without a token names a crawler without a name.
     verdict = robotstxt.verdict(UNNAMED if robotstxt.has_group("") else "", "/")
-    return {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line or 0}
+    return {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line}
 
 
 # Signals about the use by AI
@@ -238,8 +239,6 @@ def _answers(robotstxt: RobotsTxt, signals: Counts) -> dict[str, dict[str, str]]
     said = RobotsSignals.of(robotstxt, "").statements("/")
     stated = {}
     for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE):
-        found = answers(one for one in said if one.signal is signal)
-        stated[str(signal)] = {
-            str(use): str(answer) for use, answer in found.items() if answer is not Answer.UNKNOWN
-        }
+        found = uses(one for one in said if one.signal is signal)
+        stated[str(signal)] = {use: answer for use, answer in found.items() if answer != Answer.UNKNOWN}
     return {signal: each for signal, each in stated.items() if each}

@@ -11,8 +11,9 @@ import pytest
 
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.bulk import Held, decide, open_source
-from scrapy_rep.tools.bulk.lines import FIELDS, WORDS, Task
+from scrapy_rep.tools.bulk.lines import FIELDS, Task
 from scrapy_rep.tools.bulk.sources import Reading
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, Rules
 
