@@ -28,10 +28,10 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS
-from scrapy_rep.tools.bulk.lines import FORMATS, Key, Task
+from scrapy_rep.tools.bulk.lines import FORMATS, Damaged, Key, Task, chunks, decompressed
 from scrapy_rep.tools.bulk.sources import Reading, SourceError
 from scrapy_rep.tools.bulk.verdicts import Held, Rules
-from scrapy_rep.tools.files import Damaged, chunks, decompressed, open_file
+from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK

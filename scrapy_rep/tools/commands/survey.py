@@ -29,7 +29,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import time_fact
-from scrapy_rep.tools.files import binary_kind_at
+from scrapy_rep.tools.files import binary_kind_at, files_in
 from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey import UNREACHABLE, SiteRecord, folder
 from scrapy_rep.tools.survey.folder import SurveyFolder, can_write_parquet
@@ -119,7 +119,8 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
 
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     files = Path(arguments.files)
-    kinds = {path: binary_kind_at(path) for path in folder.files_in(files)}
+    found = (path for path in files_in(files) if not path.name.startswith("."))
+    kinds = {path: binary_kind_at(path) for path in found}
     paths = [path for path, kind in kinds.items() if not kind]
     invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
     survey = _Survey(arguments, len(paths), invalid)
