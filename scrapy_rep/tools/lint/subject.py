@@ -14,7 +14,7 @@ from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsT
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import extensions
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
-from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.product_token import agent_matcher, is_global, token_in
 from scrapy_rep.protocol.reader import cut, groups_in
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.files import binary_kind, is_utf_16
@@ -125,6 +125,12 @@ class Subject:
     def groups_for_all(self) -> list[Group]:
         """The groups with a user-agent line that is ``*``."""
         return [group for group in self.groups if is_for_all(group)]
+
+    def rules_for(self, token: str) -> list[Rule]:
+        """The rules for the crawler called *token*, by the groups that are read already."""
+        is_named = agent_matcher(token, self.dialect)
+        own = [group for group in self.groups if any(is_named(agent.value) for agent in group.agents)]
+        return [rule for group in own or self.groups_for_all for rule in group.rules]
 
     @cached_property
     def named(self) -> dict[bytes, tuple[Record, Group]]:
