@@ -27,10 +27,9 @@ from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import GOOGLE_EXACT, MAX_SIZE, Access, Origin
 from scrapy_rep.tools.bulk import Known, Missing, decide
-from scrapy_rep.tools.bulk.lines import Task
+from scrapy_rep.tools.bulk.lines import Task, chunks
 from scrapy_rep.tools.bulk.sources import Reading
 from scrapy_rep.tools.bulk.verdicts import Held, Rules
-from scrapy_rep.tools.files import chunks
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from .corpus import File, read_corpus

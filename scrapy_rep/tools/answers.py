@@ -108,6 +108,11 @@ def time_fact(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
 
 
+def day_text(when: datetime) -> str:
+    """The day of *when*: ``22 November 2026``."""
+    return f"{when.day} {when:%B %Y}"
+
+
 def on_line(line: int) -> str:
     """`` on line 4``; empty for a line that is not known."""
     return f" on line {line}" if line else ""

@@ -1,44 +1,53 @@
-"""Reads files that anyone may have made: within a bound, and without waiting for what may never come."""
+"""Reads files that anyone may have made, within a bound and without waiting for what may never come.
+
+Tells binary files from text, and writes CSV that a spreadsheet computes nothing from.
+"""
 
 from __future__ import annotations
 
-import bz2
+import csv
 import errno
-import gzip
-import lzma
 import os
 import stat
-import zlib
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
-from itertools import chain
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Final
 
-from scrapy_rep.protocol import GOOGLE
-from scrapy_rep.tools.lint.subject import Subject
+from scrapy_rep.protocol import GOOGLE, Dialect, parse
 
 MOST_OCTETS: Final = 33_554_432
 """Octets of a file, or of one of its lines, that are read: no robots.txt is as large."""
 
-CHUNK: Final = 524_288
-"""Octets of a piece of a list, more or less: handing it to a process costs nothing, for a little memory."""
-
-Damaged: Final = (EOFError, zlib.error, lzma.LZMAError)
-"""What reading raises, beside ``OSError``, when a compressed file is cut off or damaged."""
-
 _USUAL: Final = 65_536  # octets of a file; a buffer for the most takes longer to make than such a file to read
 _START: Final = 1_024  # octets, more than tell what kind of file it is
-_LONGEST_LINE: Final = 262_148  # octets of a line of a list that are kept: more than a URL of 65,536 characters
-_subject = partial(Subject, dialect=GOOGLE, limit=None)
 _OF_THE_SHELL: Final = frozenset(map(Path, ("/dev", "/dev/fd", "/proc/self/fd")))  # as in diff <(…) FILE
-_OPENERS: Final[Mapping[bytes, Callable[[BufferedReader], object]]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
-}  # by the first octets
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_SAMPLE: Final = 256  # octets, enough to detect UTF-16
+_ARCHIVE: Final = "a WARC file"  # the groups in it are those of many files
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"\0\0\1\0", "an icon"),
+    (b"RIFF", "a WebP image, a sound or a film"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\3\4", "a ZIP archive"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ\0", "an xz file"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\7", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90\0", "a program"),
+    (b"\xd0\xcf\x11\xe0", "an Office document"),
+    (b"wOF", "a font"),
+    (b"WARC/", _ARCHIVE),
+)
+_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
+_MOST_CONTROLS: Final = 0.1  # of the octets of a text
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def open_file(path: Path | str) -> BufferedReader:
@@ -66,7 +75,7 @@ def read_rest(file: IO[bytes]) -> bytes:
 
 def require_text(body: bytes) -> bytes:
     """Return *body*. Raises ``OSError`` if it is clearly no text, such as a gzip file."""
-    if kind := _subject(body[:_START]).binary_kind:
+    if kind := binary_kind(body[:_START]):
         raise OSError(errno.EINVAL, f"{kind}, not plain text")
     return body
 
@@ -75,9 +84,33 @@ def binary_kind_at(path: Path) -> str:
     """What kind of binary file is at *path*; empty for text, and for what cannot be read."""
     try:
         with open_file(path) as file:
-            return _subject(file.read(_START)).binary_kind
+            return binary_kind(file.read(_START))
     except OSError:
         return ""
+
+
+def binary_kind(body: bytes, dialect: Dialect = GOOGLE) -> str:
+    """What kind of binary file *body* is, by its first octets; empty for text, and where it has groups."""
+    sample = body[:_SAMPLE]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
+    kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
+    if not kind or is_utf_16(body):
+        return ""
+    return "" if kind != _ARCHIVE and parse(body, dialect, limit=None).groups else kind
+
+
+def is_utf_16(body: bytes) -> bool:
+    """Whether *body* starts with a UTF-16 mark, or has a NUL next to nearly every letter."""
+    sample = body[:_SAMPLE]
+    if sample.startswith(_UTF_16):
+        return True
+    halves = sample[::2], sample[1::2]
+    return (
+        len(sample) > 8
+        and any(half.count(0) > 0.9 * len(half) for half in halves)
+        and any(half.count(0) < 0.1 * len(half) for half in halves)
+    )
 
 
 def files_in(folder: Path, *, is_searched: Callable[[Path], bool] = lambda _: True) -> Iterator[Path]:
@@ -96,34 +129,10 @@ def files_in(folder: Path, *, is_searched: Callable[[Path], bool] = lambda _: Tr
         yield from (Path(parent, name) for name in sorted(names))
 
 
-# Lists of any size, with lines of any length.
+def write_csv(rows: Iterable[Iterable[object]], file: IO[str]) -> None:
+    """Write *rows* to *file*, with an apostrophe before a text that a spreadsheet would take for a formula."""
+    csv.writer(file).writerows(map(_without_formula, row) for row in rows)
 
 
-def decompressed(file: BufferedReader) -> IO[bytes]:
-    """*file*, or what it holds if it is compressed with gzip, bzip2 or xz."""
-    start = file.peek(max(map(len, _OPENERS)))
-    opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
-    return cast("IO[bytes]", opener(file)) if opener else file
-
-
-def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of *file* in pieces of whole lines, each with its LF, without a byte order mark.
-
-    Of a line that is longer than any URL the start is kept, which is too long for one, too. Raises what reading
-    raises, and ``OSError`` for a binary file.
-    """
-    rest = b""
-    is_skipping = False  # the end of a line that is too long
-    first = require_text(file.read(CHUNK)).removeprefix(BOM_UTF8)  # Notepad writes one
-    for block in chain([first], iter(partial(file.read, CHUNK), b"")):
-        if is_skipping:
-            _, end, block = block.partition(b"\n")  # noqa: PLW2901
-            is_skipping = not end
-        whole, end, rest = (rest + block).rpartition(b"\n")
-        if end:
-            yield whole + end
-        if len(rest) > _LONGEST_LINE:
-            yield rest[:_LONGEST_LINE] + b"\n"
-            rest, is_skipping = b"", True
-    if rest:
-        yield rest + b"\n"
+def _without_formula(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from scrapy_rep.policy.meta import BLANK
 from scrapy_rep.protocol import Reason, Rule, Verdict, parse
 from scrapy_rep.tools.answers import (
     WORDS,
+    day_text,
     decision_text,
     delay_text,
     on_line,
@@ -93,6 +95,7 @@ def test_a_decision_is_told_by_its_stamp(stamp: dict[str, Any] | None, text: str
 
 def test_times_and_delays_are_told() -> None:
     assert (time_text(1_795_348_800.0), time_fact(None)) == ("2026-11-22 12:00 UTC", None)
+    assert day_text(datetime(2026, 11, 2, tzinfo=timezone.utc)) == "2 November 2026"
     assert time_fact(1_795_348_800.5) == "2026-11-22T12:00:00+00:00"
     assert (delay_text(1.5), delay_text("1.50")) == ("1.5 s between two requests", "1.50 s between two requests")
     assert (on_line(4), on_line(0)) == (" on line 4", "")

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Final
 
 from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.answers import day_text
 
 from .logs import Log
 from .runs import AGAINST, MOST_SITES, NOT_SENT, UNASKED, Run, Start
@@ -120,7 +121,7 @@ def day_and_time(time: str) -> tuple[str, str]:
         when = datetime.strptime(time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
     except ValueError:  # the 31st of February
         return time[:10], time[11:16]
-    return f"{when.day} {when:%B %Y}", f"{when:%H:%M}"
+    return day_text(when), f"{when:%H:%M}"
 
 
 def _listed(names: Sequence[str]) -> str:

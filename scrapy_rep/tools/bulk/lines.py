@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import re
+import zlib
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from io import BufferedReader
+from itertools import chain
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from scrapy_rep.protocol import path_of
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.answers import WORDS
+from scrapy_rep.tools.files import require_text
 
 from .sources import Reading, open_source
 from .verdicts import BulkVerdict, Decider, Held, Rules
@@ -19,9 +29,11 @@ from .verdicts import BulkVerdict, Decider, Held, Rules
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-ALLOWED, DISALLOWED, UNKNOWN = "allowed", "disallowed", "unknown"
-WORDS: Final[Mapping[bool | None, str]] = {True: ALLOWED, False: DISALLOWED, None: UNKNOWN}
-"""How output spells a verdict."""
+CHUNK: Final = 524_288
+"""Octets of a piece of the input, more or less: handing it to a process costs nothing, for a little memory."""
+
+Damaged: Final = (EOFError, zlib.error, lzma.LZMAError)
+"""What reading raises, beside ``OSError``, when a compressed file is cut off or damaged."""
 
 FIELDS: Final = ("url", "origin", "agent", "allowed", "line", "rule", "reason")
 """The fields of a line of output, in their order."""
@@ -35,6 +47,12 @@ _lines_in = re.compile(
 
 
 _groups = re.Match.groups
+_LONGEST_LINE: Final = 262_148  # octets of a line that are kept: more than a URL of 65,536 characters
+_OPENERS: Final[Mapping[bytes, Callable[[BufferedReader], object]]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}  # by the first octets
 _LITERALS: Final = {True: "true", False: "false", None: "null"}
 
 
@@ -75,7 +93,7 @@ FORMATS: Final = {
 class Task:
     """What a process needs to know before it can decide: all of it can be sent to it.
 
-    ``only`` are the words of `WORDS` that are written, all if it is empty.
+    ``only`` are those `WORDS` of a verdict that are written, all if it is empty.
     """
 
     source: Path | BaseSettings
@@ -144,3 +162,36 @@ class LineDecider:
             elif line := other.strip():
                 url = line.decode("utf-8", "surrogateescape")
                 yield spell(url).encode("utf-8", "surrogateescape"), self._decider.on(url)
+
+
+# The input: a list of any size, with lines of any length.
+
+
+def decompressed(file: BufferedReader) -> IO[bytes]:
+    """*file*, or what it holds if it is compressed with gzip, bzip2 or xz."""
+    start = file.peek(max(map(len, _OPENERS)))
+    opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+    return cast("IO[bytes]", opener(file)) if opener else file
+
+
+def chunks(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of *file* in pieces of whole lines, each with its LF, without a byte order mark.
+
+    Of a line that is longer than any URL the start is kept, which is too long for one, too. Raises what reading
+    raises, and ``OSError`` for a binary file.
+    """
+    rest = b""
+    is_skipping = False  # the end of a line that is too long
+    first = require_text(file.read(CHUNK)).removeprefix(BOM_UTF8)  # Notepad writes one
+    for block in chain([first], iter(partial(file.read, CHUNK), b"")):
+        if is_skipping:
+            _, end, block = block.partition(b"\n")  # noqa: PLW2901
+            is_skipping = not end
+        whole, end, rest = (rest + block).rpartition(b"\n")
+        if end:
+            yield whole + end
+        if len(rest) > _LONGEST_LINE:
+            yield rest[:_LONGEST_LINE] + b"\n"
+            rest, is_skipping = b"", True
+    if rest:
+        yield rest + b"\n"

@@ -26,6 +26,7 @@ from scrapy_rep.protocol import (
     split_url,
 )
 from scrapy_rep.protocol.access import rules_by
+from scrapy_rep.tools.answers import verdict_facts
 
 from .sources import Missing, Source
 
@@ -61,11 +62,9 @@ class BulkVerdict:
     @classmethod
     def of(cls, origin: str, agent: str, access: Access, verdict: Verdict) -> BulkVerdict:
         """What *verdict* means where *access* chose the rules."""
-        rule, reason = verdict.rule, verdict.reason
-        if access is not Access.SUCCESSFUL and reason is not Reason.ROBOTS_TXT:
+        if access is not Access.SUCCESSFUL and verdict.reason is not Reason.ROBOTS_TXT:
             return cls(origin, agent, verdict.allowed, None, None, access.value)
-        text = str(rule) if rule else None
-        return cls(origin, agent, verdict.allowed, verdict.line or None, text, reason.value)
+        return cls(origin, agent, **verdict_facts(verdict))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,11 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.bulk.lines import FORMATS, UNKNOWN, WORDS, Key, Task
+from scrapy_rep.tools.answers import WORDS
+from scrapy_rep.tools.bulk.lines import FORMATS, Damaged, Key, Task, chunks, decompressed
 from scrapy_rep.tools.bulk.sources import Reading, SourceError
 from scrapy_rep.tools.bulk.verdicts import Held, Rules
-from scrapy_rep.tools.files import Damaged, chunks, decompressed, open_file
+from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
@@ -199,7 +200,9 @@ class _Output:
         if not unknown:
             return OK
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in unknown.most_common())
-        print_error("decide", f"{unknown.total():,} of {self._counts.total():,} verdicts are {UNKNOWN}: {reasons}")
+        print_error(
+            "decide", f"{unknown.total():,} of {self._counts.total():,} verdicts are {WORDS[None]}: {reasons}"
+        )
         return FOUND
 
     def _write_summary(self) -> None:

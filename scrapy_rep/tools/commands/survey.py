@@ -19,7 +19,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
@@ -28,7 +28,8 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.files import binary_kind_at
+from scrapy_rep.tools.answers import time_fact
+from scrapy_rep.tools.files import binary_kind_at, files_in
 from scrapy_rep.tools.processes import in_background
 from scrapy_rep.tools.survey import UNREACHABLE, SiteRecord, folder
 from scrapy_rep.tools.survey.folder import SurveyFolder, can_write_parquet
@@ -118,7 +119,8 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
 
 def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     files = Path(arguments.files)
-    kinds = {path: binary_kind_at(path) for path in folder.files_in(files)}
+    found = (path for path in files_in(files) if not path.name.startswith("."))
+    kinds = {path: binary_kind_at(path) for path in found}
     paths = [path for path, kind in kinds.items() if not kind]
     invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
     survey = _Survey(arguments, len(paths), invalid)
@@ -172,7 +174,7 @@ def _captured(fetched: Fetched, parsed: RepSettings, to: SurveyFolder) -> dict[s
         "url": entry.url,
         "hops": list(entry.hops),
         "problem": fetched.problem or None,
-        "fetched_at": datetime.fromtimestamp(entry.fetched_at, timezone.utc).isoformat(timespec="seconds"),
+        "fetched_at": time_fact(entry.fetched_at),
         "file": to.save_body(fetched.origin, entry.body) if is_there else None,
     }
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
-from scrapy_rep.protocol import DIALECTS, Group, Record, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol import DIALECTS, Group, Record, Rule, Verdict, parse
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
 from scrapy_rep.tools.crawlers import Crawler, Follows, crawler_like, crawler_of
@@ -224,14 +224,15 @@ def _check_readers(subject: Subject, found: Findings) -> None:
     readers = [reader for reader in _READERS if reader.owner in owners]
     if readers and sum(len(group.rules) for group in subject.groups) <= _MOST_RULES:
         for reader in readers:
-            _check_reader(reader, subject.robotstxt, found)
+            _check_reader(reader, subject, found)
 
 
-def _check_reader(reader: _Reader, as_google: RobotsTxt, found: Findings) -> None:
+def _check_reader(reader: _Reader, subject: Subject, found: Findings) -> None:
+    as_google = subject.robotstxt
     own, name = parse(as_google.body, DIALECTS[reader.dialect], limit=None), reader.names[0]
     name_at_google = next(filter(as_google.has_group, reader.names), name)
     most = min(_MOST_PATHS, _MOST_OCTETS // len(own.body))
-    for path in _paths(as_google, name_at_google, most):
+    for path in _paths(subject.rules_for(name_at_google), most):
         theirs, googles = own.verdict(name, path), as_google.verdict(name_at_google, path)
         if theirs.allowed is not googles.allowed:
             (may, by), at_google = _said(theirs), _said(googles)
@@ -240,9 +241,9 @@ def _check_reader(reader: _Reader, as_google: RobotsTxt, found: Findings) -> Non
             return
 
 
-def _paths(file: RobotsTxt, name: str, most: int) -> Iterator[bytes]:
-    """Paths that some of the rules for the crawler called *name* match, and such that begin with them."""
-    rules = [rule for rule in file.rules(name) if rule.value.startswith(b"/")]
+def _paths(rules: Iterable[Rule], most: int) -> Iterator[bytes]:
+    """Paths that some of the *rules* match, and such that begin with them."""
+    rules = [rule for rule in rules if rule.value.startswith(b"/")]
     step = -(-len(rules) // most) | 1  # odd: rules often alternate between Allow and Disallow
     for rule in rules[::step]:
         path = rule.value.replace(b"*", b"x").removesuffix(b"$")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrapy_rep.protocol import DIALECTS
-from scrapy_rep.tools.files import read_file
+from scrapy_rep.tools import files
 
 from . import CODES
 from .finding import Finding, Severity
@@ -96,29 +95,18 @@ def files_in(folder: Path, config: Config) -> list[str]:
 
     Raises ``OSError``.
     """
-    found = []
-    for parent, folders, files in os.walk(folder, onerror=_raise):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name not in _NOT_THE_PROJECTS
-            and not _matches(config.exclude, Path(parent, name), config)
-        )  # fmt: skip
-        paths = (Path(parent, name) for name in sorted(files))
-        found += [
-            str(path)
-            for path in paths
-            if _matches(config.include, path, config) and not _matches(config.exclude, path, config)
-        ]
-    return found
+
+    def is_excluded(path: Path) -> bool:
+        return _matches(config.exclude, path, config)
+
+    paths = files.files_in(
+        folder, is_searched=lambda path: path.name not in _NOT_THE_PROJECTS and not is_excluded(path)
+    )
+    return [str(path) for path in paths if _matches(config.include, path, config) and not is_excluded(path)]
 
 
 def _matches(patterns: Sequence[str], path: Path, config: Config) -> bool:
     return any(matches_path(pattern, str(path), config.folder) for pattern in patterns)
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def find_config(start: Path) -> Path | None:
@@ -149,7 +137,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef]  # noqa: PLC0415
     try:
-        return tomllib.loads(read_file(path).decode("utf-8-sig"))  # Notepad writes a BOM
+        return tomllib.loads(files.read_file(path).decode("utf-8-sig"))  # Notepad writes a BOM
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from error
 

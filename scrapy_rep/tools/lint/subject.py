@@ -14,39 +14,14 @@ from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsT
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import extensions
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
-from scrapy_rep.protocol.product_token import is_global, token_in
+from scrapy_rep.protocol.product_token import agent_matcher, is_global, token_in
 from scrapy_rep.protocol.reader import cut, groups_in
 from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.files import binary_kind, is_utf_16
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 UNNAMED: Final = "any-other-crawler"
 """The token of a crawler that no group names."""
-
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-_SAMPLE: Final = 256  # octets, enough to detect UTF-16
-_ARCHIVE: Final = "a WARC file"  # the groups in it are those of many files
-_SIGNATURES: Final = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"\0\0\1\0", "an icon"),
-    (b"RIFF", "a WebP image, a sound or a film"),
-    (b"%PDF-", "a PDF document"),
-    (b"PK\3\4", "a ZIP archive"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
-    (b"BZh", "a bzip2 file"),
-    (b"\xfd7zXZ\0", "an xz file"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!\x1a\7", "a RAR archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90\0", "a program"),
-    (b"\xd0\xcf\x11\xe0", "an Office document"),
-    (b"wOF", "a font"),
-    (b"WARC/", _ARCHIVE),
-)
-_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
-_MOST_CONTROLS: Final = 0.1  # of the octets of a text
 
 
 @dataclass(frozen=True)
@@ -151,6 +126,12 @@ class Subject:
         """The groups with a user-agent line that is ``*``."""
         return [group for group in self.groups if is_for_all(group)]
 
+    def rules_for(self, token: str) -> list[Rule]:
+        """The rules for the crawler called *token*, by the groups that are read already."""
+        is_named = agent_matcher(token, self.dialect)
+        own = [group for group in self.groups if any(is_named(agent.value) for agent in group.agents)]
+        return [rule for group in own or self.groups_for_all for rule in group.rules]
+
     @cached_property
     def named(self) -> dict[bytes, tuple[Record, Group]]:
         """The first user-agent line of each product token, in lower case, with its group; of ``*`` none."""
@@ -202,25 +183,13 @@ class Subject:
 
     @cached_property
     def is_utf_16(self) -> bool:
-        """Whether the body starts with a UTF-16 mark, or has a NUL next to nearly every letter."""
-        sample = self.body[:_SAMPLE]
-        if sample.startswith(_UTF_16):
-            return True
-        halves = sample[::2], sample[1::2]
-        return (
-            len(sample) > 8
-            and any(half.count(0) > 0.9 * len(half) for half in halves)
-            and any(half.count(0) < 0.1 * len(half) for half in halves)
-        )
+        """Whether the body is text in UTF-16, which is not read."""
+        return is_utf_16(self.body)
 
     @cached_property
     def binary_kind(self) -> str:
-        """What kind of binary file the body is, by its first octets; empty for text, and where it has groups."""
-        sample = self.body[:_SAMPLE]
-        controls = len(sample) - len(sample.translate(None, _CONTROLS))
-        kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
-        kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
-        return kind if kind and not (self.is_utf_16 or (self.groups and kind != _ARCHIVE)) else ""
+        """What kind of binary file the body is; empty for text."""
+        return binary_kind(self.body, self.dialect)
 
     @property
     def is_error_page(self) -> bool:

@@ -1,4 +1,4 @@
-"""Reports as one page that loads nothing: charts of figures, and items to list, filter and show one by one.
+"""Pages of templates; and reports as one that loads nothing: charts of figures, items to list, filter and show.
 
 The templates hold the looks and the charts; ``explorer.js`` shows the items, its data packed by `Explorer`. Needs
 Jinja2, which escapes everything; knows nothing of robots.txt.
@@ -32,6 +32,7 @@ MOST_ITEMS: Final = 50_000
 
 _MOST_CHARACTERS: Final = 60_000_000  # of the sources of all items
 _MORE: Final = "more"
+_LINE_ENDS_AND_TABS: Final = str.maketrans("", "", "\n\r\t")
 
 Cell = str | int | float | None
 Mark = tuple[str, str, list[int]]
@@ -40,7 +41,7 @@ Mark = tuple[str, str, list[int]]
 
 @cache
 def page_template(package: str, name: str = "report.html") -> Template:
-    """The template called *name* of *package*, which extends ``base.html`` and may import ``charts.html``."""
+    """The template called *name* of *package*, which may extend ``base.html`` and import ``charts.html``."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package, ""), PackageLoader(__package__, "")]),
         autoescape=True,
@@ -56,8 +57,9 @@ def page_template(package: str, name: str = "report.html") -> Template:
 
 
 def _printable(value: object) -> object:
-    """*value* without characters that could reorder or break the text around them."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """*value* without characters that could reorder or break the text around them; what is escaped stays."""
+    is_safe = type(value) is not str or value.translate(_LINE_ENDS_AND_TABS).isprintable()
+    return value if is_safe else shown(str(value))
 
 
 # Figures

@@ -10,6 +10,7 @@ from typing import Final
 
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Link, Mark, Part, Tag, page_template, percent
 
@@ -72,7 +73,7 @@ def comparison_report(old: SurveyFolder, new: SurveyFolder, when: datetime) -> t
             explorer.add(_row(change), _tags_of(change), item)
     page = page_template(__package__, "comparison.html").render(
         explorer.packed(),
-        date=f"{when.day} {when:%B %Y}",
+        date=day_text(when),
         comparison=comparison,
         unreachable=comparison.what[what.UNREACHABLE],
         appeared=comparison.what[what.APPEARED],

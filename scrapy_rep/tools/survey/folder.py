@@ -6,20 +6,20 @@ hold several values are JSON in CSV; in Parquet they are lists, maps and structs
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final, get_args, get_origin, get_type_hints, is_typeddict
 from urllib.parse import quote
 
 from scrapy_rep.protocol import Dialect, Origin
+from scrapy_rep.tools import files
 from scrapy_rep.tools.files import MOST_OCTETS, read_file
 from scrapy_rep.tools.processes import map_in_processes
 
@@ -29,24 +29,10 @@ WITHOUT_PYARROW: Final = "pyarrow, which writes Parquet, is not installed: pip i
 
 _LONGEST_NAME: Final = 200  # octets
 _FILES_WORTH_PROCESSES: Final = 200
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _ROWS_AT_ONCE: Final = 1_000  # in memory, and a row group of Parquet
 
 
 # What is read
-
-
-def files_in(folder: Path) -> list[Path]:
-    """Return the files in *folder* and its subfolders, without hidden ones. Raises ``OSError``."""
-    found = []
-    for parent, folders, files in os.walk(folder, onerror=_raise):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(parent, name) for name in sorted(files) if not name.startswith(".")]
-    return found
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def site_of(folder: Path, path: Path) -> str:
@@ -181,19 +167,13 @@ def file_name(origin: Origin) -> str:
 
 
 def write_csv(records: Iterable[SiteRecord], path: Path) -> None:
-    """Write *records* to *path*, in UTF-8 with a line of names. Raises ``OSError``.
-
-    An apostrophe comes before a text that a spreadsheet would take for a formula.
-    """
+    """Write *records* to *path*, in UTF-8 with a line of names. Raises ``OSError``."""
+    rows = (map(_cell, record.as_dict().values()) for record in records)
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(TYPES)
-        writer.writerows(map(_cell, record.as_dict().values()) for record in records)
+        files.write_csv(chain([TYPES], rows), file)
 
 
 def _cell(value: object) -> object:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
     return json.dumps(value) if isinstance(value, dict | list | bool) else value
 
 

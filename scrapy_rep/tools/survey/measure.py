@@ -7,19 +7,20 @@ its answer do, to another process.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.terms import is_url
-from scrapy_rep.directives.vocabulary import Answer, Signal, answers
-from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
+from scrapy_rep.directives.vocabulary import Answer, Signal
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.answers import uses
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, crawler_of
 from scrapy_rep.tools.lint import Finding, findings_in, subject_of
 from scrapy_rep.tools.lint.subject import UNNAMED
@@ -40,6 +41,9 @@ _LONGEST_NAME: Final = 64  # octets
 _LINES_OF_A_FINDING: Final = 100
 _RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 
+RulesFor = Callable[[str], Iterable[Rule]]
+"""What gives the rules for the crawler of a name."""
+
 
 def measure(
     site: str, body: bytes | None, *, dialect: Dialect = GOOGLE, limit: int = MAX_SIZE, **fetched: Any
@@ -54,7 +58,7 @@ def measure(
     findings = findings_in(subject)
     # The linter has read it, in one of Google's dialects.
     robotstxt = subject.robotstxt if dialect.is_googles else parse(body, dialect, limit=limit)
-    read = subject if dialect.is_googles else robotstxt
+    read, rules_for = (subject, subject.rules_for) if dialect.is_googles else (robotstxt, robotstxt.rules)
     records, is_page = read.records, is_html(body)
     kinds = Counter(record.kind for record in records)
     signals = {} if is_page else _signals(records, kinds)
@@ -68,10 +72,10 @@ def measure(
         groups=len(read.groups),
         agents=_rules_by_name(read.groups),
         crawl_delays=_crawl_delays(read.extensions) if kinds[Kind.CRAWL_DELAY] else {},
-        sitemaps=len(robotstxt.sitemaps),
+        sitemaps=len({record.value for record in records if record.kind is Kind.SITEMAP}),
         findings=dict(Counter(finding.code for finding in findings)),
         finding_lines=_finding_lines(findings),
-        **_treatments(robotstxt, [agent for group in read.groups for agent in group.agents]),
+        **_treatments(robotstxt, rules_for, [agent for group in read.groups for agent in group.agents]),
         ai_signals=signals,
         ai_answers=_answers(robotstxt, signals),
         sketch="" if is_page else sketch(records),
@@ -166,7 +170,7 @@ def _finding_lines(findings: Iterable[Finding]) -> dict[str, list[int]]:
 # How crawlers are treated
 
 
-def _treatments(robotstxt: RobotsTxt, agents: Sequence[Record]) -> dict[str, Any]:
+def _treatments(robotstxt: RobotsTxt, rules_for: RulesFor, agents: Sequence[Record]) -> dict[str, Any]:
     """How the file, with the user-agent lines *agents*, treats crawlers: known ones, those of AI, all others."""
     lines: dict[str, int] = {}
     for agent in agents:
@@ -181,7 +185,7 @@ def _treatments(robotstxt: RobotsTxt, agents: Sequence[Record]) -> dict[str, Any
         # A line that names it, as Google reads it, starts with its token: most crawlers are in no line.
         may_be_named = _octets(name) in named or not robotstxt.dialect.is_googles
         is_named = may_be_named and robotstxt.has_group(name)
-        found[name] = _of_named(robotstxt, name) if is_named else others
+        found[name] = _of_named(name, robotstxt, rules_for) if is_named else others
     return {
         "crawlers": {
             token: {**found[token], "line": found[token]["line"] or line} for token, line in lines.items()
@@ -197,22 +201,22 @@ def _octets(name: str) -> bytes:
     return token_in(name.encode(), wide=True).lower()
 
 
-def _of_named(robotstxt: RobotsTxt, name: str) -> Treatment:
+def _of_named(name: str, robotstxt: RobotsTxt, rules_for: RulesFor) -> Treatment:
     """How the file treats the crawler called *name*, which it names; line 0 if no rule decides about ``/``."""
     verdict = robotstxt.verdict(name, "/")
     if not verdict.allowed:
         how = SHUT_OUT
     else:
-        is_restricted = any(not rule.allow and rule.value for rule in robotstxt.rules(name))
+        is_restricted = any(not rule.allow and rule.value for rule in rules_for(name))
         how = RESTRICTED if is_restricted else WELCOME
-    return {"treatment": how, "line": verdict.line or 0}
+    return {"treatment": how, "line": verdict.line}
 
 
 def _of_others(robotstxt: RobotsTxt) -> Treatment:
     """How the file treats crawlers that it does not name; an empty treatment if it does not shut them out."""
     # To "google-exact", a line without a token names a crawler without a name.
     verdict = robotstxt.verdict(UNNAMED if robotstxt.has_group("") else "", "/")
-    return {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line or 0}
+    return {"treatment": "" if verdict.allowed else AS_ALL, "line": verdict.line}
 
 
 # Signals about the use by AI
@@ -238,8 +242,6 @@ def _answers(robotstxt: RobotsTxt, signals: Counts) -> dict[str, dict[str, str]]
     said = RobotsSignals.of(robotstxt, "").statements("/")
     stated = {}
     for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE):
-        found = answers(one for one in said if one.signal is signal)
-        stated[str(signal)] = {
-            str(use): str(answer) for use, answer in found.items() if answer is not Answer.UNKNOWN
-        }
+        found = uses(one for one in said if one.signal is signal)
+        stated[str(signal)] = {use: answer for use, answer in found.items() if answer != Answer.UNKNOWN}
     return {signal: each for signal, each in stated.items() if each}

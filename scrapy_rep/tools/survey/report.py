@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from statistics import fmean, median
 from typing import Any, Final
 
+from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, CRAWLERS
 from scrapy_rep.tools.page import MOST_ITEMS, Histogram, Link, Part, Tag, histogram, page_template
 
@@ -52,7 +53,7 @@ def report(
     by_sha = {file.sha256: each for each, group in zip(tags, similar, strict=False) for file in group.files}
     return page_template(__package__).render(
         explorer_of(records, body, by_sha).packed(),
-        date=f"{when.day} {when:%B %Y}",
+        date=day_text(when),
         expected=expected,
         not_listed=max(totals.sites - MOST_ITEMS, 0),
         **_shares(totals),

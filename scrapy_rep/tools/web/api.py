@@ -5,13 +5,14 @@ The description is in the words of OpenAPI 3.1, with the limits of this server.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+from itertools import chain
 from typing import Any, Final
 
 from scrapy_rep.protocol import DIALECTS, Access
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.files import write_csv
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
@@ -22,9 +23,6 @@ from .page import COMPARING_TIME
 from .question import Question
 from .verdicts import compare, judge
 from .visitors import Limits
-
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet would compute a cell that starts so."""
 
 _Schema = dict[str, Any]
 
@@ -118,17 +116,12 @@ def sarif(question: Question) -> str:
 def verdicts_csv(question: Question) -> str:
     """The table of verdicts, a line each."""
     out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(["url", "agent", "allowed", "line", "rule", "reason"])
-    for one in judge(question).verdicts:
-        row = (one.url, one.agent, str(one.allowed).lower(), str(one.line), one.rule, one.reason)
-        writer.writerow([_cell(text) for text in row])
+    rows = (
+        (shown(one.url), one.agent, str(one.allowed).lower(), one.line, shown(one.rule), one.reason)
+        for one in judge(question).verdicts
+    )
+    write_csv(chain([["url", "agent", "allowed", "line", "rule", "reason"]], rows), out)
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    text = shown(text)
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def description(limits: Limits) -> dict[str, Any]:

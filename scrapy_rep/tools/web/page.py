@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from codecs import iterdecode
 from collections.abc import Iterator
-from functools import cache
 from itertools import chain
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from scrapy_rep.protocol import DIALECTS
-from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
+from scrapy_rep.tools.page import page_template
 
 from .annotated import annotate
 from .question import Form, Question
@@ -34,7 +32,6 @@ _PRESELECTED: Final = ("*", "Googlebot", "bingbot", "GPTBot", "ClaudeBot")
 
 _PLACE: Final = Markup("<!-- place for a part -->")
 _SLICE: Final = 65_536
-_LINE_ENDS_AND_TABS: Final = str.maketrans("", "", "\n\r\t")
 
 
 def page_in_pieces(
@@ -92,30 +89,9 @@ def _text(robots: bytes) -> Iterator[bytes]:
 
 def render(name: str, **values: Any) -> str:
     """Return the template *name* with *values*."""
-    return _environment().get_template(name).render(values)
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader(__package__, "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number="{:,}".format, with_noun=number_of, verbatim=_verbatim)
-    return environment
+    return page_template(__package__, f"templates/{name}").render(values, verbatim=_verbatim)
 
 
 def _verbatim(text: str) -> Markup:
     """*text* for a text field: as it is, so that it can be edited, but without what HTML cannot hold."""
     return Markup.escape(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
-
-
-def _printable(value: Any) -> Any:
-    """*value* for a page; the text of the templates themselves, and what is escaped already, stay as they are."""
-    if type(value) is str and not value.translate(_LINE_ENDS_AND_TABS).isprintable():
-        return shown(value)
-    return value

@@ -1,6 +1,6 @@
 """What a robots.txt says, URL by URL and crawler by crawler, in one dialect and compared with the others.
 
-`_verdict` alone asks the engine and puts its verdict into words; everything else asks that.
+`_verdict` alone asks the engine; everything else asks that.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.vocabulary import Category, answers
-from scrapy_rep.protocol import DIALECTS, Access, Dialect, Origin, Reason, RobotsTxt, Rule, Verdict, parse
-from scrapy_rep.protocol.display import abridged, shown
+from scrapy_rep.protocol import DIALECTS, Access, Dialect, Origin, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.answers import rule_text, uses
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.explanation import Explainer
 
@@ -167,22 +167,17 @@ def _verdict(
     else:
         verdict = Verdict(False, None, Reason.UNREACHABLE)
     found = explainer.explain(url).matches[:_MOST_MATCHES] if explainer else ()
-    matches = tuple(Match(match.rule.line, _rule(match.rule), match.length) for match in found)
+    matches = tuple(Match(match.rule.line, rule_text(match.rule, _LONGEST_RULE), match.length) for match in found)
     return UrlVerdict(
         url,
         agent,
         verdict.allowed,
         verdict.line,
-        _rule(verdict.rule),
+        rule_text(verdict.rule, _LONGEST_RULE),
         verdict.reason.value,
         matches if explainer else None,
         _is_elsewhere(url, question.url),
     )
-
-
-def _rule(rule: Rule | None) -> str:
-    """*rule* as it is written, or the start of a long one; empty for none."""
-    return abridged(str(rule or ""), _LONGEST_RULE)
 
 
 def _is_elsewhere(url: str, robots_url: str) -> bool:
@@ -224,10 +219,9 @@ def _agent(robotstxt: RobotsTxt, agent: str, urls: Iterable[str]) -> Agent:
     signals = RobotsSignals.of(robotstxt, agent)
     by_answers: defaultdict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
     for url in urls if signals else ():
-        found = answers(signals.statements(url))
-        by_answers[tuple((use.value, found[use].value) for use in Category)].append(url)
-    uses = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
+        by_answers[tuple(uses(signals.statements(url)).items())].append(url)
+    ai = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
     group = "own" if robotstxt.has_group(agent) else "*" if robotstxt.rules("*") else "none"
     licenses = tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
     known = crawler_of(agent)
-    return Agent(agent, known.about if known else "", group, robotstxt.crawl_delay(agent), uses, licenses)
+    return Agent(agent, known.about if known else "", group, robotstxt.crawl_delay(agent), ai, licenses)

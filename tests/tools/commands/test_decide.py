@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.tools import files
+from scrapy_rep.tools.bulk import lines as bulk_lines
 from scrapy_rep.tools.commands import decide
 from tests.support.command import command_here, robots_command, scrapy_process
 
@@ -145,7 +145,7 @@ def test_no_url_is_no_problem(content: bytes) -> None:
 
 
 def test_several_processes_print_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "CHUNK", 2_000)
+    monkeypatch.setattr(bulk_lines, "CHUNK", 2_000)
     lines = [f"https://{'abc'[n % 3]}.example/{'private' if n % 5 else 'open'}/{n}" for n in range(2_000)]
     Path("many.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     one = decided("--urls", "many.gz", "--processes", "1")

@@ -16,7 +16,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.tools import files
+from scrapy_rep.tools.bulk import lines as bulk_lines
 from scrapy_rep.tools.commands import cache, decide
 from tests.crawl.robots.stores.test_claim import OwnStore
 from tests.support.command import command_here
@@ -96,7 +96,7 @@ def test_the_store_of_a_fleet_decides(urls: str, redis_server: RedisServer) -> N
 def test_settings_that_no_other_process_can_get_keep_no_store_from_deciding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "CHUNK", 2_000)
+    monkeypatch.setattr(bulk_lines, "CHUNK", 2_000)
     (tmp_path / "many").write_text("https://a.example/\n" * 1_000)
     full = named(FullStore, FULL=lambda: True)
     assert allowed(str(tmp_path / "many"), "2", **full) == [False] * 1_000
