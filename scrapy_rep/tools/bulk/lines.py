@@ -154,11 +154,14 @@ class LineDecider:
     def _decided(self, chunk: bytes) -> Iterator[tuple[bytes, list[_Ending]]]:
         """The URLs in the lines of *chunk*, as they are written, each with what follows it for each crawler."""
         at, spell, canonical = self._decider.at, self._format.spell, self._canonical_octets
+        last, answers = b"", []  # of many lines of one origin it is looked up once
         for start, path, rest, other in map(_groups, _lines_in(chunk)):
             if start:
+                if start != last:
+                    last, answers = start, at(start)
                 url = start + path + rest
                 spelt = path_of(url, canonical_octets=canonical) if rest else path
-                yield url, [on(spelt) for on in at(start)]
+                yield url, [on(spelt) for on in answers]
             elif line := other.strip():
                 url = line.decode("utf-8", "surrogateescape")
                 yield spell(url).encode("utf-8", "surrogateescape"), self._decider.on(url)
