@@ -5,8 +5,11 @@ Arguments after ``--`` go to pytest: ``nox -s "tests-3.12(newest)" -- tests/prot
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 import tarfile
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -16,7 +19,13 @@ PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 NEWEST = "scrapy"
 SCRAPY = [nox.param("scrapy==2.14.*", id="oldest"), nox.param(NEWEST, id="newest")]
 IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks", "fuzz"]
-IMPORT_ALL = "from scrapy_rep import *; import scrapy_rep; print(scrapy_rep.__version__, scrapy_rep.__file__)"
+ONLY_IN_SDIST = {"scrapy_rep/protocol/_speedups.c"}
+COMPILED = "scrapy_rep/protocol/_speedups.abi3.so"
+PURE, STANDALONE, NO_COMPILER = {"SCRAPY_REP_PURE_PYTHON": "1"}, {"SCRAPY_REP_STANDALONE": "1"}, {"CC": "false"}
+IMPORT_ALL = "from scrapy_rep import *"
+ENGINE_IS = "from scrapy_rep.protocol import ENGINE as e, parse; print(e, parse.__module__); assert e == {!r}, e"
+QUESTION = b'{"robots": "User-agent: *\\nDisallow: /", "urls": ["/"], "agents": ["Bot"]}'
+SANITIZED = "-g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fPIC -shared"
 
 WITH_SCRAPY = ["tests/crawl", "tests/tools/commands", "tests/tools/testing"]
 """What another version of Scrapy can make fail; the other folders import next to none of it."""
@@ -62,6 +71,29 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def sanitizers(session: nox.Session) -> None:
+    """Test the part in C with gcc's sanitizers of addresses and undefined behaviour; warnings are errors."""
+    session.install("-e", ".[test]")
+    folder = Path(session.create_tmp(), "sanitized").resolve()
+    shutil.copytree("scrapy_rep", folder / "scrapy_rep", ignore=shutil.ignore_patterns("*.so"), dirs_exist_ok=True)
+    include = session.run("python", "-c", "import sysconfig; print(sysconfig.get_path('include'))", silent=True)
+    target = folder / COMPILED
+    files = [f"-I{str(include).strip()}", str(target).replace(".abi3.so", ".c"), "-o", str(target)]
+    session.run("gcc", *SANITIZED.split(), *files, external=True)
+    library = session.run("gcc", "-print-file-name=libasan.so", silent=True, external=True)
+    environment = {
+        "PYTHONPATH": str(folder),
+        "LD_PRELOAD": str(library).strip(),
+        "ASAN_OPTIONS": "detect_leaks=0",  # CPython leaves much to the end of the process
+        "PYTHONMALLOC": "malloc",  # its own allocator would hide what is read beyond an object
+    }
+    # As a plugin it is loaded before anything else finds the one that is not sanitized; and it has to be there.
+    # What the sanitizers report goes past pytest.
+    options = ["-p", "scrapy_rep.protocol._speedups", "-n", "0", "--capture=no"]
+    session.run("pytest", *options, "tests/protocol/test_speedups.py", *session.posargs, env=environment)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format."""
     session.install("ruff>=0.9")
@@ -85,42 +117,99 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build the wheel and the sdist into ``dist``, check what is in them, and install each."""
+    """Build the sdist, and from it each kind of wheel, into ``dist``; check what is in them, and install each."""
     session.install("build", "twine")
     shutil.rmtree("dist", ignore_errors=True)
-    session.run("python", "-m", "build", silent=True)
-    (wheel,), (sdist,) = Path("dist").glob("*.whl"), Path("dist").glob("*.tar.gz")
-    session.run("twine", "check", "--strict", str(wheel), str(sdist))
-    _check_contents(session, wheel, sdist)
-    _check_installation(session, wheel, sdist)
+    session.run("python", "-m", "build", "--sdist", silent=True)
+    (sdist,) = Path("dist").glob("*.tar.gz")
+    compiled = _wheel(session, sdist, "scrapy_rep-*-cp310-abi3-*.whl", {})
+    pure = _wheel(session, sdist, "scrapy_rep-*-py3-none-any.whl", PURE)
+    standalone = _wheel(session, sdist, "scrapy_rep_standalone-*-py3-none-any.whl", PURE | STANDALONE)
+    session.run("twine", "check", "--strict", *map(str, Path("dist").iterdir()))
+    _check_contents(session, sdist, {compiled: {COMPILED}, pure: set(), standalone: set()})
+    python = _new_environment(session, "whole")
+    for archive, engine, environment in (
+        (compiled, "c", {}),
+        (pure, "python", {}),
+        (sdist, "c", {}),
+        (sdist, "python", NO_COMPILER),
+    ):
+        _check_installation(session, python, archive, engine, environment)
+    _check_standalone(session, _new_environment(session, "standalone"), standalone)
+
+
+def _wheel(session: nox.Session, sdist: Path, pattern: str, environment: dict[str, str]) -> Path:
+    """The wheel that is built from *sdist*, whose name matches *pattern*."""
+    session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", "dist", str(sdist), env=environment)
+    (wheel,) = Path("dist").glob(pattern)
+    return wheel
 
 
 def _files(*folders: str) -> set[str]:
     paths = (path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
-    return {path.as_posix() for path in paths if not {"__pycache__", ".scrapy"} & set(path.parts)}
+    return {
+        path.as_posix()
+        for path in paths
+        if not {"__pycache__", ".scrapy"} & set(path.parts) and path.suffix not in {".so", ".pyd"}
+    }
 
 
-def _check_contents(session: nox.Session, wheel: Path, sdist: Path) -> None:
-    """The wheel holds every file of the package and no other; the sdist can run the tests."""
-    with zipfile.ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
-    if wrong := packed ^ _files("scrapy_rep"):
-        session.error(f"the wheel lacks or should not have: {sorted(wrong)}")
+def _check_contents(session: nox.Session, sdist: Path, wheels: dict[Path, set[str]]) -> None:
+    """Each wheel holds every file of the package, what was compiled and no other; the sdist can run the tests."""
+    for wheel, compiled in wheels.items():
+        with zipfile.ZipFile(wheel) as archive:
+            packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+        if wrong := packed ^ (_files("scrapy_rep") - ONLY_IN_SDIST | compiled):
+            session.error(f"{wheel.name} lacks or should not have: {sorted(wrong)}")
     with tarfile.open(sdist) as tar:
         packed = {name.partition("/")[2] for name in tar.getnames()}
     if missing := (_files(*IN_SDIST) | {"CHANGELOG.md", "CONTRIBUTING.md", "noxfile.py"}) - packed:
         session.error(f"the sdist lacks: {sorted(missing)}")
 
 
-def _check_installation(session: nox.Session, *archives: Path) -> None:
-    """Install each of *archives* into a new environment, import every public name and run the command."""
-    folder = Path(session.create_tmp(), "installed").resolve()
+def _new_environment(session: nox.Session, name: str) -> str:
+    """The interpreter of a new environment."""
+    folder = Path(session.create_tmp(), name).resolve()
     session.run("python", "-m", "venv", "--clear", str(folder))
-    python = str(folder / "bin" / "python")
-    for archive in archives:
-        session.run(python, "-m", "pip", "install", "-q", str(archive), external=True)
-        session.run(python, "-m", "pip", "check", external=True)
-        session.run(python, "-I", "-c", IMPORT_ALL, external=True)  # -I: not from the source tree
-        session.run(python, "-I", "-m", "scrapy", "robots", "lint", "--help", silent=True, external=True)
-        session.run(str(folder / "bin" / "robots-lint"), "--explain", "nul", silent=True, external=True)
-        session.run(python, "-m", "pip", "uninstall", "-q", "-y", "scrapy-rep", external=True)
+    return str(folder / "bin" / "python")
+
+
+def _check_installation(
+    session: nox.Session, python: str, archive: Path, engine: str, environment: dict[str, str]
+) -> None:
+    """Install *archive*, look at what decides, import every public name and run the commands."""
+    session.run(python, "-m", "pip", "install", "-q", str(archive), env=environment, external=True)
+    session.run(python, "-m", "pip", "check", external=True)
+    session.run(python, "-I", "-c", ENGINE_IS.format(engine), external=True)  # -I: not from the source tree
+    session.run(python, "-I", "-c", IMPORT_ALL, external=True)
+    session.run(python, "-I", "-m", "scrapy", "robots", "lint", "--help", silent=True, external=True)
+    session.run(str(Path(python).with_name("robots-lint")), "--explain", "nul", silent=True, external=True)
+    session.run(python, "-m", "pip", "uninstall", "-q", "-y", "scrapy-rep", external=True)
+
+
+def _check_standalone(session: nox.Session, python: str, wheel: Path) -> None:
+    """Install *wheel* alone, explain and lint by it; and with its extra, serve."""
+    session.run(python, "-m", "pip", "install", "-q", str(wheel), external=True)
+    session.run(python, "-I", "-c", ENGINE_IS.format("python"), external=True)
+    site = Path("example_project", "example", "robots.txt").resolve()
+    explain, lint, serve = (str(Path(python).with_name(f"robots-{name}")) for name in ("explain", "lint", "serve"))
+    session.run(explain, "--file", str(site), "http://127.0.0.1:8998/", external=True)
+    session.run(lint, "--exit-zero", str(site), silent=True, external=True)
+    session.run(python, "-m", "pip", "install", "-q", f"{wheel}[web]", external=True)
+    installed = session.run(python, "-m", "pip", "list", "--format", "freeze", silent=True, external=True)
+    if found := {"scrapy", "twisted"} & {line.partition("==")[0].lower() for line in str(installed).split()}:
+        session.error(f"{wheel.name} brings {found}")
+    _check_server(session, serve)
+
+
+def _check_server(session: nox.Session, command: str) -> None:
+    """Start the web checker by *command*, and ask it."""
+    with subprocess.Popen([command, "--port", "0"], stdout=subprocess.PIPE, text=True) as server:  # noqa: S603  # ours
+        try:
+            address = str(server.stdout and server.stdout.readline()).split()[0]
+            with urllib.request.urlopen(f"{address}api/check", QUESTION) as answer:  # noqa: S310  # this machine's
+                verdict = json.load(answer)["verdicts"][0]
+        finally:
+            server.terminate()
+    if (verdict["allowed"], verdict["line"]) != (False, 2):
+        session.error(f"the web checker says {verdict}")

@@ -25,8 +25,7 @@ from scrapy_rep.directives.terms import (
     read_licenses,
     urls_in_header,
 )
-from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers
-from scrapy_rep.gate.site_files import as_values, statements_in
+from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values, statements_in
 from scrapy_rep.protocol import parse
 from scrapy_rep.spiders.page_directives import links_of, marked_links
 from scrapy_rep.spiders.reading import html_of

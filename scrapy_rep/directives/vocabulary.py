@@ -6,15 +6,17 @@ Labels are one table of data, because drafts move: adding one is adding a line h
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 MAX_TEXT: Final = 300
 """Characters of a statement's text that are kept."""
 
 MAX_UNREAD: Final = 100
 """Statements of one source that are kept though they are irregular and have no category."""
+
+_MAX_IN_STAMP: Final = 50
 
 
 class Category(str, Enum):
@@ -193,3 +195,32 @@ def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...
         elif len(unread) < MAX_UNREAD:
             unread.setdefault(one.text, one)
     return (*said.values(), *unread.values())
+
+
+# How statements are kept in a stamp, and shown in JSON.
+
+
+def as_values(statements: Iterable[Statement], licenses: Iterable[str]) -> dict[str, Any]:
+    """The part of a stamp that tells of *statements*, those that say no first, and *licenses*, in JSON values."""
+    said = sorted(statements, key=lambda one: one.allows is not False)
+    return {
+        "answers": {category.value: answer.value for category, answer in answers(said).items()},
+        "statements": [_as_dict(one) for one in said[:_MAX_IN_STAMP]],
+        "licenses": [*licenses],
+    }
+
+
+def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
+    """The statements of that part of a stamp."""
+    return [
+        Statement(**{
+            **one, "signal": Signal(one["signal"]), "category": one["category"] and Category(one["category"])
+        })
+        for one in (values or {}).get("statements", ())
+    ]  # fmt: skip
+
+
+def _as_dict(statement: Statement) -> dict[str, Any]:
+    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
+    category = statement.category.value if statement.category else None
+    return {**values, "signal": statement.signal.value, "category": category}

@@ -7,8 +7,7 @@ robots.txt file". The latter is said in robots.txt, tdmrep.json and ai.txt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 from weakref import WeakKeyDictionary
@@ -21,7 +20,7 @@ from w3lib.url import safe_url_string
 from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.terms import TDMREP
-from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers, first_refusal
+from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
 from scrapy_rep.policy.policy import forbidden_for
 from scrapy_rep.protocol import SCHEMES, Access, Reason
 
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.robots.robots import Robots
     from scrapy_rep.settings import RepSettings
-
-_MAX_STATEMENTS: Final = 50
-"""Statements that a stamp holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,32 +152,3 @@ class AiSignals:
         if token not in by_token:
             by_token[token] = RobotsSignals.of(robots.robotstxt, token)
         return by_token[token]
-
-
-# How statements are kept in a stamp.
-
-
-def as_values(statements: Iterable[Statement], licenses: Iterable[str]) -> dict[str, Any]:
-    """The part of a stamp that tells of *statements*, those that say no first, and *licenses*, in JSON values."""
-    said = sorted(statements, key=lambda one: one.allows is not False)
-    return {
-        "answers": {category.value: answer.value for category, answer in answers(said).items()},
-        "statements": [_as_dict(one) for one in said[:_MAX_STATEMENTS]],
-        "licenses": [*licenses],
-    }
-
-
-def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
-    """The statements of that part of a stamp."""
-    return [
-        Statement(**{
-            **one, "signal": Signal(one["signal"]), "category": one["category"] and Category(one["category"])
-        })
-        for one in (values or {}).get("statements", ())
-    ]  # fmt: skip
-
-
-def _as_dict(statement: Statement) -> dict[str, Any]:
-    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
-    category = statement.category.value if statement.category else None
-    return {**values, "signal": statement.signal.value, "category": category}

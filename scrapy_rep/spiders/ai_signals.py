@@ -13,8 +13,15 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy_rep.directives.ai import Elements, statements_of
 from scrapy_rep.directives.page import bounded, fields_of
 from scrapy_rep.directives.terms import urls_in_header
-from scrapy_rep.directives.vocabulary import Answer, Statement, answers, content_use, reserved_from
-from scrapy_rep.gate.site_files import as_values, statements_in
+from scrapy_rep.directives.vocabulary import (
+    Answer,
+    Statement,
+    answers,
+    as_values,
+    content_use,
+    reserved_from,
+    statements_in,
+)
 from scrapy_rep.policy.policy import Mode
 from scrapy_rep.signals import ai_signals
 from scrapy_rep.spiders.reading import PageMiddleware, content_type_of, headers_of, is_successful

@@ -31,13 +31,14 @@ MODULES = {name.removesuffix(".__init__"): file for name, file in sorted(MODULES
 
 
 def imports(name: str) -> Iterator[str]:
+    """What a module imports, but for the version, which is there before anything is loaded."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     for node in nodes(ast.parse(MODULES[name].read_bytes()), for_types=name not in LAZY):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             home = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            members = (f"{home}.{alias.name}" for alias in node.names)
+            members = (f"{home}.{alias.name}" for alias in node.names if alias.name != "__version__")
             yield from (member if member in MODULES else home for member in members)
 
 
@@ -135,6 +136,8 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     [
         ("from scrapy_rep import explain, lint", "scrapy_rep.tools.lint"),
         ("from scrapy_rep.tools.commands.lint import main", "scrapy_rep.tools.lint"),
+        ("from scrapy_rep.tools.commands.explain import main", "scrapy_rep.tools.explanation"),
+        ("from scrapy_rep.tools.commands.serve import main", "scrapy_rep.tools.commands"),
         ("from scrapy_rep.tools import answers", "scrapy_rep.tools.answers"),
         ("from scrapy_rep.tools.audit import sentences, report", "scrapy_rep.tools.audit"),
         ("from scrapy_rep.tools.survey import measure, report, comparison_report", "scrapy_rep.tools.survey"),

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from scrapy_rep.protocol import Dialect
 
 OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
@@ -31,18 +34,63 @@ SUB_COMMANDS: Final = {
     "survey": "measure the robots.txt of many sites, and write a report",
 }
 
+_WITHOUT_SCRAPY: Final = "Scrapy, which fetches as a crawl does, is not installed: name a file"
+
 
 def module_of(name: str) -> Any:
     """The module of the sub-command called *name*."""
     return import_module(f".{name}", __name__)
 
 
+def parser_of(name: str, program: str) -> ArgumentParser:
+    """The parser of the sub-command called *name*, for a *program* that is called so."""
+    module = module_of(name)
+    parser = ArgumentParser(prog=program, description=module.__doc__, formatter_class=RawDescriptionHelpFormatter)
+    module.add_arguments(parser)
+    return parser
+
+
+def main_of(name: str) -> Callable[..., int]:
+    """Return what runs the sub-command called *name* as ``robots-NAME``, without the settings of a crawl.
+
+    It takes the arguments, by default those of the command line, and returns the exit code.
+    """
+
+    def main(arguments: Sequence[str] | None = None) -> int:
+        parser = parser_of(name, f"robots-{name}")
+        return run_module(module_of(name), parser.parse_intermixed_args(arguments), None)
+
+    return main
+
+
 def __getattr__(name: str) -> Any:
-    """`Command`, which loads Scrapy, on first use: `robots-lint` does without."""
+    """`Command`, which loads Scrapy, on first use: ``robots-lint`` does without."""
     if name != "Command":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = import_module(".command", __name__).Command
     return value
+
+
+def dialect_and_limit(settings: BaseSettings | None) -> tuple[Dialect, int]:
+    """How robots.txt is read, and how many octets of it; by default without *settings*.
+
+    Raises `InvalidSettingError`.
+    """
+    from scrapy_rep.protocol import GOOGLE, MAX_SIZE  # noqa: PLC0415  # Scrapy loads this module on every call
+
+    if settings is None:
+        return GOOGLE, MAX_SIZE
+    from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy
+
+    parsed = RepSettings.from_settings(settings)
+    return parsed.dialect, parsed.max_size
+
+
+def default_settings() -> BaseSettings:
+    """The settings outside a project, for what has to be fetched."""
+    from scrapy.settings import Settings  # noqa: PLC0415  # slow to load
+
+    return Settings({"LOG_ENABLED": False})
 
 
 def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None) -> int:
@@ -55,6 +103,11 @@ def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None)
         code: int = module.run(arguments, settings, sys.stdout)
         sys.stdout.flush()
     except KeyboardInterrupt:
+        return FAILED
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in {"scrapy", "twisted"}:
+            raise
+        print(f"scrapy robots: {_WITHOUT_SCRAPY}", file=sys.stderr)  # noqa: T201
         return FAILED
     except OSError as error:
         if not isinstance(error, BrokenPipeError):

@@ -8,7 +8,7 @@ from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
-from . import SUB_COMMANDS, module_of, run_module
+from . import SUB_COMMANDS, module_of, parser_of, run_module
 
 
 class _HelpFormatter(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
@@ -47,18 +47,14 @@ class Command(ScrapyCommand):
             raise UsageError
         if name not in SUB_COMMANDS:
             raise UsageError(f"unknown sub-command {name!r}: choose one of {', '.join(SUB_COMMANDS)}")
-        module = module_of(name)
-        parser = ArgumentParser(
-            prog=f"scrapy robots {name}", description=module.__doc__, formatter_class=RawDescriptionHelpFormatter
-        )
+        parser = parser_of(name, f"scrapy robots {name}")
         parser.add_argument(
             "-s", dest="set", action="append", default=[], metavar="NAME=VALUE", help="set or override a setting"
         )
-        module.add_arguments(parser)
         arguments = parser.parse_intermixed_args(rest)  # URLs before and after options
         assert self.settings is not None  # noqa: S101  # Scrapy has set them
         try:
             self.settings.setdict(arglist_to_dict(arguments.set), priority="cmdline")
         except ValueError:
             raise UsageError("-s takes NAME=VALUE") from None
-        self.exitcode = run_module(module, arguments, self.settings)
+        self.exitcode = run_module(module_of(name), arguments, self.settings)

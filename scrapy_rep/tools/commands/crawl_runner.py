@@ -25,7 +25,6 @@ from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
     from collections.abc import AsyncIterator
 
     from scrapy.crawler import Crawler
@@ -127,11 +126,6 @@ def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
 
 
 # The settings of spiders, for the commands that take ``--spider``.
-
-
-def add_spider(parser: ArgumentParser, what: str) -> None:
-    """Add ``--spider`` to *parser*; *what* it does."""
-    parser.add_argument("--spider", metavar="NAME", help=what)
 
 
 def with_spider(settings: BaseSettings, name: str | None) -> BaseSettings:

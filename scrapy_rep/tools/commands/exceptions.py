@@ -20,7 +20,7 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
 
 from . import FOUND, OK
-from .crawl_runner import add_spider, with_each_spider, with_spider
+from .crawl_runner import with_each_spider, with_spider
 from .terminal import paint, print_error
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    add_spider(parser, "those of this spider alone")
+    parser.add_argument("--spider", metavar="NAME", help="those of this spider alone")
     parser.add_argument("--check", action="store_true", help="exit with 1 when an exception has expired")
     parser.add_argument("--json", action="store_true", help="print one JSON object per exception")
 

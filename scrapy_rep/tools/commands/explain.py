@@ -3,6 +3,7 @@
     scrapy robots explain URL… [--agent TOKEN]… [--dialect NAME] [--file FILE | --page] [--json] [--full]
     scrapy robots explain URL… --spider NAME [--dialect NAME] [--page] [--json] [--full]
     … | scrapy robots explain [-] …
+    robots-explain …, the same command without a project, which needs no Scrapy with --file
 
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
 line each; --full explains all of them, --json prints one object per line. With several --agent each URL is
@@ -23,16 +24,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Final
 
-from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import Origin, parse
+from scrapy_rep.protocol import DIALECTS, Origin, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.settings import RepSettings
 
-from . import FAILED, FOUND, OK
-from .crawl_policy import CrawlPolicy, Judge, Judgement
-from .crawl_runner import add_spider, with_spider
-from .explained import as_facts, as_line, as_text
+from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
+from .explained import NoCrawl, as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
 from .sites import NOTHING, CrawlerRules, Pages, Said, said_by_site
 from .terminal import Progress, paint, print_error
@@ -40,7 +37,12 @@ from .terminal import Progress, paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.settings import RepSettings
+
+    from .crawl_policy import CrawlPolicy, Judgement
     from .fetching import Fetched, Fetcher
+
+main = main_of("explain")
 
 _BATCH: Final = 5_000  # URLs in memory while their origins are fetched
 _PROGRESS_EVERY: Final = 100  # URLs
@@ -50,35 +52,47 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
     add_agents_and_dialect(parser)
-    add_spider(parser, "say what the crawl of this spider does")
+    parser.add_argument("--spider", metavar="NAME", help="say what the crawl of this spider does")
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.add_argument("--full", action="store_true", help="explain each of several URLs in full")
 
 
-def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """Run the command; return the exit code."""
+def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
+    """Run the command; return the exit code. Without *settings* no crawl applies to a file."""
+    try:
+        if arguments.spider and (arguments.agent or arguments.file):
+            raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
+        if arguments.page and arguments.file:
+            raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
+        if settings is None and arguments.file:
+            return _explain_by_file(arguments, None, _printer(arguments, None, NoCrawl(), out))
+        return _explain_by_settings(arguments, settings or default_settings(), out)
+    except InputError as error:
+        return print_error("explain", error)
+
+
+def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
+    """As in a crawl with these *settings*. Raises `InputError`."""
+    from scrapy_rep.settings import InvalidSettingError, RepSettings  # noqa: PLC0415  # load Scrapy, as the next do
+
+    from .crawl_policy import CrawlPolicy  # noqa: PLC0415
+    from .crawl_runner import with_spider  # noqa: PLC0415
+
     if arguments.dialect:
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     try:
-        if arguments.spider and (arguments.agent or arguments.file):
-            raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
         settings = with_spider(settings, arguments.spider)
-        crawlers = crawlers_of(arguments.agent, settings)
-        has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
-        is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
-        if arguments.page and arguments.file:
-            raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
-        parsed = RepSettings.from_settings(settings)
-        printer = _Printer(out, crawlers, CrawlPolicy(settings), as_json=arguments.json, full=is_full)
+        printer = _printer(arguments, settings, CrawlPolicy(settings), out)
         if arguments.file:
-            return _explain_by_file(arguments, parsed, printer)
+            return _explain_by_file(arguments, settings, printer)
         printer.is_planning = arguments.spider is not None
-        return _explain_by_origin(_urls(arguments.urls), settings, printer, parsed if arguments.page else None)
-    except (InputError, InvalidSettingError) as error:
-        return print_error("explain", error)
+        of_pages = RepSettings.from_settings(settings) if arguments.page else None
+        return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
+    except InvalidSettingError as error:
+        raise InputError(str(error)) from None
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
@@ -91,11 +105,26 @@ def _urls(given: Sequence[str]) -> Iterator[str]:
             yield url
 
 
+def _printer(
+    arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | NoCrawl, out: IO[str]
+) -> _Printer:
+    crawlers = crawlers_of(arguments.agent, settings)
+    has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
+    is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
+    return _Printer(out, crawlers, policy, as_json=arguments.json, full=is_full)
+
+
 class _Printer:
     """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
     def __init__(
-        self, out: IO[str], crawlers: list[tuple[str, ...]], policy: CrawlPolicy, *, as_json: bool, full: bool
+        self,
+        out: IO[str],
+        crawlers: list[tuple[str, ...]],
+        policy: CrawlPolicy | NoCrawl,
+        *,
+        as_json: bool,
+        full: bool,
     ) -> None:
         self.crawlers = crawlers
         self.is_planning = False  # whether to say what a crawl does
@@ -164,11 +193,12 @@ def _planned(plan: Judgement, out: IO[str]) -> str:
     return paint(f"{text:<13}", style, out)
 
 
-def _explain_by_file(arguments: Namespace, settings: RepSettings, printer: _Printer) -> int:
+def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printer: _Printer) -> int:
     if arguments.file == "-" and ("-" in arguments.urls or not arguments.urls):
         raise InputError("standard input cannot provide both the robots.txt and the URLs")
     body = read_file(arguments.file)
-    robotstxt = parse(body, settings.dialect, limit=settings.max_size)
+    dialect, limit = dialect_and_limit(settings)
+    robotstxt = parse(body, DIALECTS[arguments.dialect] if arguments.dialect else dialect, limit=limit)
     is_page = is_html(body)
     rules = [CrawlerRules(robotstxt, tokens, file=arguments.file, is_html=is_page) for tokens in printer.crawlers]
     for url in _urls(arguments.urls):
@@ -196,6 +226,8 @@ async def _explain_batches(
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
     pages = Pages(of_pages, fetcher) if of_pages else None
+    from .crawl_policy import Judge  # noqa: PLC0415  # loads Scrapy
+
     judge = Judge(fetcher.crawler) if printer.is_planning else None
     known: dict[Origin, list[CrawlerRules]] = {}
     while batch := list(islice(urls, _BATCH)):

@@ -41,14 +41,42 @@ _STARS: Final = {
 _HTML: Final = "an HTML page instead of a robots.txt: it disallows nothing unless it contains rules"
 
 
-def as_line(url: str, verdict: Verdict, applied: Applied, out: IO[str]) -> str:
+class NoCrawl:
+    """Stands for `CrawlPolicy`, and for what that applies to a URL, where there are no settings of a crawl."""
+
+    purposes: Final = ()
+
+    def apply(self, _url: str, _verdict: Verdict) -> NoCrawl:
+        """Nothing applies besides robots.txt."""
+        return self
+
+    def consequences(self, _url: str, _said: Said) -> list[str]:
+        """There are none."""
+        return []
+
+    def as_note(self) -> str:
+        """What goes behind the line of one URL."""
+        return ""
+
+    def as_sections(self, *, has_delay: bool) -> Iterator[tuple[str, list[str]]]:  # noqa: ARG002
+        """The labels and lines of the whole explanation."""
+        return iter(())
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        return dict.fromkeys(("mode", "exception", "lapsed_exception", "delay_exception"))
+
+
+def as_line(url: str, verdict: Verdict, applied: Applied | NoCrawl, out: IO[str]) -> str:
     """Return one line: the verdict, the line that decided or the reason, the URL, the rule, what else applies."""
     reason = f"line {verdict.line}" if verdict.rule else verdict.reason.value
     rule = f"  {verdict.rule!s}" if verdict.rule else ""
     return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note()}"
 
 
-def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy, out: IO[str], said: Said = NOTHING) -> str:
+def as_text(
+    url: str, rules: CrawlerRules, policy: CrawlPolicy | NoCrawl, out: IO[str], said: Said = NOTHING
+) -> str:
     """Return the whole explanation, on several lines."""
     explanation = rules.explain(url)
     applied = policy.apply(url, explanation.verdict)
@@ -77,7 +105,7 @@ def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
 
 
 def _sections(
-    rules: CrawlerRules, explanation: Explanation, applied: Applied, out: IO[str]
+    rules: CrawlerRules, explanation: Explanation, applied: Applied | NoCrawl, out: IO[str]
 ) -> Iterator[tuple[str, list[str]]]:
     known = crawler_of(rules.token)
     about = f"  ({known.about})" if known else ""
@@ -146,7 +174,7 @@ def _matches(explanation: Explanation, out: IO[str]) -> list[str]:
 
 
 def as_facts(
-    url: str, rules: CrawlerRules, policy: CrawlPolicy, said: Said = NOTHING, *, full: bool
+    url: str, rules: CrawlerRules, policy: CrawlPolicy | NoCrawl, said: Said = NOTHING, *, full: bool
 ) -> dict[str, Any]:
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     explanation = rules.explain(url) if full else Explanation(rules.verdict(url), ())

@@ -20,9 +20,12 @@ from scrapy.utils.sitemap import Sitemap
 from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.clock import clock
+from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
+from scrapy_rep.gate import site_files
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.robots.registry import needed_files
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import Engine
 
@@ -33,9 +36,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.directives.vocabulary import Statement
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.robots import Robots
+    from scrapy_rep.settings import RepSettings
 
 MOST_SITEMAPS: Final = 1_000
 """Sitemaps that are fetched: at 50,000 URLs each they hold more than anyone wants to check in CI."""
@@ -71,6 +76,10 @@ class Fetched:
         parser = self.robots.parser
         assert isinstance(parser, RepRobotParser)  # noqa: S101  # the settings of the crawl say so
         return parser.robotstxt
+
+    def said_by_files(self, token: str, url: str) -> list[Statement]:
+        """What the files besides robots.txt say about *url* to the crawler with *token*."""
+        return site_files.said_by_files(self.robots, token, url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +144,9 @@ class Fetcher:
         except FirstError as error:
             raise error.subFailure.value from None  # type: ignore[misc]  # an exception
 
-    async def with_files(self, fetched: Fetched, paths: Iterable[str]) -> Fetched:
-        """*fetched* with the files at *paths* of the origin, fetched as a crawl for AI fetches them."""
+    async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
+        """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""
+        paths = {TDMREP, *needed_files(settings)}
         robots = await self._extension.with_files(fetched.robots, fetched.origin.robots_url, paths)
         return replace(fetched, robots=robots, has_files=True)
 

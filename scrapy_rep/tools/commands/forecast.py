@@ -31,7 +31,7 @@ from scrapy_rep.tools.answers import delay_text, time_text
 from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
-from .crawl_runner import add_spider, with_spider
+from .crawl_runner import with_spider
 from .inputs import InputError, origin_of, read_lines
 from .terminal import Progress, paint, print_error
 
@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=1,
         help="processes that crawl together (default: %(default)s)",
     )
-    add_spider(parser, "forecast a crawl of this spider")
+    parser.add_argument("--spider", metavar="NAME", help="forecast a crawl of this spider")
     parser.add_argument("--json", action="store_true", help="print one JSON object per origin, and one for all")
 
 

@@ -102,16 +102,16 @@ def add_agents_and_dialect(parser: ArgumentParser) -> None:
     )
 
 
-def crawlers_of(given: Sequence[str] | None, settings: BaseSettings) -> list[tuple[str, ...]]:
-    """The product tokens of each crawler: of those *given* with ``--agent``, or of the project's.
+def crawlers_of(given: Sequence[str] | None, settings: BaseSettings | None) -> list[tuple[str, ...]]:
+    """The product tokens of each crawler: of those *given* with ``--agent``, or of the project's; else of any.
 
     Raises `InputError` and `InvalidSettingError`.
     """
-    if given is None:
+    if given is None and settings is not None:
         from scrapy_rep.runtime.product_tokens import tokens_of  # noqa: PLC0415  # loads Scrapy
 
         return [tokens_of(settings)]
-    return [(token,) for token in dict.fromkeys(map(token_of, given))]
+    return [(token,) for token in dict.fromkeys(map(token_of, given or "*"))]
 
 
 Check = Callable[[bytes], bytes]

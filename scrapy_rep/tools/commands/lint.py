@@ -1,7 +1,7 @@
 """Check robots.txt files for errors and possible improvements, and fix what is safe to fix.
 
     scrapy robots lint [FILE|FOLDER|URL|-]… [--select NAMES] [--ignore NAMES] [--fix | --diff]
-    robots-lint …, the same command, which starts sooner
+    robots-lint …, the same command, which needs no Scrapy but for a URL
 
 In a FOLDER (by default this one) all files called *robots*.txt are linted; - is standard input; for a URL
 (https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" and the
@@ -13,26 +13,37 @@ finding has the severity of --fail-on or a worse one (by default warning), 2 whe
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Dialect
+from scrapy_rep.protocol import DIALECTS, MAX_SIZE
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.lint.config import NEVER, Config, files_in, find_config, read_code, read_config, read_names
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile, lint_files, replace_file
 from scrapy_rep.tools.lint.finding import page
 
-from . import FOUND, OK, run_module
-from .inputs import GivenFile, InputError, check_names, is_url, raise_for, read_all, unreadable, with_hint
+from . import FOUND, OK, default_settings, dialect_and_limit, main_of
+from .inputs import (
+    GivenFile,
+    InputError,
+    check_names,
+    is_url,
+    raise_for,
+    read_all,
+    unreadable,
+    with_hint,
+)
 from .lint_output import OUTPUTS, Output, TextOutput
 from .terminal import Pace, Progress, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+main = main_of("lint")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -90,13 +101,6 @@ def _code(text: str) -> str:
         raise ArgumentTypeError(str(error)) from None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``robots-lint``, which loads Scrapy only to fetch a URL; return the exit code."""
-    parser = ArgumentParser(prog="robots-lint", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    add_arguments(parser)
-    return run_module(sys.modules[__name__], parser.parse_intermixed_args(arguments), None)
-
-
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* the defaults count."""
     if arguments.explain:
@@ -112,7 +116,7 @@ def _lint(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> 
     names = arguments.files or ["."]
     _check(names, is_fixing=arguments.fix)
     config = _config(arguments)
-    dialect, limit = _dialect_and_limit(settings)
+    dialect, limit = dialect_and_limit(settings)
     dialect = DIALECTS[config.dialect] if config.dialect else dialect
     linter = FileLinter(config, dialect, limit, is_fixing=arguments.fix or arguments.diff)
     progress = Progress(sys.stderr) if sys.stderr.isatty() and not out.isatty() else None
@@ -144,15 +148,6 @@ def _config(arguments: Namespace) -> Config:
     return replace(config, fail_on=arguments.fail_on) if arguments.fail_on else config
 
 
-def _dialect_and_limit(settings: BaseSettings | None) -> tuple[Dialect, int]:
-    if settings is None:
-        return GOOGLE, MAX_SIZE
-    from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy
-
-    parsed = RepSettings.from_settings(settings)
-    return parsed.dialect, parsed.max_size
-
-
 def _output(arguments: Namespace, config: Config, out: IO[str]) -> Output:
     chosen = next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)
     return chosen(out, config)
@@ -181,7 +176,7 @@ class _Run:
                 problems.append(with_hint(unreadable(name, error)))
         try:
             if others:
-                read_all(others, settings or _defaults(), self._lint, self._linter.limit or MAX_SIZE, bytes)
+                read_all(others, settings or default_settings(), self._lint, self._linter.limit or MAX_SIZE, bytes)
         except InputError as error:
             problems.append(error)
         raise_for(problems)
@@ -235,10 +230,3 @@ class _Run:
         self._output.end()
         if self._is_diff:
             sys.stderr.write(f"--fix would fix {number_of(self._fixed, 'finding', 'findings')}\n")
-
-
-def _defaults() -> BaseSettings:
-    """The settings outside a project, for what has to be fetched."""
-    from scrapy.settings import Settings  # noqa: PLC0415  # slow to load
-
-    return Settings({"LOG_ENABLED": False})

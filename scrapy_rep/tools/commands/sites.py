@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.directives.terms import TDMREP
-from scrapy_rep.directives.vocabulary import Answer, Category, Statement, answers
-from scrapy_rep.gate.site_files import as_values, said_by_files
+from scrapy_rep.directives.vocabulary import Answer, Category, Statement, answers, as_values
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.robots.registry import needed_files
 from scrapy_rep.tools.answers import page_facts, page_lines, signal_lines
 from scrapy_rep.tools.explanation import Explainer, Explanation
 
@@ -167,7 +164,7 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
         return NOTHING
     statements = [*rules.signals.statements(url)]
     if rules.fetched is not None:
-        statements += said_by_files(rules.fetched.robots, rules.token, url)
+        statements += rules.fetched.said_by_files(rules.token, url)
     return Said(statements, rules.signals.licenses)
 
 
@@ -190,7 +187,7 @@ class Pages:
         """Fetch the files that speak about AI once, for all pages of the origin."""
         fetched = rules[0].fetched
         if fetched is not None and not fetched.has_files:
-            fetched = await self._fetcher.with_files(fetched, {TDMREP, *needed_files(self._settings)})
+            fetched = await self._fetcher.with_files(fetched, self._settings)
             for each in rules:
                 each.fetched = fetched
 
