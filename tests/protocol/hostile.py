@@ -55,6 +55,7 @@ def in_cases(number: int, word: bytes) -> bytes:
 LINES: Final[dict[str, Callable[[int], bytes]]] = {
     "nothing but line ends": of_lines(b"\r\n\n\r"),
     "blanks and line ends": of_lines(b" \n"),
+    "carriage returns": of_lines(b"allow:/\r", b"user-agent:*\r"),
     "colons": of_lines(b":\n"),
     "NULs": of_lines(b"a:\0\n"),
     "comments": of_lines(b"allow:/#\n"),
