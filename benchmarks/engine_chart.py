@@ -37,7 +37,7 @@ def _name(engine: str, agreement: float | None) -> str:
 
 
 def _panel(axes: Axes, question: str, by_engine: dict[str, float]) -> None:
-    axes.set(xscale="log", xlim=(_FAINTEST, 60))
+    axes.set(xscale="log", xlim=(_FAINTEST, 150))
     axes.set_title(question, fontsize=9, fontweight="bold", loc="left")
     axes.set_xticks([])
     axes.set_xticks([], minor=True)

@@ -18,7 +18,6 @@
 #define LONG_PIECE 64  /* octets from which on a piece is left to the search of CPython, which takes linear time */
 
 typedef struct { const char *at; size_t length; } Text;
-
 typedef struct {
     const char *value;    /* as written, in the body */
     const char *pattern;  /* as compared, in the body or in Rules.respelt, without its anchor */
@@ -32,14 +31,13 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *body, *respelt; /* bytes, and a list of them */
+    PyObject *body, *respelt; /* bytes, and a tuple of them or NULL */
     Rule *rules;
     size_t count, room;
     char by_name;
 } Rules;
 
 enum { FOR_NAMED = 1, FOR_ALL = 2 };
-
 static char common[256]; /* path_pattern.COMMON: octets that have one spelling */
 
 static int is_space(char octet) { return octet == ' ' || (octet >= '\t' && octet <= '\r'); }
@@ -127,10 +125,8 @@ static int append(Rules *self, Rule rule)
     if (self->count == self->room) {
         size_t room = self->room ? 2 * self->room : 8;
         Rule *rules = PyMem_Realloc(self->rules, room * sizeof *rules);
-        if (!rules) {
-            PyErr_NoMemory();
-            return -1;
-        }
+        if (!rules)
+            return PyErr_NoMemory() ? 0 : -1;
         self->rules = rules;
         self->room = room;
     }
@@ -187,40 +183,35 @@ static int read_body(Rules *self, Text body, Text name, int wide)
     return 0;
 }
 
-/* path_pattern.specificity */
-static uint16_t specificity(const char *at, size_t length)
+/* Whether a pattern, of which *compared* octets are written in the file, is compared otherwise. */
+static int has_two_spellings(const Rule *rule)
 {
-    size_t sum = length;
-    while (length--)
-        sum += (uint8_t)at[length] >= 0x80 ? 2 : 0;
-    return (uint16_t)sum;
+    size_t at = 0;
+    while (at < rule->compared && (common[(uint8_t)rule->value[at]] || rule->value[at] == '*'))
+        at++;
+    return at < rule->compared && (rule->value[at] != '$' || at + 1 < rule->compared);
 }
 
-/* Set how a rule is compared: path_pattern.Pattern.of. -1 with an exception set. */
-static int spell(Rules *self, Rule *rule, PyObject *respell)
+/* Set how a rule is compared: path_pattern.Pattern.of. May set an exception. */
+static void spell(Rule *rule, PyObject *respelt, size_t *used)
 {
     Text pattern = {rule->value, rule->compared};
-    size_t at = 0;
-    while (at < pattern.length && (common[(uint8_t)pattern.at[at]] || pattern.at[at] == '*'))
-        at++;
-    rule->specificity = (uint16_t)(specificity(pattern.at, pattern.length) + rule->anchored);
-    if (at < pattern.length && (pattern.at[at] != '$' || at + 1 < pattern.length)) {
-        PyObject *written = PyBytes_FromStringAndSize(pattern.at, (Py_ssize_t)pattern.length);
-        PyObject *text = PyObject_CallFunction(respell, "N", written);
+    rule->specificity = (uint16_t)(pattern.length + rule->anchored);
+    for (size_t at = 0; at < pattern.length; at++)
+        rule->specificity += (uint8_t)pattern.at[at] >= 0x80 ? 2 : 0;
+    if (has_two_spellings(rule)) {
+        PyObject *text = PyTuple_GetItem(respelt, (Py_ssize_t)(*used)++);
         char *octets;
         Py_ssize_t length;
-        int failed = !text || PyBytes_AsStringAndSize(text, &octets, &length) < 0 ||
-                     PyList_Append(self->respelt, text) < 0;
-        Py_XDECREF(text); /* the list keeps it */
-        if (failed || (length > UINT16_MAX && !PyErr_Format(PyExc_ValueError, "a pattern of %zd octets", length)))
-            return -1;
+        if (!text || PyBytes_AsStringAndSize(text, &octets, &length) < 0 ||
+            (length > UINT16_MAX && !PyErr_Format(PyExc_ValueError, "a pattern of %zd octets", length)))
+            return;
         pattern = (Text){octets, (size_t)length};
     }
     int has_dollar = pattern.length && pattern.at[pattern.length - 1] == '$';
     rule->anchored |= has_dollar;
     rule->pattern = pattern.at;
     rule->compared = (uint16_t)(pattern.length - has_dollar);
-    return 0;
 }
 
 /* Keep the rules that count, and set how they are compared; -1 with an exception set. */
@@ -231,10 +222,21 @@ static int choose(Rules *self, PyObject *respell)
         if (self->rules[at].is_for & (self->by_name ? FOR_NAMED : FOR_ALL))
             self->rules[count++] = self->rules[at];
     self->count = count;
-    for (size_t at = 0; at < count; at++)
-        if (spell(self, &self->rules[at], respell) < 0)
-            return -1;
-    return 0;
+    PyObject *written = PyList_New(0); /* for one call: a hostile body has thousands */
+    for (size_t at = 0; at < count && !PyErr_Occurred(); at++)
+        if (has_two_spellings(&self->rules[at])) {
+            PyObject *text = PyBytes_FromStringAndSize(self->rules[at].value, self->rules[at].compared);
+            PyList_Append(written, text); /* which refuses NULL */
+            Py_XDECREF(text);
+        }
+    int is_asked = !PyErr_Occurred() && PyList_Size(written);
+    PyObject *answer = is_asked ? PyObject_CallFunctionObjArgs(respell, written, NULL) : NULL;
+    self->respelt = answer ? PySequence_Tuple(answer) : NULL;
+    Py_XDECREF(answer);
+    Py_XDECREF(written);
+    for (size_t at = 0, used = 0; at < count && !PyErr_Occurred(); at++)
+        spell(&self->rules[at], self->respelt, &used);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 /* Where a piece of a pattern is in what is left of a path; NULL if nowhere, or with an exception set. */
@@ -352,9 +354,8 @@ static PyObject *new(PyTypeObject *type, PyObject *arguments, PyObject *keywords
         return NULL;
     Py_INCREF(body);
     self->body = body;
-    self->respelt = PyList_New(0);
     Text file = {octets, (size_t)size}, token = {named, (size_t)length};
-    if (self->respelt && !read_body(self, file, token, wide) && !choose(self, respell))
+    if (!read_body(self, file, token, wide) && !choose(self, respell))
         return (PyObject *)self;
     Py_DECREF(self);
     return NULL;

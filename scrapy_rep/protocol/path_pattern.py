@@ -34,6 +34,7 @@ _BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
 _NEVER_PLAIN: Final = (
     bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII
 )  # Scrapy's Request escapes them too
+_NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
@@ -105,9 +106,20 @@ def canonical(path: bytes) -> bytes:
     Hexadecimal digits in upper case, unreserved octets decoded, octets that no URL may hold
     encoded, everything else as written: ``%2F`` is not ``/``. Idempotent.
     """
-    if b"%" in path and _STRAY_PERCENT.search(path):
-        return _without_octets(_ESCAPE_BESIDE_STRAYS.sub(_decoded_beside_strays, path), _NEVER_PLAIN)
-    return _without_octets(_with_escapes(path, _DECODED), _NEVER_PLAIN)
+    return _without_octets(_decoded_where_unreserved(path), _NEVER_PLAIN)
+
+
+def respelt(values: list[bytes]) -> list[bytes]:
+    """How the *values* of rules are compared, each in one piece: all at once takes a tenth of the time."""
+    text = _without_octets(_decoded_where_unreserved(b"\n".join(values)), _NEVER_PLAIN_BUT_LF) + b"\n"
+    # A dollar is an anchor, or a literal; no value holds a NUL.
+    text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")
+    return text[:-1].split(b"\n")
+
+
+def respelt_at_google(values: list[bytes]) -> list[bytes]:
+    """The same as Google's parser compares them."""
+    return _at_google(b"\n".join(values)).split(b"\n")
 
 
 def is_plain(value: bytes) -> bool:
@@ -201,6 +213,12 @@ def _pattern(value: bytes, dialect: Dialect) -> Pattern:
 
 def _lacks_slash(value: bytes, dialect: Dialect) -> bool:
     return bool(value) and not value.startswith((b"/", *map(str.encode, dialect.wildcards)))
+
+
+def _decoded_where_unreserved(text: bytes) -> bytes:
+    if b"%" in text and _STRAY_PERCENT.search(text):
+        return _ESCAPE_BESIDE_STRAYS.sub(_decoded_beside_strays, text)
+    return _with_escapes(text, _DECODED)
 
 
 def _with_escapes(text: bytes, spellings: dict[bytes, bytes]) -> bytes:

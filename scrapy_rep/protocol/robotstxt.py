@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
-from .dialect import Dialect
+from .dialect import Dialect, Octets
 from .dialects import GOOGLE
 from .other_records import (
     CleanParam,
@@ -19,7 +18,7 @@ from .other_records import (
     seconds,
     without_params,
 )
-from .path_pattern import Pattern, path_of
+from .path_pattern import path_of, respelt, respelt_at_google
 from .product_token import Token, is_global
 from .reader import MAX_SIZE, Group, cut, groups_in, lines_in, records_in, require_octets
 from .records import Kind, Record, Rule, as_text, bom_length, kind_of, split_line
@@ -58,7 +57,9 @@ class _CompiledRules:
     def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
         self._body = body
         self._token = token = Token.of(name, dialect)
-        self._rules = rules = _Compiled(body, token.name, token.wide, _RESPELT[dialect.canonical_octets])
+        self._rules = rules = _Compiled(
+            body, token.name, token.wide, respelt_at_google if dialect.octets is Octets.GOOGLE else respelt
+        )
         self._best = rules.best
         self._is_allowed_itself = dialect.robots_txt_allowed
         self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
@@ -89,15 +90,6 @@ class _CompiledRules:
         # An empty rule forbids nothing, though it matches.
         verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
         return verdict
-
-
-def _respelt(value: bytes, *, canonical_octets: bool) -> bytes:
-    """*value* as it is compared, in one piece."""
-    pieces, anchored, _ = Pattern.of(value, canonical_octets=canonical_octets)
-    return b"*".join(pieces) + b"$" * anchored
-
-
-_RESPELT: Final = {canonical: partial(_respelt, canonical_octets=canonical) for canonical in (True, False)}
 
 
 class RobotsTxt:

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse, path_of, product_token
-from scrapy_rep.protocol.path_pattern import Pattern, _find_path
+from scrapy_rep.protocol.path_pattern import Pattern, _find_path, respelt, respelt_at_google
 from scrapy_rep.protocol.rules import Rules
 from scrapy_rep.testing import SITUATIONS
 from tests.support.cost import is_linear_in_time
@@ -125,12 +125,16 @@ def test_ours_a_path_that_is_found_at_once_is_that_of_the_url(url: str) -> None:
     assert path == _find_path(url)
 
 
-def respelt(value: bytes) -> bytes:
-    return b"".join(Pattern.of(value).pieces)
+@given(values=st.lists(st.one_of(RULES, st.text("/%41é*$ab", max_size=9).map(str.encode)), min_size=1, max_size=9))
+def test_ours_values_are_respelt_together_as_one_by_one(values: list[bytes]) -> None:
+    for respell, canonical_octets in ((respelt, True), (respelt_at_google, False)):
+        patterns = (Pattern.of(value, canonical_octets=canonical_octets) for value in values)
+        expected = [b"*".join(pieces) + b"$" * anchored for pieces, anchored, _ in patterns]
+        assert [re.sub(rb"\*+", b"*", value) for value in respell(values)] == expected
 
 
-def failing(value: bytes) -> bytes:
-    raise ZeroDivisionError(value)
+def failing(values: list[bytes]) -> list[bytes]:
+    raise ZeroDivisionError(values)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +144,12 @@ def failing(value: bytes) -> bytes:
         (bytearray(b"a"), respelt, TypeError),
         (b"User-agent: *\nAllow: /%", failing, ZeroDivisionError),
         (b"User-agent: *\nAllow: /%", None, TypeError),
-        (b"User-agent: *\nAllow: /%", bytes.decode, TypeError),
-        (b"User-agent: *\nAllow: /%", lambda value: value * 65_536, ValueError),
+        (b"User-agent: *\nAllow: /%", lambda _: None, TypeError),
+        (b"User-agent: *\nAllow: /%", lambda values: [value.decode() for value in values], TypeError),
+        (b"User-agent: *\nAllow: /%", lambda values: values * 0, IndexError),
+        (b"User-agent: *\nAllow: /%", lambda values: [value * 65_536 for value in values], ValueError),
     ],
-    ids=["str", "bytearray", "failing", "None", "text", "too-long"],
+    ids=["str", "bytearray", "failing", "None", "nothing", "text", "too-few", "too-long"],
 )
 def test_ours_what_cannot_be_read_is_refused(body: Any, respell: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
@@ -157,10 +163,10 @@ def test_ours_a_name_is_octets_or_none() -> None:
 
 
 def test_ours_what_respells_may_ask_for_rules_and_collect_what_is_unused() -> None:
-    def respell(value: bytes) -> bytes:
-        inner = compiled.Rules(b"User-agent: *\nDisallow: " + value, b"a", False, respelt)
+    def respell(values: list[bytes]) -> list[bytes]:
+        inner = compiled.Rules(b"User-agent: *\nDisallow: " + values[0], b"a", False, respelt)
         gc.collect()
-        return respelt(inner.rule(0)[1])
+        return [*respelt([inner.rule(0)[1]]), *respelt(values[1:])]
 
     body = b"User-agent: *\n" + b"".join(b"Disallow: /%%61%d\n" % number for number in range(20))
     rules = compiled.Rules(body, b"a", False, respell)
