@@ -239,7 +239,7 @@ static int choose(Rules *self, PyObject *respell)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Where a piece of a pattern is in what is left of a path; NULL if nowhere, or with an exception set. */
+/* Where a piece, which is not empty, is in what is left of a path; NULL if nowhere, or with an exception set. */
 static const char *find_piece(Text piece, const char *at, const char *end)
 {
     if (piece.length > (size_t)(end - at))
@@ -254,10 +254,10 @@ static const char *find_piece(Text piece, const char *at, const char *end)
         Py_XDECREF(found);
         return offset < 0 ? NULL : at + offset;
     }
-    const char *behind = end - piece.length + 1; /* the last start */
-    while (piece.length && (at = find(at, behind, *piece.at)) < behind && memcmp(at, piece.at, piece.length))
-        at++;
-    return at < behind ? at : NULL;
+    for (size_t last = piece.length - 1; at < end - last; at++) /* which tells most starts apart */
+        if (*at == *piece.at && at[last] == piece.at[last] && !memcmp(at, piece.at, piece.length))
+            return at;
+    return NULL;
 }
 
 /* path_pattern.Pattern.matches: the pieces between the wildcards, leftmost first. -1 with an exception set. */
@@ -274,7 +274,7 @@ static int matches(const Rule *rule, const char *at, const char *end)
         piece.length = (size_t)(star - piece.at);
         if (star == pattern_end && rule->anchored)
             return piece.length <= (size_t)(end - at) && !memcmp(end - piece.length, piece.at, piece.length);
-        at = find_piece(piece, at, end);
+        at = piece.length ? find_piece(piece, at, end) : at;
         if (!at)
             return PyErr_Occurred() ? -1 : 0;
         at += piece.length;
