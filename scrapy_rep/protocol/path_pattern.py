@@ -38,11 +38,11 @@ _NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
+_RUN: Final = b"[" + re.escape(COMMON) + b"]*"
 _CANONICAL: Final = re.compile(
-    rb"[-/_.~?=&+,:;@!()0-9A-Za-z]*"
-    rb"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])[-/_.~?=&+,:;@!()0-9A-Za-z]*)*"
+    _RUN + rb"(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])" + _RUN + rb")*"
 )
-_COMMON_URL: Final = re.compile(r"https?://[^/?#;]*(/[-/_.~?=&+,:;@!()0-9A-Za-z]*)(?:#|\Z)")
+_COMMON_URL: Final = re.compile(rf"https?://[^/?#;]*(/{_RUN.decode()})(?:#|\Z)")
 _BEFORE_PATH: Final = re.compile(rb"(?://)?(?:[^/?;]*?://)?[^/?;]*")
 _ASCII: Final = bytes(range(0x80))
 _WILDCARDS: Final = re.compile(rb"\*+")

@@ -38,6 +38,11 @@ def product_token(header: str | bytes) -> str:
     return token.decode("utf-8", "surrogateescape")
 
 
+def asked_token(agent: str) -> str:
+    """The product token in *agent*, who is asked about: ``*`` stays; empty when no character is usable."""
+    return agent if agent == "*" else product_token(agent)
+
+
 def is_global(value: bytes) -> bool:
     """Whether the *value* of a user-agent line is ``*``, alone or followed by white space and anything."""
     return value[:1] == b"*" and (len(value) == 1 or value[1:2].isspace())

@@ -22,7 +22,7 @@ from .path_pattern import path_of, respelt, respelt_at_google
 from .product_token import Token, is_global
 from .reader import MAX_SIZE, Group, cut, groups_in, lines_in, records_in, require_octets
 from .records import Kind, Record, Rule, as_text, bom_length, kind_of, split_line
-from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict
+from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict, delays_in
 
 try:
     from ._speedups import Rules as _Compiled
@@ -81,7 +81,7 @@ class _CompiledRules:
     @property
     def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return tuple(record for record in self.extensions if record.kind is Kind.CRAWL_DELAY)
+        return tuple(delays_in(self.extensions))
 
     def _verdict(self, position: int) -> Verdict:
         if len(self._verdicts) > _VERDICTS_KEPT:

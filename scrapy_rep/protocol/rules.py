@@ -154,15 +154,14 @@ class Rules:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
         return tuple(_DELAYS[self._dialect.delay](self))
 
-    @property
-    def all_delays(self) -> list[Record]:
+    def delays_of_file(self) -> list[Record]:
         """Every Crawl-delay record of the file."""
-        return _delays_in(records_in(self._body, self._dialect))
+        return delays_in(records_in(self._body, self._dialect))
 
     def delays_of_all(self) -> list[Record]:
         """The Crawl-delay records that are for all crawlers."""
         records = records_in(self._body, self._dialect)
-        return _delays_in(extensions_for(records, lambda agent: is_global(agent.value)))
+        return delays_in(extensions_for(records, lambda agent: is_global(agent.value)))
 
 
 class _Addressing(NamedTuple):
@@ -239,13 +238,14 @@ def _weakness(candidate: Candidate) -> int:
 _EMPTY: Final = Pattern((b"",), anchored=False, specificity=0)
 
 
-def _delays_in(records: Iterable[Record]) -> list[Record]:
+def delays_in(records: Iterable[Record]) -> list[Record]:
+    """Those of *records* that are Crawl-delays."""
     return [record for record in records if record.kind is Kind.CRAWL_DELAY]
 
 
 _DELAYS: Final[dict[Delay, Callable[[Rules], Iterable[Record]]]] = {
     Delay.NONE: lambda _: (),
-    Delay.OF_GROUP: lambda rules: _delays_in(rules.extensions),
-    Delay.INHERITED: lambda rules: _delays_in(rules.extensions) or rules.delays_of_all(),
-    Delay.LAST_IN_FILE: lambda rules: [each for each in rules.all_delays if each.value.isdigit()],
+    Delay.OF_GROUP: lambda rules: delays_in(rules.extensions),
+    Delay.INHERITED: lambda rules: delays_in(rules.extensions) or rules.delays_of_all(),
+    Delay.LAST_IN_FILE: lambda rules: [each for each in rules.delays_of_file() if each.value.isdigit()],
 }

@@ -22,10 +22,10 @@ from scrapy_rep.protocol import (
     RobotsTxt,
     Verdict,
     parse,
-    product_token,
     split_url,
 )
 from scrapy_rep.protocol.access import rules_by
+from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.answers import verdict_facts
 
 from .sources import Missing, Source
@@ -211,7 +211,7 @@ def decide(
     files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent without a name.
     """
     named = [agents] if isinstance(agents, str) else agents
-    crawlers = tuple((agent if agent == "*" else product_token(agent),) for agent in named)
+    crawlers = tuple((asked_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
     decider = Decider(source, Rules(crawlers, dialect, limit, missing=missing), lambda verdict: verdict, held)

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol import DIALECTS, Access, Origin, product_token
+from scrapy_rep.protocol import DIALECTS, Access, Origin
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools import files
 from scrapy_rep.tools.files import open_file, read_rest, require_text
 
@@ -80,7 +81,7 @@ def origin_of(url: str) -> Origin:
 
 def token_of(agent: str) -> str:
     """Return the product token in a value of ``--agent``; ``*`` stays. Raises `InputError` when there is none."""
-    token = "*" if agent == "*" else product_token(agent)
+    token = asked_token(agent)
     if not token:
         raise InputError(f"--agent {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token

@@ -11,9 +11,10 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect, product_token
+from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
+from scrapy_rep.protocol.product_token import asked_token
 
 from .visitors import Limits, Problem, client_of
 
@@ -111,7 +112,7 @@ def _bounded(name: str, values: tuple[str, ...], most: int, longest: int) -> tup
 
 
 def _token(agent: str) -> str:
-    token = "*" if agent == "*" else product_token(agent)
+    token = asked_token(agent)
     if not token:
         raise QuestionError(f"agents: {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token
