@@ -16,7 +16,7 @@ from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
 from scrapy_rep.pacing.priority_queue import RepPriorityQueue
 from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.settings import asks_robots
+from scrapy_rep.settings import asks_for_backoff, asks_robots
 from scrapy_rep.spiders.ai_signals import AiSignalsMiddleware
 from scrapy_rep.spiders.item_stamp import ItemStamp
 from scrapy_rep.spiders.link_filter import LinkFilter
@@ -78,7 +78,9 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )
-        if asks_robots(settings) or settings.get("JOBDIR"):  # a job goes on with the queue that it began with
+        if (
+            asks_robots(settings) or asks_for_backoff(settings) or settings.get("JOBDIR")
+        ):  # which a job goes on with
             settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
         self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):

@@ -60,6 +60,7 @@ class RepMiddleware:
         self._crawler = crawler
         self._crawl = Crawl.of(crawler)
         self._crawl.has_gate = True
+        self._reads_delays = self._crawl.keeps_delays
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension = extension
         self._targets = extension.targets
@@ -118,7 +119,8 @@ class RepMiddleware:
             return False
         delays = self._crawl_delay
         if robots is None or (
-            delays is not None and (robots.may_request_delays or delays.states.delayed or delays.visit_times)
+            delays is not None
+            and (delays.states.delayed or (robots.may_request_delays and self._reads_delays) or delays.visit_times)
         ):
             return False
         stamp = robots.allowing_stamp(self._product_tokens.of(request), request.url)

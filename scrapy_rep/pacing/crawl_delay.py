@@ -1,4 +1,4 @@
-"""Keeps every download slot to the delays that robots.txt files request.
+"""Keeps every download slot to the delays that robots.txt files request, and to its back-off.
 
 The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass the robots.txt in.
 Where several processes share a delay, a request also needs the permit of a rate limiter.
@@ -23,6 +23,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.pacing.download_slots import SlotStates
 from scrapy_rep.pacing.limiter import Permits, RateLimiter
+from scrapy_rep.pacing.outcomes import Backoffs
 from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, DelayLimits, RequestedDelays, requested_delays
 from scrapy_rep.pacing.slots import SlotState
@@ -68,21 +69,23 @@ class Refusal:
 
 
 class CrawlDelay:
-    """Keeps every download slot to the largest of its own delay and those that robots.txt files request.
+    """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
 
     ``states`` are the download slots, ``has_delays`` is whether any of them has such a delay, ``visit_times`` are
-    the origins that request a Visit-time. ``switched`` are called when the first delay comes into force, and when
-    the last is gone.
+    the origins that request a Visit-time; ``backoffs`` is None without ``REP_BACKOFF``. ``switched`` are called
+    when the first delay comes into force, and when the last is gone.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` when no setting asks for delays, `InvalidSettingError` for a bad setting."""
         self._crawl = crawl = Crawl.of(crawler)
         self._settings = settings = crawl.settings
-        if not asks_robots(crawler.settings) or not (settings.crawl_delay or settings.rate_and_visit_time):
+        crawl.keeps_delays = asks_robots(crawler.settings) and (
+            settings.crawl_delay or settings.rate_and_visit_time
+        )
+        if not (crawl.keeps_delays or settings.backoff):
             raise NotConfigured
         from_setting(crawler.settings)
-        crawl.keeps_delays = True
         self.has_delays = False
         self._handlers_repeat = True
         self.visit_times: dict[Origin, RequestedDelays] = {}
@@ -91,7 +94,11 @@ class CrawlDelay:
         self._targets = crawl.targets
         self._limits = DelayLimits.of(settings, crawler.settings)
         self.states = SlotStates(self._download_slots, settings.memory_entries)
+        self.states.kept = self._connect
         self.forecast = CrawlForecast(crawl, self.states)
+        self.backoffs = Backoffs(crawl, self.states, self._limiter) if settings.backoff else None
+        if self.backoffs is not None:
+            self.backoffs.asked.append(self.report.asked_to_slow_down)
         self.switched: list[Callable[[], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
@@ -192,6 +199,9 @@ class CrawlDelay:
         limiter = self._open_rate_limiter()
         return Permits(self._crawl, limiter, self.states.changed) if limiter is not None else None
 
+    def _limiter(self) -> RateLimiter | None:
+        return self.permits.limiter if self.permits is not None else None
+
     def _open_rate_limiter(self) -> RateLimiter | None:
         """The rate limiter in Redis, else the one in the SQLite file of the store, else None."""
         store = self._registry.store if self._registry is not None else None
@@ -243,7 +253,6 @@ class CrawlDelay:
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
-        self._connect()
 
     def _seconds_to_keep(self, delay: Delay | None) -> float:
         """The delay with its margin; with "skip", but without our gate, that is the full delay."""

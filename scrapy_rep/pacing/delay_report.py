@@ -1,4 +1,4 @@
-"""What a crawl says of the delays that robots.txt files request: stats, log lines, a forecast and a summary.
+"""What a crawl says of the delays of its download slots: stats, log lines, a forecast and a summary.
 
 The forecast multiplies the requests in the queue of hosts by the delay of their download slot. It reads no
 request, and looks at delayed download slots only.
@@ -7,6 +7,7 @@ request, and looks at delayed download slots only.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,7 @@ from scrapy_rep.runtime.log import Line
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from scrapy_rep.pacing.backoff import Plea, SlotBackoff
     from scrapy_rep.pacing.download_slots import SlotStates
     from scrapy_rep.pacing.requested_delays import Delay
     from scrapy_rep.protocol import Origin
@@ -42,6 +44,9 @@ class DelayReport:
         self._log = crawl.log
         self._asked: dict[Origin | str, float] = {}
         """The delays that were reported; 0 for one that the user overrides."""
+        self._slowed: Counter[str] = Counter()
+        """How often each host asked to slow down."""
+        self._slots = crawl.download_slots
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: Delay) -> None:
@@ -69,6 +74,21 @@ class DelayReport:
                 key, chosen, origin, _describe(delay),
             )  # fmt: skip
 
+    def asked_to_slow_down(self, request: Request, plea: Plea, backoff: SlotBackoff) -> None:
+        """Report that the download slot of *request* slows down for *plea*."""
+        host = self._slots.key(request)
+        if not self._slowed[host]:
+            self._stats.inc_value("rep/backoff/slot_count")
+            self._log.add(
+                Line.BACKOFF, "%s %s (%s): it gets no request for %.1f s, and then fewer", host,
+                "asks to slow down" if plea.is_plain else "fails repeatedly", plea.why, backoff.seconds_left(),
+            )  # fmt: skip
+        self._slowed[host] += 1
+        self._stats.inc_value("rep/backoff/event_count")
+        self._stats.inc_value(f"rep/backoff/reason_count/{plea.reason}")
+        if len(self._slowed) > self._settings.memory_entries:
+            self._slowed = Counter(dict(self._slowed.most_common(_SLOWEST)))
+
     def _is_new(self, subject: Origin | str, seconds: float) -> bool:
         if subject in self._asked:
             return False
@@ -87,31 +107,37 @@ class DelayReport:
         self._log.add(Line.LONG_DELAY, text, origin, _describe(delay), consequence)
 
     def close(self) -> None:
-        """Log the totals and the origins that slowed the crawl down most."""
+        """Log the totals, and who slowed the crawl down most."""
         self._stats.set_value("rep/crawl_delay/waited_seconds", round(self.waited_seconds, 3))
         if slowest := ", ".join(f"{origin} {seconds:g} s" for origin, seconds in self._slowest.items()):
             waited = f"; hosts with requests waited {self.waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"
             more = waited if self.waited_seconds else ""
             logger.info("Longest delays that robots.txt asked for: %s%s.", slowest, more)
+        most = self._slowed.most_common(_SLOWEST)
+        if named := ", ".join(f"{host} {number_of(count, 'time', 'times')}" for host, count in most):
+            hosts = number_of(len(self._slowed), "host", "hosts")
+            logger.info("%s asked to slow down, or failed repeatedly; most often %s.", hosts, named)
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """The ``requests`` that wait for download slot ``key``, which starts one every ``delay`` seconds."""
+    """The ``requests`` that wait for download slot ``key``: for ``held`` seconds, and then ``delay`` for each."""
 
     key: str
     requests: int
     delay: float
+    held: float
 
     @property
     def seconds(self) -> float:
-        return self.requests * self.delay
+        return self.held + self.requests * self.delay
 
     def fitting(self, within: float) -> float:
-        return min(float(self.requests), within / self.delay)
+        return min(float(self.requests), max(within - self.held, 0.0) / self.delay)
 
     def __str__(self) -> str:
-        return f"{self.key} {self.requests:,} x {_short(self.delay)} s = {duration(self.seconds)}"
+        held = f"{_short(self.held)} s + " if self.held else ""
+        return f"{self.key} {held}{self.requests:,} x {_short(self.delay)} s = {duration(self.seconds)}"
 
 
 class CrawlForecast:
@@ -160,13 +186,13 @@ class CrawlForecast:
             self._timer.call_after(0.0, self._forecast)  # by then the last pages are in the queue
 
     def _forecast(self) -> None:
-        slots = [_Waiting(slot.key, slot.size, delay) for slot, delay in self._slots.in_force() if slot.size]
+        slots = [_Waiting(slot.key, slot.size, *delays) for slot, *delays in self._slots.in_force() if slot.size]
         requests = sum(slot.requests for slot in slots)
         seconds = max((slot.seconds for slot in slots), default=0.0)
         self._set_stats(seconds, requests)
         if slots:
             logger.info(
-                "So far, %s for the delays that robots.txt files ask for, %s in all: %s.%s",
+                "So far, %s for the delays that sites ask for, %s in all: %s.%s",
                 number_of(requests, "request waits", "requests wait"), duration(seconds), _named(slots),
                 self._cut_short(slots, requests, seconds),
                 extra={"spider": self._crawler.spider},

@@ -1,4 +1,4 @@
-"""The download slots of a crawl, and the delay that robots.txt files require of each.
+"""The download slots of a crawl, and the delay that each must keep: by robots.txt files, or because of a back-off.
 
 Several origins can share a download slot: the largest delay wins. Download slots that fetch from one origin are
 one, with several keys: they could not keep its delay apart.
@@ -24,7 +24,7 @@ _LEAST: Final = 64  # download slots that are remembered in any case
 
 
 class SlotStates:
-    """The download slots of a crawl, by key; ``delayed`` are those with a delay that robots.txt requires."""
+    """The download slots of a crawl, by key; ``delayed`` are those with a floor below their delay."""
 
     def __init__(self, download_slots: DownloadSlots, most_delayed: int) -> None:
         """Beyond *most_delayed*, those that Scrapy has dropped are forgotten: their delay is required again."""
@@ -35,6 +35,8 @@ class SlotStates:
         """Of this crawl, if processes share delays."""
         self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
         """Those that acquired no permit because the whole downloader was full."""
+        self.kept: Callable[[], None] = lambda: None
+        """Called when a floor was set."""
         self._download_slots = download_slots
         self._most_delayed = most_delayed
         self._most = _LEAST
@@ -51,7 +53,7 @@ class SlotStates:
         return state
 
     def delayed_at(self, key: str) -> SlotState | None:
-        """The state of download slot *key* if robots.txt requires a delay of it."""
+        """The state of download slot *key* if that has a floor."""
         state = self.by_key.get(key)
         return state if state in self.delayed else None
 
@@ -73,12 +75,25 @@ class SlotStates:
             state = self._join(key, state, self._of_origin[source[0]])
         state.require(source, seconds)
         state.is_shared = state.is_shared or is_shared
+        self._keep_floor(state, key)
+        return is_new
+
+    def back_off(self, state: SlotState, *, is_shared: bool = False) -> None:
+        """Keep the back-off of *state*, which has changed; it *is_shared* as in `require`."""
+        state.is_shared = state.is_shared or is_shared
+        state.set_floor()
+        if state.floor or state in self.delayed:
+            self._keep_floor(state, state.key)
+            self.changed(state)
+
+    def _keep_floor(self, state: SlotState, key: str) -> None:
         self.delayed[state] = None
+        state.is_shared = state.is_shared and state.floor > 0
         self.apply(key)
         if not state.floor:
             del self.delayed[state]
-            state.applied, state.is_shared = None, False
-        return is_new
+            state.applied = None
+        self.kept()
 
     def _join(self, key: str, state: SlotState, other: SlotState) -> SlotState:
         """Make the *state* of *key* one with *other*, which fetches from the same origin."""
@@ -89,11 +104,22 @@ class SlotStates:
         self.changed(other)
         return other
 
-    def in_force(self) -> Iterator[tuple[SlotState, float]]:
-        """Each download slot with a delay, and the seconds that it leaves between two requests now."""
+    def own_delay(self, state: SlotState) -> float:
+        """The seconds that *state* leaves between two requests without a back-off."""
+        delay, _ = self._download_slots.delay(state.key) or (0.0, 0.0)
+        return max(state.requested, delay if state.applied is None else state.own_delay)
+
+    def in_force(self) -> Iterator[tuple[SlotState, float, float]]:
+        """Each download slot with a floor, the seconds that it will leave between two requests, and those before.
+
+        A back-off is taken at its pace: its delay soon falls to that.
+        """
         for state in self.delayed:
-            own, _ = self._download_slots.delay(state.key) or (0.0, 0.0)
-            yield state, max(state.floor, own)
+            backoff, own = state.backoff, self.own_delay(state)
+            if backoff is None:
+                yield state, own, 0.0
+            else:
+                yield state, max(own, backoff.pace or backoff.delay), max(backoff.seconds_left(), 0.0)
 
     def apply(self, key: str) -> None:
         """Set the delay again: Scrapy may have rebuilt the download slot, AutoThrottle may have lowered the delay.
@@ -117,6 +143,8 @@ class SlotStates:
         is_above = not state.is_shared and state.own_delay * (1 - state.own_jitter) >= state.floor
         state.applied = state.own_delay if is_above else max(state.own_delay, state.floor)
         self._download_slots.set_delay(key, state.applied, state.own_jitter if is_above else 0.0)
+        if state.backoff is not None and (left := state.backoff.seconds_left()) > 0:
+            self._download_slots.hold(key, left)
 
     def seconds_to_start(self, state: SlotState) -> float | None:
         """Seconds until it could start one more request; 0 for now, None until something changes.

@@ -92,11 +92,26 @@ class Answer(NamedTuple):
     awaited: int
 
 
+class Hold(NamedTuple):
+    """What a site asked one process, for the others: no start at download slot ``key`` for so many ``seconds``.
+
+    After that they are ``delay`` seconds apart, and later ``pace`` seconds; see `SlotBackoff`.
+    """
+
+    key: str
+    seconds: float
+    delay: float
+    pace: float
+
+
 class RateLimiter:
     """Grants permits to one process of several that share download slots.
 
-    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself.
+    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself. Every
+    ``look_interval`` seconds a process looks at what the others were asked.
     """
+
+    look_interval: float
 
     def __init__(self, worker: str) -> None:
         """*worker* is a name that no other process has."""
@@ -150,6 +165,14 @@ class RateLimiter:
         """
         await self._report(key, -1, 0, microseconds(memory))
 
+    async def hold(self, hold: Hold) -> None:
+        """Tell other processes of *hold*."""
+        raise NotImplementedError
+
+    async def holds(self) -> list[Hold]:
+        """What other processes told since the last call and still holds; at the first call since ever."""
+        raise NotImplementedError
+
     async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
         """Close permit *number*, -1 for none; *ago* is -1 where it was not used. Times are in microseconds."""
         raise NotImplementedError
@@ -167,7 +190,7 @@ class _ClosingError(Exception):
 class SharedSlot:
     """A download slot as the limiter knows it: the ``key`` that processes share, and its ``permits``, if any.
 
-    ``floor`` is the seconds that robots.txt requires between two requests, 0 for none.
+    ``floor`` is the seconds that robots.txt or a back-off require between two requests, 0 for none.
     """
 
     __slots__ = ("floor", "key", "permits")

@@ -11,6 +11,7 @@ from scrapy_rep.pacing.limiter import (
     LONGEST_HOLD,
     LONGEST_WAIT,
     Answer,
+    Hold,
     Question,
     RateLimiter,
     RateLimiterAwayError,
@@ -18,6 +19,8 @@ from scrapy_rep.pacing.limiter import (
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy_rep.robots.stores.redis_connection import RedisConnection, Script
 
 # All times are in microseconds.
@@ -123,6 +126,10 @@ if kept[2] ~= ARGV[1] or kept[3] ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], 'holder', 'number', 'due', 'lapse')
 """
 
+_STREAM: Final = "holds"
+_MOST_HOLDS: Final = 10_000  # in the stream
+_LIFE: Final = 86_400  # seconds of a stream that gets no more: no hold is longer
+
 
 class RedisRateLimiter(RateLimiter):
     """A `RateLimiter` for one worker of a fleet.
@@ -130,11 +137,14 @@ class RedisRateLimiter(RateLimiter):
     With ``REP_REDIS_REQUIRED``, calls raise `RedisRequiredError` instead of `RateLimiterAwayError`.
     """
 
+    look_interval = 0.25
+
     def __init__(self, connection: RedisConnection, worker: str) -> None:
         """*worker* is a name that no other worker has."""
         super().__init__(worker)
         self._connection = connection
         self._scripts = connection.script(_ACQUIRE), connection.script(_REPORT)
+        self._last_hold: str | bytes = "-"
 
     @property
     def is_settling(self) -> bool:
@@ -147,12 +157,47 @@ class RedisRateLimiter(RateLimiter):
     async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
         await self._run(self._scripts[1], key, self._worker, number, ago, memory)
 
+    async def hold(self, hold: Hold) -> None:
+        await self._run_on([_STREAM], self._write_stream, {"worker": self._worker, **hold._asdict()})
+
+    async def holds(self) -> list[Hold]:
+        (seconds, micros), items = await self._run_on([_STREAM], self._read_stream)
+        now = seconds + micros / 1e6
+        later = [item for item in items if item[0] != self._last_hold]
+        if later:
+            self._last_hold = later[-1][0]
+        holds = (_hold(name, fields, now) for name, fields in later if fields[b"worker"] != self._worker.encode())
+        return [hold for hold in holds if hold.seconds > 0]
+
+    def _write_stream(self, keys: Sequence[str], arguments: Sequence[Any]) -> None:
+        pipeline = self._connection.client.pipeline(transaction=False)
+        pipeline.xadd(keys[0], arguments[0], maxlen=_MOST_HOLDS)
+        pipeline.expire(keys[0], _LIFE)
+        pipeline.execute()
+
+    def _read_stream(self, keys: Sequence[str], _: Sequence[Any]) -> Any:
+        """The time of Redis, and the stream from the last item on that this worker has seen."""
+        pipeline = self._connection.client.pipeline(transaction=False)
+        pipeline.time()
+        pipeline.xrange(keys[0], min=self._last_hold)
+        return pipeline.execute()
+
     async def _run(self, script: Script, key: str, *arguments: Any) -> Any:
-        stored = [f"turns:{key}", f"queue:{key}"]  # other names would split a fleet while it is upgraded
+        keys = [f"turns:{key}", f"queue:{key}"]  # other names would split a fleet while it is upgraded
+        return await self._run_on(keys, script, *arguments)
+
+    async def _run_on(self, keys: list[str], script: Script, *arguments: Any) -> Any:
         try:
-            return await self._connection.run(script, stored, arguments)
+            return await self._connection.run(script, keys, arguments)
         except RedisAwayError as error:
             raise RateLimiterAwayError(str(error)) from error
 
     def __repr__(self) -> str:
         return f"<RedisRateLimiter {self._connection!r}>"
+
+
+def _hold(name: bytes, fields: dict[bytes, bytes], now: float) -> Hold:
+    """The item *name* of the stream, with its *fields*, at *now* by the clock of Redis."""
+    ago = now - int(name.partition(b"-")[0]) / 1e3
+    left = float(fields[b"seconds"]) - ago
+    return Hold(fields[b"key"].decode(), left, float(fields[b"delay"]), float(fields[b"pace"]))

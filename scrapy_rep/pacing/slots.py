@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.robots.origins import OriginState
 
+    from .backoff import SlotBackoff
+
 
 T = TypeVar("T")
 
@@ -227,8 +229,8 @@ class SlotState(SharedSlot):
     """One download slot: its delays, its requests in each queue, and those handed out that have not left it."""
 
     __slots__ = (
-        "_required", "applied", "handed_out", "is_shared", "keys", "own_delay", "own_jitter",
-        "queued", "size", "update_at", "waiting_since",
+        "_required", "applied", "backoff", "handed_out", "is_shared", "keys", "own_delay", "own_jitter",
+        "queued", "requested", "size", "update_at", "waiting_since",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -240,6 +242,9 @@ class SlotState(SharedSlot):
         """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
         self.own_delay = self.own_jitter = 0.0
         self._required: dict[DelaySource, float] = {}
+        self.requested = 0.0
+        """The seconds between two requests that robots.txt files require, 0 for none."""
+        self.backoff: SlotBackoff | None = None
         self.queued: list[SlotRequests] = []
         self.size = 0
         """The number of requests in all queues."""
@@ -254,10 +259,15 @@ class SlotState(SharedSlot):
         before = self._required.pop(source, 0.0)
         if seconds:
             self._required[source] = seconds
-        if seconds >= self.floor:
-            self.floor = seconds
-        elif before == self.floor:
-            self.floor = max(self._required.values(), default=0.0)
+        if seconds >= self.requested:
+            self.requested = seconds
+        elif before == self.requested:
+            self.requested = max(self._required.values(), default=0.0)
+        self.set_floor()
+
+    def set_floor(self) -> None:
+        """Let the floor be the larger of what robots.txt requires and of the back-off."""
+        self.floor = max(self.requested, self.backoff.delay if self.backoff is not None else 0.0)
 
     def join(self, other: SlotState) -> Iterator[Origin]:
         """Become one with *other*; return the origins that this one brings along."""
@@ -270,6 +280,7 @@ class SlotState(SharedSlot):
         self.handed_out |= other.handed_out
         self.waiting_since = self.waiting_since or other.waiting_since
         other.update_at = None
+        self.backoff = max(filter(None, (self.backoff, other.backoff)), key=lambda one: one.until, default=None)
         other.release()
         if self.key != self.keys[0]:
             self.release()
@@ -277,11 +288,13 @@ class SlotState(SharedSlot):
         for source, seconds in other._required.items():
             self.require(source, seconds)
             yield source[0]
+        self.set_floor()
 
     @property
     def is_resting(self) -> bool:
-        """Whether it has neither requests nor a permit."""
-        return not (self.queued or self.handed_out) and (self.permits is None or self.permits.is_idle)
+        """Whether it has neither requests nor a permit, and holds none back."""
+        is_idle = self.permits is None or self.permits.is_idle
+        return is_idle and not (self.queued or self.handed_out or self.backoff)
 
     def release(self) -> None:
         """Let other processes have the permit: no request here is left to use it."""

@@ -18,11 +18,13 @@ from scrapy_rep.pacing.limiter import (
     LONGEST_HOLD,
     LONGEST_WAIT,
     Answer,
+    Hold,
     Question,
     RateLimiter,
     RateLimiterAwayError,
     microseconds,
 )
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
 from scrapy_rep.robots.stores.sqlite_connection import LONGEST_PAUSE, StoreAwayError
 
 if TYPE_CHECKING:
@@ -34,6 +36,12 @@ _Row = tuple[int | None, str | None, int | None, int, int]
 
 _SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back
 _FURTHEST: Final = LONGEST_WAIT + GRACE  # microseconds until a process is expected to ask, at most
+_HOLD: Final = "INSERT INTO holds (key, worker, said_at, until, delay, pace) VALUES (?, ?, ?, ?, ?, ?)"
+_OLD_HOLDS: Final = "DELETE FROM holds WHERE until < :now OR said_at > :latest"
+_NEW_HOLDS: Final = """
+SELECT number, key, until - :now, delay, pace FROM holds
+WHERE number > :number AND worker <> :worker AND until > :now AND said_at <= :latest
+"""
 _REPORT: Final = """
 UPDATE turns SET last = max(ifnull(last, :at), ifnull(:at, last)), until = max(until, :until),
     holder = CASE WHEN holder = :worker AND number = :number THEN NULL ELSE holder END
@@ -52,11 +60,14 @@ AND expected BETWEEN :now AND :latest AND (came, worker) < (:came, :worker)
 class SqliteRateLimiter(RateLimiter):
     """A `RateLimiter` for one of several crawls on a machine."""
 
+    look_interval = 0.05  # it takes some microseconds
+
     def __init__(self, connection: SqliteConnection, worker: str) -> None:
         """*worker* is a name that no other crawl has."""
         super().__init__(worker)
         self._connection = connection
         self._has_cleaned = False
+        self._last_hold = 0
 
     @property
     def is_settling(self) -> bool:
@@ -88,6 +99,28 @@ class SqliteRateLimiter(RateLimiter):
 
         await self._write(report)
 
+    async def hold(self, hold: Hold) -> None:
+        now = clock.time()
+        row = (hold.key, self._worker, now, now + hold.seconds, hold.delay, hold.pace)
+
+        def store(connection: sqlite3.Connection) -> None:
+            connection.execute(_OLD_HOLDS, {"now": now, "latest": now + CLOCK_SKEW})
+            connection.execute(_HOLD, row)
+
+        await self._write(store)
+
+    async def holds(self) -> list[Hold]:
+        if not self._connection.path.exists():  # a crawl that stores nothing makes no file
+            return []
+        now = clock.time()
+        names = {"number": self._last_hold, "worker": self._worker, "now": now, "latest": now + CLOCK_SKEW}
+        try:
+            rows = await self._connection.read(lambda file: file.select(_NEW_HOLDS, names))
+        except StoreAwayError as error:
+            raise self._away() from error
+        self._last_hold = max((number for number, *_ in rows), default=self._last_hold)
+        return [Hold(*values) for _, *values in rows]
+
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def write(file: SqliteFile) -> T:
             with file.transaction() as connection:
@@ -96,7 +129,10 @@ class SqliteRateLimiter(RateLimiter):
         try:
             return await self._connection.write(write)
         except StoreAwayError as error:
-            raise RateLimiterAwayError(f"the store {self._connection.path} cannot be used") from error
+            raise self._away() from error
+
+    def _away(self) -> RateLimiterAwayError:
+        return RateLimiterAwayError(f"the store {self._connection.path} cannot be used")
 
     def __repr__(self) -> str:
         return f"<SqliteRateLimiter {self._connection!r}>"

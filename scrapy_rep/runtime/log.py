@@ -41,6 +41,7 @@ class Line(Enum):
     RETRIED = INFO, "The first attempt at robots.txt of %d more origins failed"
     DELAY = INFO, "robots.txt of %d more origins asks for a delay"
     LONG_DELAY = WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"
+    BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
     LAPSED = WARNING, "%d more exceptions do not apply: other rules decide"
     EXPIRED = WARNING, "%d more exceptions have expired"
     ENDING = INFO, "%d more exceptions expire soon"

@@ -7,7 +7,8 @@ depends on them is in `DownloadSlots`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Container, Coroutine, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from time import monotonic, time
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, pqueues, signals
+from scrapy.core import downloader
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
@@ -42,12 +44,13 @@ TOUCHES: Final = {
     "slot.latercall": "is the delay timer, cancelled when the delay has passed, so that a permit is used on time",
     "slot.queue": "shows whether a request waits inside the download slot",
     "slot.transferring": "shows whether a request has started",
-    "slot.lastseen": "is the time of the last start, and is set when robots.txt has arrived",
+    "slot.lastseen": "is the time of the last start; set when robots.txt has arrived, or ahead to hold a start",
+    "downloader.monotonic": "is there if that clock is the monotonic one, else it is the time of day",
     "slot.delay": "takes the Crawl-delay",
     "slot.jitter": "is set to 0 where it would shorten the Crawl-delay (Scrapy >= 2.19)",
     "slot.randomize_delay": "does the same before Scrapy 2.19",
     "downloader.handlers._get_handler": "finds the download handler of Twisted, or of aiohttp",
-    "downloader.handlers.download_request_async": "is where a request starts: what it may repeat is set before",
+    "downloader.handlers.download_request_async": "is where a request starts, and where its answer comes back",
     "handler._pool.retryAutomatically": "repeats a request at once, whatever its delay; Scrapy's retries wait",
     "handler._session._retry_connection": "does the same in aiohttp",
     "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
@@ -58,6 +61,8 @@ TOUCHES: Final = {
 
 _START_CHECK: Final = 0.01  # seconds between two checks whether the engine has started
 _START_POLL: Final = 0.05  # seconds between two checks whether a request has started
+_IS_MONOTONIC: Final = hasattr(downloader, "monotonic")
+_MAX_RECENT: Final = 1_000  # answers of all download slots
 
 
 class Engine:
@@ -108,6 +113,21 @@ class Engine:
         call_later(0, close)
 
 
+@dataclass(eq=False, slots=True)
+class Answers:
+    """What the network answers to requests; what a middleware answers, such as Scrapy's HTTP cache, is not seen.
+
+    ``listener`` is called with a request, when it started (monotonic seconds) and its outcome: a response with one
+    of ``statuses``, or an exception, and while it ``hears_all`` any response. ``recent`` are the last responses
+    with another status: when they came (monotonic seconds), and the key of their download slot.
+    """
+
+    statuses: Container[int]
+    listener: Callable[[Request, float, Response | Exception], None]
+    hears_all: bool = False
+    recent: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT))
+
+
 class Downloader:
     """Scrapy's downloader without its download slots, as far as this package needs it."""
 
@@ -135,6 +155,27 @@ class Downloader:
             return await download(request)
 
         handlers.download_request_async = download_once
+
+    def tell(self, answers: Answers) -> None:
+        """Tell *answers* what the network answers, from now on."""
+        handlers: Any = self._downloader.handlers
+        download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
+
+        async def download_and_tell(request: Request) -> Response:
+            began = clock.monotonic()
+            try:
+                response = await download(request)
+            except Exception as error:
+                answers.listener(request, began, error)
+                raise
+            is_asking = response.status in answers.statuses
+            if not is_asking and "is_robotstxt_request" not in request.meta:
+                answers.recent.append((clock.monotonic(), request.meta.get("download_slot", "")))
+            if is_asking or answers.hears_all:
+                answers.listener(request, began, response)
+            return response
+
+        handlers.download_request_async = download_and_tell
 
     def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
         """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
@@ -210,7 +251,7 @@ class DownloadSlots:
             return None if all(request in slot.active for request in handed_out) else _START_POLL
         if not slot.delay:
             return 0.0
-        since: float = _now(slot) - slot.lastseen
+        since: float = _now() - slot.lastseen
         jitter, poll = _jitter(slot), min(float(slot.delay), _START_POLL)
         if slot.queue or any(request not in slot.transferring for request in handed_out):
             return max(float(slot.delay) * (1 + jitter) - since, poll)
@@ -229,7 +270,7 @@ class DownloadSlots:
         Minus infinity if it does not exist, or if its clock was turned back since then.
         """
         slot = self._slots.get(key)
-        since = -1.0 if slot is None else _now(slot) - slot.lastseen
+        since = -1.0 if slot is None else _now() - slot.lastseen
         return clock.monotonic() - since if since >= 0 else -inf
 
     def restart_delay(self, key: str) -> None:
@@ -240,12 +281,18 @@ class DownloadSlots:
         """
         slot = self._slots.get(key)
         if slot is not None:
-            slot.lastseen = _now(slot)
+            slot.lastseen = max(slot.lastseen, _now())
+
+    def hold(self, key: str, seconds: float) -> None:
+        """Let the download slot, which has a delay, start nothing for *seconds*, whatever its delay is."""
+        slot = self._slots.get(key)
+        if slot is not None:
+            slot.lastseen = max(slot.lastseen, _now() + seconds - slot.delay * (1 - _jitter(slot)))
 
     def end_delay(self, key: str) -> None:
         """End the delay of the download slot if it has passed: Scrapy's timer would end it a little late."""
         slot = self._slots.get(key)
-        if slot is not None and slot.latercall and not slot.queue and _now(slot) - slot.lastseen >= slot.delay:
+        if slot is not None and slot.latercall and not slot.queue and _now() - slot.lastseen >= slot.delay:
             slot.latercall.cancel()
             slot.latercall = None
 
@@ -328,9 +375,9 @@ class _Active(set[Request]):
             listener(request)
 
 
-def _now(slot: Any) -> float:
-    """The time on Scrapy's clock, by which ``slot.lastseen`` goes; which one that is depends on the version."""
-    return min(time(), monotonic(), key=lambda now: abs(now - slot.lastseen))
+def _now() -> float:
+    """The time on Scrapy's clock, by which ``slot.lastseen`` goes."""
+    return monotonic() if _IS_MONOTONIC else time()
 
 
 # Scrapy 2.19 has the share; before, a flag stood for half of the delay. Reading the flag on 2.19 warns.

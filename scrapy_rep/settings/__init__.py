@@ -157,6 +157,12 @@ class RepSettings:
     crawl_delay_over_max: str = _setting(one_of(_names("cap", "obey", "skip")), "cap")
     """What a longer one means: ``cap`` it to ``crawl_delay_max``, ``obey`` it, or ``skip`` the origin's pages."""
 
+    backoff: bool = _setting(FLAG, True)
+    """Whether a download slot slows down when its site asks for it, by 429 or 503, or seems to be overloaded."""
+
+    backoff_max: float = _setting(POSITIVE_SECONDS, 300.0)
+    """Seconds to which the delay between two requests doubles at most, where the site names none."""
+
     rate_and_visit_time: bool = _setting(FLAG, False)
     """Whether Request-rate and Visit-time are obeyed."""
 
@@ -298,6 +304,11 @@ def asks_for_delays(settings: BaseSettings) -> bool:
     fetched.
     """
     return bool(settings.get("REP_CRAWL_DELAY") == "obey")
+
+
+def asks_for_backoff(settings: BaseSettings) -> bool:
+    """Whether download slots back off: unless ``REP_BACKOFF`` is off."""
+    return bool(_parse("REP_BACKOFF", settings.get("REP_BACKOFF", True)))
 
 
 def asks_robots(settings: BaseSettings) -> bool:

@@ -100,12 +100,12 @@ def test_redis_that_is_slow_is_as_good_as_away(server: RedisServer) -> None:
     with Site() as site:
         site.answer("/robots.txt", SLOW)
         settings = {"REP_REDIS_TIMEOUT": 0.2, **MEMORY}
-        with workers(1, server, pages_of(site, 9), **settings) as crawls:
+        with workers(1, server, pages_of(site, 14), **settings) as crawls:
             wait_until(lambda: len(site.log) >= 3)
             server.client().execute_command("CLIENT", "PAUSE", "1500")
             (result,) = results(crawls)
     assert min(gaps(result.starts)) >= LEAST
-    assert len(result.pages) == 9
+    assert len(result.pages) == 14
     assert result.stats["rep/rate_limiter/local_permit_count"] > 2
     assert len(of_redis(result, "INFO")) == 1
 

@@ -33,24 +33,30 @@ _MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free befo
 _LAST_ORIGIN: Final = "\U0010ffff"
 
 _TABLES: Final = (
-    "CREATE TABLE bodies (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
-    """CREATE TABLE entries (
+    "CREATE TABLE IF NOT EXISTS bodies (sha256 TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS entries (
         origin TEXT PRIMARY KEY, access TEXT NOT NULL, url TEXT NOT NULL, status INTEGER, sha256 TEXT NOT NULL,
         hops TEXT NOT NULL, fetched_at REAL NOT NULL, fresh_until REAL NOT NULL, etag TEXT NOT NULL,
         last_modified TEXT NOT NULL, failures INTEGER NOT NULL, unreachable_since REAL, tried_at REAL NOT NULL,
         retry_at REAL NOT NULL
     ) WITHOUT ROWID""",
-    "CREATE INDEX entries_by_body ON entries (sha256)",
-    "CREATE TABLE leases (origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
-    # For the rate limiter, in microseconds of the machine's monotonic clock.
-    """CREATE TABLE turns (
+    "CREATE INDEX IF NOT EXISTS entries_by_body ON entries (sha256)",
+    """CREATE TABLE IF NOT EXISTS leases (
+        origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL
+    ) WITHOUT ROWID""",
+    # For the rate limiter: in microseconds of the machine's monotonic clock, but `holds` in POSIX seconds.
+    """CREATE TABLE IF NOT EXISTS turns (
         key TEXT PRIMARY KEY, last INTEGER, holder TEXT, number INTEGER, due INTEGER NOT NULL,
         lapse INTEGER NOT NULL, until INTEGER NOT NULL
     ) WITHOUT ROWID""",
-    """CREATE TABLE turn_queue (
+    """CREATE TABLE IF NOT EXISTS turn_queue (
         key TEXT NOT NULL, worker TEXT NOT NULL, came INTEGER NOT NULL, expected INTEGER NOT NULL,
         PRIMARY KEY (key, worker)
     ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS holds (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL,
+        until REAL NOT NULL, delay REAL NOT NULL, pace REAL NOT NULL
+    )""",
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
@@ -135,16 +141,16 @@ class SqliteFile:
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         self._writes.execute("PRAGMA wal_autocheckpoint = 0")
-        if not tables:  # an existing file is opened without waiting for a process that writes to it
+        if tables < len(_TABLES):  # else it is opened without waiting for a process that writes to it
             self._create_tables()
 
     def _create_tables(self) -> None:
-        with self.transaction() as connection:  # another process may have been faster
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in _TABLES:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+        """Create those that are not there: another process may have been faster, or an older version the first."""
+        with self.transaction() as connection:
+            for statement in _TABLES:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _execute_when_free(self, statement: str, values: Sequence[Any] | dict[str, Any] = ()) -> sqlite3.Cursor:
         """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
@@ -233,6 +239,11 @@ class SqliteFile:
     def release_all(self, holder: str) -> None:
         """Release all leases of *holder*."""
         self._write("DELETE FROM leases WHERE holder = ?", holder)
+
+    def select(self, statement: str, values: dict[str, Any]) -> list[Any]:
+        """Return the rows that *statement* selects."""
+        with self._reading:
+            return self._reads.execute(statement, values).fetchall()
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
         """Return all entries, sorted by origin, or that of *origin* alone."""

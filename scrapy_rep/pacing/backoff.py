@@ -1,0 +1,140 @@
+"""Back-off: a download slot slows down when its site asks for it, or seems to be overloaded, and recovers.
+
+It is one more reason for the floor of a download slot, beside what robots.txt requires. A site asks by 429 and 503
+(RFC 6585 section 4, RFC 9110 section 15.6.4), and says how long by ``Retry-After`` (RFC 9110 section 10.2.3) or
+``RateLimit-Reset`` (draft-ietf-httpapi-ratelimit-headers-07). Other errors of a server, and failures of the
+connection, count when they repeat: a single broken page says nothing about a site.
+
+The arithmetic alone: `outcomes` says when a site asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from random import uniform
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol.freshness import retry_after
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from .limiter import Hold
+
+ASKING: Final = frozenset({429, 503})
+"""Statuses by which a site asks to slow down."""
+
+FAILING: Final = frozenset({500, 502, 504, *range(520, 525)})
+"""Statuses that count when they repeat; from 520 on those of Cloudflare, when the site gave no usable answer."""
+
+SPAN: Final = 1.0
+"""Seconds before a site asked, in which its answers are counted."""
+
+QUIET: Final = 60.0
+"""Seconds after which a pace that the site took is raised by a step."""
+
+_FIRST: Final = 1.0  # seconds of the first back-off, at least
+_LONGEST: Final = 86_400.0  # seconds; of a longer Retry-After only so much is believed
+_EPOCH: Final = 1e9  # from here on, a RateLimit-Reset is no number of seconds but a time of day
+_JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
+_ENOUGH: Final = 5  # of them; fewer say nothing of the pace that the site takes until it asks again
+_MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
+_STEP: Final = 0.8
+_LEAST: Final = 0.01  # seconds between two starts; below that, a pace is not worth keeping
+
+
+class Plea(NamedTuple):
+    """What an outcome asks of us.
+
+    ``reason`` is the status or ``failure``, ``why`` the same in words; ``seconds`` are None where the site names
+    none. One that ``is_plain`` counts alone, any other when it repeats.
+    """
+
+    reason: str
+    why: str
+    seconds: float | None = None
+    is_plain: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class SlotBackoff:
+    """The back-off of one download slot. Times are monotonic seconds.
+
+    ``delay`` is kept between two starts, and before ``until`` there is none. ``pace`` is what the delay falls to:
+    a little slower than the site was when it asked. With neither, this notes a failure at ``asked_at`` that may
+    repeat. ``seen_at`` is when the last good answer came.
+    """
+
+    asked_at: float
+    delay: float = 0.0
+    pace: float = 0.0
+    until: float = -inf
+    seen_at: float = -inf
+    _fell_at: float = -inf
+    _has_recovered: bool = True
+
+    def seconds_left(self) -> float:
+        """Seconds until the next start; negative when it may start."""
+        return self.until - clock.monotonic()
+
+    def ask(self, plea: Plea, own: float, accepted: int, most: float) -> None:
+        """Slow down for *plea*: a site with a delay of *own* seconds *accepted* so many requests in `SPAN`.
+
+        Where the site does not say how long, the delay doubles, to *most* seconds.
+        """
+        if self._has_recovered and accepted >= (1 if self.delay else _ENOUGH):
+            self.pace = min(max(2 * self.pace, own, _MARGIN * SPAN / accepted), most)
+        self.asked_at, self._has_recovered = clock.monotonic(), False
+        if plea.seconds is None:
+            self.delay = min(max(2 * self.delay, 2 * own, _FIRST), most)
+            self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # so that hosts are not asked together
+        else:
+            self.delay = max(self.delay, _FIRST)
+            self.hold(plea.seconds)
+
+    def adopt(self, hold: Hold) -> None:
+        """Slow down as another process did, which the site has asked."""
+        self.delay, self.pace = max(self.delay, hold.delay), max(self.pace, hold.pace)
+        self.asked_at, self._has_recovered = clock.monotonic(), False
+        self.hold(hold.seconds)
+
+    def hold(self, seconds: float) -> None:
+        """Start nothing for *seconds*."""
+        self.until = max(self.until, clock.monotonic() + seconds)
+
+    def recover(self, began: float) -> bool:
+        """Halve the delay for a good answer to a request that *began* after the last change; whether it fell."""
+        self.seen_at = clock.monotonic()
+        self._has_recovered = self._has_recovered or began > self.asked_at
+        if began <= max(self.asked_at, self._fell_at) or self.delay <= self.pace:
+            return False
+        self._fell_at = self.seen_at
+        self.delay = max(self.delay / 2, self.pace)
+        return True
+
+    def relax(self, own: float) -> bool:
+        """Raise the pace a step if it has been quiet; whether there is still a back-off to keep."""
+        now = clock.monotonic()
+        if now < max(self.asked_at, self.until) + QUIET:
+            return True
+        if now >= self.seen_at + 2 * self.delay + QUIET:  # nobody asks any more
+            return False
+        if self.delay <= self.pace:
+            self.pace = self.delay = self.pace * _STEP
+        return self.delay >= max(own, _LEAST)
+
+
+def seconds_asked(response: Response, now: float) -> float | None:
+    """The seconds for which *response* asks for no request, None if it does not say; at most a day is believed.
+
+    ``Retry-After`` takes precedence (section 6 of the draft). A ``RateLimit-Reset`` in POSIX seconds, which many
+    servers send, counts from *now*.
+    """
+    seconds = retry_after(response.headers.get(b"Retry-After") or b"", now)
+    if not seconds:
+        reset = (response.headers.get(b"RateLimit-Reset") or b"").strip()
+        seconds = float(reset[:12]) if reset.isdigit() else 0.0
+        seconds = seconds - now if seconds >= _EPOCH else seconds
+    return min(seconds, _LONGEST) if seconds > 0 else None

@@ -1,0 +1,195 @@
+"""What the outcomes of requests say: which sites ask to slow down, in this process and in others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import load_object
+
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol import Origin
+from scrapy_rep.robots.request import is_robots_txt
+from scrapy_rep.runtime.event_loop import Timer, start
+from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.scrapy_internals import Answers
+
+from .backoff import ASKING, FAILING, QUIET, SPAN, Plea, SlotBackoff, seconds_asked
+from .limiter import Hold, RateLimiterAwayError
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from scrapy_rep.runtime.crawl import Crawl
+
+    from .download_slots import SlotStates
+    from .limiter import RateLimiter
+    from .slots import SlotState
+
+_OF_GATEWAYS: Final = frozenset({502, 504})
+
+_LITTLE: Final = 0.05  # seconds by which the answers of a burst may differ
+
+
+class Backoffs:
+    """The back-offs of one crawl.
+
+    Each of ``asked`` is called with a request whose outcome slows its download slot down, with its plea and with
+    the back-off.
+    """
+
+    def __init__(self, crawl: Crawl, states: SlotStates, limiter: Callable[[], RateLimiter | None]) -> None:
+        """*limiter* gives the rate limiter that processes share, if any."""
+        self.asked: list[Callable[[Request, Plea, SlotBackoff], None]] = []
+        self._crawl = crawl
+        self._states = states
+        self._limiter = limiter
+        self._most = crawl.settings.backoff_max
+        failures = crawl.crawler.settings.getlist("RETRY_EXCEPTIONS")
+        self._failures: tuple[type[Exception], ...] = tuple(map(load_object, failures))
+        self._answers = Answers(ASKING | FAILING, self._ended)
+        self._slots: set[SlotBackoff] = set()
+        self._timer = Timer()
+        self._throttler: Any = None
+        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
+
+    async def _spider_opened(self) -> None:
+        self._throttler = getattr(self._crawl.crawler, "throttler", None)  # planned for Scrapy
+        self._crawl.downloader.tell(self._answers)
+        await self._learn()  # an earlier run may have left something to wait for
+
+    def _ended(self, request: Request, began: float, outcome: Response | Exception) -> None:
+        """Slow the download slot of *request* down by its *outcome*, or let it recover."""
+        if is_robots_txt(request):
+            return  # which has a back-off of its own
+        plea = self._plea(request, outcome)
+        if plea is not None:
+            self._ask(request, began, plea)
+        elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
+            state = self._states.by_key.get(self._crawl.download_slots.key(request))
+            if state is not None and state.backoff is not None:
+                self._recover(state, state.backoff, began)
+
+    def _plea(self, request: Request, outcome: Response | Exception) -> Plea | None:
+        """What *outcome* asks, if it is the site that does: an error of a proxy says nothing about the site."""
+        if isinstance(outcome, Exception):
+            is_of_site = isinstance(outcome, self._failures) and not request.meta.get("proxy")
+            return Plea("failure", describe(outcome), is_plain=False) if is_of_site else None
+        status = outcome.status
+        if status not in self._answers.statuses or (status in _OF_GATEWAYS and _is_of_proxy(request, outcome)):
+            return None
+        seconds = seconds_asked(outcome, clock.time()) if status in ASKING else None
+        return Plea(str(status), f"HTTP status {status}", seconds, status in ASKING)
+
+    def _ask(self, request: Request, began: float, plea: Plea) -> None:
+        """Slow down, unless *request* began before the last time: a burst of answers is one event."""
+        state = self._states.of(self._crawl.download_slots.key(request))
+        backoff = state.backoff
+        if backoff is None:
+            backoff = self._add(state, -inf if plea.is_plain else clock.monotonic())
+        if began > backoff.asked_at or (plea.is_plain and not backoff.delay):
+            own, accepted = self._states.own_delay(state), self._accepted(state)
+            backoff.ask(plea, own, accepted, self._most)
+            for listener in self.asked:
+                listener(request, plea, backoff)
+        elif plea.seconds is not None and plea.seconds > backoff.seconds_left() + _LITTLE:
+            backoff.hold(plea.seconds)
+        else:
+            return
+        is_shared = self._is_shared(request)
+        if self._throttler is None:  # else that has seen the outcome, too
+            self._states.back_off(state, is_shared=is_shared)
+        limiter = self._limiter() if is_shared else None
+        if limiter is not None:
+            start(_tell(limiter, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace)))
+
+    def _recover(self, state: SlotState, backoff: SlotBackoff, began: float) -> None:
+        if not backoff.delay and began > backoff.asked_at:
+            self._end(state)  # a failure that did not repeat
+        elif backoff.recover(began):
+            self._states.back_off(state)
+
+    def _add(self, state: SlotState, asked_at: float) -> SlotBackoff:
+        backoff = state.backoff = SlotBackoff(asked_at)
+        self._slots.add(backoff)
+        self._answers.hears_all = True
+        self._timer.call_after(QUIET, partial(self._relax, state.key, backoff))
+        return backoff
+
+    def _relax(self, key: str, backoff: SlotBackoff) -> None:
+        state = self._states.by_key.get(key)
+        if state is None or state.backoff is not backoff:
+            self._forget(backoff)
+        elif backoff.relax(self._states.own_delay(state)):
+            self._states.back_off(state)
+            self._timer.call_after(QUIET, partial(self._relax, key, backoff))
+        else:
+            self._end(state)
+
+    def _end(self, state: SlotState) -> None:
+        backoff, state.backoff = state.backoff, None
+        self._forget(backoff)
+        self._states.back_off(state)
+
+    def _forget(self, backoff: SlotBackoff | None) -> None:
+        self._slots.discard(backoff)
+        self._answers.hears_all = bool(self._slots)
+
+    def _accepted(self, state: SlotState) -> int:
+        """How many requests the site of a download slot answered well in the last `SPAN` seconds."""
+        since = clock.monotonic() - SPAN
+        return sum(came > since and key in state.keys for came, key in self._answers.recent)
+
+    def _is_shared(self, request: Request) -> bool:
+        try:
+            origin = Origin.from_url(self._crawl.targets.of(request))
+        except ValueError:
+            return False
+        return not origin.is_loopback or self._crawl.settings.shares_loopback
+
+    # What other processes were asked.
+
+    async def _learn(self) -> None:
+        limiter = self._limiter()
+        if limiter is None:
+            return
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            for hold in await limiter.holds():
+                self._adopt(hold)
+        if not self._crawl.engine.is_closing:
+            self._timer.call_after(limiter.look_interval, self._look)
+
+    def _look(self) -> None:
+        start(self._learn())
+
+    def _adopt(self, hold: Hold) -> None:
+        if self._throttler is not None:
+            self._throttler.back_off(hold.key, delay=hold.seconds)
+            return
+        state = self._states.of(hold.key)
+        backoff = state.backoff or self._add(state, -inf)
+        backoff.adopt(hold)
+        self._states.back_off(state, is_shared=True)
+        self._crawl.stats.inc_value("rep/backoff/shared_count")
+
+    def __repr__(self) -> str:
+        return f"<Backoffs slots={len(self._slots)}>"
+
+
+async def _tell(limiter: RateLimiter, hold: Hold) -> None:
+    with suppress(RateLimiterAwayError, IgnoreRequest):
+        await limiter.hold(hold)
+
+
+def _is_of_proxy(request: Request, response: Response) -> bool:
+    """Whether a proxy made *response* of its own: it may name the site as the one that failed (RFC 9209)."""
+    host = (urlparse_cached(request).hostname or "").encode()
+    return bool(request.meta.get("proxy")) and host not in (response.headers.get(b"Proxy-Status") or b"")
