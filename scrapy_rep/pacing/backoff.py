@@ -79,6 +79,10 @@ class SlotBackoff:
         """Seconds until the next start; negative when it may start."""
         return self.until - clock.monotonic()
 
+    def is_new(self, began: float) -> bool:
+        """Whether a request that *began* then was not under way when the site asked, or about to start."""
+        return began > max(self.asked_at, (self.asked_at + self.until) / 2)
+
     def ask(self, plea: Plea, own: float, accepted: int, most: float) -> None:
         """Slow down for *plea*: a site with a delay of *own* seconds *accepted* so many requests in `SPAN`.
 
@@ -107,8 +111,8 @@ class SlotBackoff:
     def recover(self, began: float) -> bool:
         """Halve the delay for a good answer to a request that *began* after the last change; whether it fell."""
         self.seen_at = clock.monotonic()
-        self._has_recovered = self._has_recovered or began > self.asked_at
-        if began <= max(self.asked_at, self._fell_at) or self.delay <= self.pace:
+        self._has_recovered = self._has_recovered or self.is_new(began)
+        if not self.is_new(began) or began <= self._fell_at or self.delay <= self.pace:
             return False
         self._fell_at = self.seen_at
         self.delay = max(self.delay / 2, self.pace)

@@ -107,11 +107,8 @@ class Hold(NamedTuple):
 class RateLimiter:
     """Grants permits to one process of several that share download slots.
 
-    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself. Every
-    ``look_interval`` seconds a process looks at what the others were asked.
+    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself.
     """
-
-    look_interval: float
 
     def __init__(self, worker: str) -> None:
         """*worker* is a name that no other process has."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _OF_GATEWAYS: Final = frozenset({502, 504})
 
+_LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
 _LITTLE: Final = 0.05  # seconds by which the answers of a burst may differ
 
 
@@ -95,7 +96,7 @@ class Backoffs:
         backoff = state.backoff
         if backoff is None:
             backoff = self._add(state, -inf if plea.is_plain else clock.monotonic())
-        if began > backoff.asked_at or (plea.is_plain and not backoff.delay):
+        if backoff.is_new(began) or (plea.is_plain and not backoff.delay):
             own, accepted = self._states.own_delay(state), self._accepted(state)
             backoff.ask(plea, own, accepted, self._most)
             for listener in self.asked:
@@ -112,7 +113,7 @@ class Backoffs:
             start(_tell(limiter, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace)))
 
     def _recover(self, state: SlotState, backoff: SlotBackoff, began: float) -> None:
-        if not backoff.delay and began > backoff.asked_at:
+        if not backoff.delay and backoff.is_new(began):
             self._end(state)  # a failure that did not repeat
         elif backoff.recover(began):
             self._states.back_off(state)
@@ -165,7 +166,7 @@ class Backoffs:
             for hold in await limiter.holds():
                 self._adopt(hold)
         if not self._crawl.engine.is_closing:
-            self._timer.call_after(limiter.look_interval, self._look)
+            self._timer.call_after(_LOOK, self._look)
 
     def _look(self) -> None:
         start(self._learn())

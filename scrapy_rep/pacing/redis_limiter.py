@@ -137,8 +137,6 @@ class RedisRateLimiter(RateLimiter):
     With ``REP_REDIS_REQUIRED``, calls raise `RedisRequiredError` instead of `RateLimiterAwayError`.
     """
 
-    look_interval = 0.25
-
     def __init__(self, connection: RedisConnection, worker: str) -> None:
         """*worker* is a name that no other worker has."""
         super().__init__(worker)

@@ -60,8 +60,6 @@ AND expected BETWEEN :now AND :latest AND (came, worker) < (:came, :worker)
 class SqliteRateLimiter(RateLimiter):
     """A `RateLimiter` for one of several crawls on a machine."""
 
-    look_interval = 0.05  # it takes some microseconds
-
     def __init__(self, connection: SqliteConnection, worker: str) -> None:
         """*worker* is a name that no other crawl has."""
         super().__init__(worker)

@@ -179,7 +179,8 @@ def test_ours_an_error_of_a_proxy_is_not_the_sites(status: int, headers: Any, co
         proxy.answer("*", Answer(status, headers=headers))
         proxy.answer("http://site.example/robots.txt", ALL)
         requests = [{"url": f"http://site.example/{page}", "meta": {"proxy": proxy.origin}} for page in range(6)]
-        result = crawl(*requests, settings={**MEMORY, "CONCURRENT_REQUESTS": 2, "RETRY_ENABLED": False})
+        brief = {"CONCURRENT_REQUESTS": 2, "RETRY_ENABLED": False, "REP_BACKOFF_MAX": 0.05}
+        result = crawl(*requests, settings={**MEMORY, **brief})
     assert bool(events(result)) is counts
 
 
@@ -219,11 +220,11 @@ def test_ours_a_healthy_host_beside_it_is_not_hindered() -> None:
 def test_ours_a_site_that_fails_for_a_while_is_asked_seldom() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
-        site.answer("*", Busy(too_many(status=503), 6.0))
-        result = crawl(*pages(site), settings=MEMORY)
-        asked = [time for time in times(site) if 0.5 < time < 6.0]
+        site.answer("*", Busy(too_many(status=503), 2.5))
+        result = crawl(*pages(site), settings={**MEMORY, "REP_BACKOFF_MAX": 1.0})
+        asked = [time for time in times(site) if 0.5 < time < 2.5]
     assert len(result.pages) == PAGES
-    assert len(asked) <= 3  # after 1, 3 and 7 seconds or a little more
+    assert len(asked) <= 2  # a second after each answer, or a little more
 
 
 @pytest.mark.full
@@ -265,7 +266,7 @@ def test_ours_what_one_process_is_asked_holds_the_others(
     with Site() as site, ThreadPoolExecutor(2) as pool:
         site.answer("/robots.txt", ALL)
         site.answer("*", PAGE)
-        busy = Busy(too_many(("Retry-After", "3"), delay=0.0), 0.3)
+        busy = Busy(too_many(("Retry-After", "2"), delay=0.0), 0.3)
         site.answer("/busy", busy)
         slow = {**settings, "DOWNLOAD_DELAY": 0.6, "DOWNLOAD_DELAY_JITTER": 0, "RANDOMIZE_DOWNLOAD_DELAY": False}
         other = pool.submit(crawl, *(f"{site.origin}/other/{page}" for page in range(4)), settings=slow)
@@ -275,7 +276,7 @@ def test_ours_what_one_process_is_asked_holds_the_others(
         others = [each.time for each in site.log if each.path.startswith("/other")]
         assert len(result.pages) == 1
         assert len(other.result().pages) == 4
-    assert not [time for time in others if busy.began + 0.5 < time < busy.began + 3.0]
+    assert not [time for time in others if busy.began + 0.5 < time < busy.began + 2.0]
     assert other.result().stats["rep/backoff/shared_count"] == 1
 
 
@@ -297,3 +298,17 @@ def test_ours_the_next_run_goes_on_with_what_is_left(
         second = crawl(*pages(site, 4), settings=settings)
         assert times(site)[before] >= 4.0
     assert len(second.pages) == 4
+
+
+def test_ours_a_throttler_of_scrapy_is_told_what_others_were_asked_and_nothing_else(tmp_path: Path) -> None:
+    settings = {"REP_STORE_PATH": str(tmp_path / "robots"), "RETRY_ENABLED": False}
+    throttler = {**settings, "EXTENSIONS": {"tests.crawl.extensions.HasThrottler": 0}}
+    with Site() as site:
+        site.answer("/robots.txt", ALL)
+        site.answer("*", too_many(("Retry-After", "30")))
+        first = crawl(*pages(site, 4), settings={**settings, "CONCURRENT_REQUESTS_PER_DOMAIN": 4})
+        second = crawl(*pages(site, 4), settings=throttler)
+    assert len(first.failures) == len(second.failures) == 4
+    assert second.stats["throttler/127.0.0.1"] == 1
+    assert 20 < second.stats["throttler/delay"] < 30
+    assert second.seconds < 10  # only the throttler would have held it up
