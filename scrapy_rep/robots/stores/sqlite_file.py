@@ -132,7 +132,9 @@ class SqliteFile:
 
     def _prepare(self) -> None:
         # Count the tables first: another process may be creating them, and it sets the two numbers with them.
-        (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
+        (tables,) = self._execute_when_free(
+            "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+        ).fetchone()
         application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
