@@ -42,7 +42,7 @@ _JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many tim
 _ENOUGH: Final = 5  # of them; fewer say nothing of the pace that the site takes until it asks again
 _MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
 _STEP: Final = 0.8
-_LEAST: Final = 0.01  # seconds between two starts; below that, a pace is not worth keeping
+_LEAST: Final = 0.01  # seconds between two starts; a shorter delay is not worth keeping
 
 
 class Plea(NamedTuple):
@@ -78,6 +78,11 @@ class SlotBackoff:
     def seconds_left(self) -> float:
         """Seconds until the next start; negative when it may start."""
         return self.until - clock.monotonic()
+
+    @property
+    def floor(self) -> float:
+        """The seconds that the download slot must leave between two starts now; 0 for hardly any."""
+        return self.delay if self.delay >= _LEAST or self.seconds_left() > 0 else 0.0
 
     def is_new(self, began: float) -> bool:
         """Whether a request that *began* then was not under way when the site asked, or about to start."""

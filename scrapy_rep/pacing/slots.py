@@ -267,7 +267,7 @@ class SlotState(SharedSlot):
 
     def set_floor(self) -> None:
         """Let the floor be the larger of what robots.txt requires and of the back-off."""
-        self.floor = max(self.requested, self.backoff.delay if self.backoff is not None else 0.0)
+        self.floor = max(self.requested, self.backoff.floor if self.backoff is not None else 0.0)
 
     def join(self, other: SlotState) -> Iterator[Origin]:
         """Become one with *other*; return the origins that this one brings along."""

@@ -155,6 +155,16 @@ def test_ours_it_ends_where_no_request_is_left(backoff: SlotBackoff, clock: Simu
     assert not backoff.relax(0.0)
 
 
+def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SlotBackoff, clock: Simulation) -> None:
+    asked(backoff)
+    floors = [backoff.floor]
+    while floors[-1]:
+        recovered(backoff, clock)
+        floors.append(backoff.floor)
+    assert floors == [1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0]
+    assert backoff.relax(0.0)  # until it has been quiet, what was learned is kept
+
+
 def test_ours_what_another_process_was_asked_counts_if_it_is_more(backoff: SlotBackoff) -> None:
     asked(backoff, seconds=5.0)
     backoff.adopt(Hold("a.example", 3.0, 4.0, 0.2))

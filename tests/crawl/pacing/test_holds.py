@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import sleep
@@ -19,7 +18,7 @@ from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
 from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
-from tests.support.direct_connection import DirectConnection
+from tests.support.direct_connection import DirectConnection, at_once
 
 T = TypeVar("T")
 
@@ -29,7 +28,7 @@ Join = Callable[[str], RateLimiter]
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(sqlite_connection, "in_thread", asyncio.to_thread)
+    monkeypatch.setattr(sqlite_connection, "in_thread", _here)
     return tmp_path / "robots.sqlite"
 
 
@@ -42,12 +41,12 @@ def join(request: pytest.FixtureRequest, path: Path) -> Join:
     return lambda name: RedisRateLimiter(DirectConnection(client), name)  # type: ignore[arg-type]
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
+async def _here(function: Callable[..., T], *arguments: Any) -> T:
+    return function(*arguments)
 
 
 def assert_hears(limiter: RateLimiter, *holds: Hold) -> None:
-    found = run(limiter.holds())
+    found = at_once(limiter.holds())
     assert [(each.key, each.delay, each.pace) for each in found] == [
         (hold.key, hold.delay, hold.pace) for hold in holds
     ]
@@ -58,26 +57,26 @@ def test_the_others_hear_of_it_once(join: Join) -> None:
     a, b, c = map(join, "abc")
     for each in (a, b):
         assert_hears(each)
-    run(a.hold(HOLD))
+    at_once(a.hold(HOLD))
     assert_hears(b, HOLD)
     assert_hears(b)
-    run(b.hold(HOLD._replace(key="b.example")))
+    at_once(b.hold(HOLD._replace(key="b.example")))
     assert_hears(a, HOLD._replace(key="b.example"))
     assert_hears(c, HOLD, HOLD._replace(key="b.example"))
 
 
 def test_a_later_one_hears_what_is_left_and_not_what_is_over(join: Join) -> None:
     a = join("a")
-    run(a.hold(HOLD._replace(seconds=0.1)))
-    run(a.hold(HOLD))
+    at_once(a.hold(HOLD._replace(seconds=0.1)))
+    at_once(a.hold(HOLD))
     sleep(0.2)
-    (heard,) = run(join("b").holds())
+    (heard,) = at_once(join("b").holds())
     assert 29 < heard.seconds < 29.9
 
 
 def test_a_key_may_be_any_text(join: Join) -> None:
     odd = HOLD._replace(key="\N{SNOWMAN} 'a'; --")
-    run(join("a").hold(odd))
+    at_once(join("a").hold(odd))
     assert_hears(join("b"), odd)
 
 
@@ -87,22 +86,22 @@ def test_in_a_file_one_that_a_wrong_clock_has_dated_means_nothing(
     now = clock.time()
     a, b = (SqliteRateLimiter(SqliteConnection(path), name) for name in "ab")
     monkeypatch.setattr(clock, "time", lambda: now + 3_600)
-    run(a.hold(HOLD))
+    at_once(a.hold(HOLD))
     monkeypatch.setattr(clock, "time", lambda: now)
     assert_hears(b)
-    run(a.hold(HOLD))
+    at_once(a.hold(HOLD))
     assert_hears(b, HOLD)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
 
 
 def test_a_file_of_an_earlier_version_takes_them_too(path: Path) -> None:
-    run(SqliteRateLimiter(SqliteConnection(path), "a").hold(HOLD))
+    at_once(SqliteRateLimiter(SqliteConnection(path), "a").hold(HOLD))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE holds")
     a, b = (SqliteRateLimiter(SqliteConnection(path), name) for name in "ab")
     assert_hears(b)
-    run(a.hold(HOLD))
+    at_once(a.hold(HOLD))
     assert_hears(b, HOLD)
 
 
@@ -112,5 +111,5 @@ def test_a_crawl_that_stores_nothing_makes_no_file(path: Path) -> None:
 
 
 def test_a_stream_in_redis_ends(redis_client: Redis) -> None:
-    run(RedisRateLimiter(DirectConnection(redis_client), "a").hold(HOLD))  # type: ignore[arg-type]
+    at_once(RedisRateLimiter(DirectConnection(redis_client), "a").hold(HOLD))  # type: ignore[arg-type]
     assert 86_000 < redis_client.ttl("rep:holds") <= 86_400
