@@ -217,6 +217,42 @@ def test_ours_a_healthy_host_beside_it_is_not_hindered() -> None:
     assert healthy[-1] < 2.5
 
 
+def test_ours_a_request_ends_with_its_retries_which_wait() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", ALL)
+        site.answer("*", too_many(("Retry-After", "1"), delay=0.0))
+        result = crawl(*pages(site, 1), settings=MEMORY)
+        arrived = times(site)
+    assert len(result.failures) == 1
+    assert [round(time) for time in arrived] == [0, 1, 2]  # RETRY_TIMES is 2
+
+
+def test_ours_the_forecast_names_a_site_that_asks_and_a_timeout_ends_the_crawl() -> None:
+    settings = {**MEMORY, "LOGSTATS_INTERVAL": 0.3, "CLOSESPIDER_TIMEOUT": 1}
+    with Site() as site:
+        site.answer("/robots.txt", ALL)
+        site.answer("*", too_many(("Retry-After", "3600"), delay=0.0))
+        result = crawl(*pages(site), settings=settings)
+    assert result.reason == "closespider_timeout"
+    lines = [line for line in result.lines("INFO", "scrapy_rep.pacing") if line.startswith("So far, 16 requests")]
+    assert "127.0.0.1 3" in lines[0]
+    assert "CLOSESPIDER_TIMEOUT ends the crawl" in lines[0]
+    assert "less than 1% of these requests fit" in lines[0]
+
+
+def test_ours_download_slots_of_your_own_back_off_alone() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", ALL)
+        site.answer("/busy", Busy(too_many(("Retry-After", "2"), delay=0.0)))
+        urls = [f"{site.origin}/{name}" for name in ("busy", "1", "2", "3")]
+        requests = [{"url": url, "meta": {"download_slot": "ab"[url != urls[0]]}} for url in urls]
+        settings = {**MEMORY, "DOWNLOAD_DELAY": 0.3, "RANDOMIZE_DOWNLOAD_DELAY": False}
+        result = crawl(*requests, settings=settings)
+        arrived = {each.path: each.time for each in site.log}
+    assert len(result.pages) == 4
+    assert arrived["/3"] < arrived["/busy"] - 0.5
+
+
 def test_ours_a_site_that_fails_for_a_while_is_asked_seldom() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)

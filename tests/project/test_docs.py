@@ -44,7 +44,7 @@ from tests.support.markdown import (
     run_robots,
     section,
 )
-from tests.support.site import Answer, Site, robots
+from tests.support.site import Answer, Site, robots, sequence
 
 from .test_layers import ROOMS
 
@@ -310,13 +310,17 @@ def test_the_lines_of_a_log_that_pages_show_are_those_of_a_crawl() -> None:
     with Site(("127.0.0.1", "127.0.0.2")) as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\nDisallow: /private\n"))
         site.answer("/robots.txt", Answer(500), site.origins[1])
+        site.answer("/busy", sequence(Answer(429, headers=[("Retry-After", "1")]), Answer()))
         good, bad = ([f"{origin}/{page}" for page in range(5)] for origin in site.origins)
         crawls = [crawl(*good, f"{site.origin}/private", settings=settings), crawl(*bad, settings=settings)]
+        crawls.append(crawl(f"{site.origin}/busy", settings=settings))
     logged = {shape(line.message) for result in crawls for line in result.log}
-    pages = ["docs/howto/slow.md", "docs/unreachable.md", "docs/howto/existing-project.md"]
+    pages = ["docs/howto/slow.md", "docs/unreachable.md", "docs/howto/existing-project.md", "docs/backoff.md"]
     shown = [line for page in pages for block in blocks(PAGES[page], "text") for line in block.splitlines()]
-    of_log = [line for line in shown if re.match(r"(INFO: |WARNING: )?(robots\.txt|Longest|Product)", line)]
-    assert len(of_log) >= 5
+    of_log = [
+        line for line in shown if re.match(r"(INFO: |WARNING: )?(robots\.txt|Longest|Product|127|1 host)", line)
+    ]
+    assert len(of_log) >= 7
     assert {shape(line) for line in of_log} <= logged
 
 
