@@ -29,13 +29,15 @@ ASKING: Final = frozenset({429, 503})
 FAILING: Final = frozenset({500, 502, 504, *range(520, 525)})
 """Statuses that count when they repeat; from 520 on those of Cloudflare, when the site gave no usable answer."""
 
+FIRST: Final = 1.0
+"""Seconds of the first back-off, at least."""
+
 SPAN: Final = 1.0
 """Seconds before a site asked, in which its answers are counted."""
 
 QUIET: Final = 60.0
 """Seconds after which a pace that the site took is raised by a step."""
 
-_FIRST: Final = 1.0  # seconds of the first back-off, at least
 _LONGEST: Final = 86_400.0  # seconds; of a longer Retry-After only so much is believed
 _EPOCH: Final = 1e9  # from here on, a RateLimit-Reset is no number of seconds but a time of day
 _JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
@@ -97,10 +99,10 @@ class SlotBackoff:
             self.pace = min(max(2 * self.pace, own, _MARGIN * SPAN / accepted), most)
         self.asked_at, self._has_recovered = clock.monotonic(), False
         if plea.seconds is None:
-            self.delay = min(max(2 * self.delay, 2 * own, _FIRST), most)
+            self.delay = min(max(2 * self.delay, 2 * own, FIRST), most)
             self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # so that hosts are not asked together
         else:
-            self.delay = max(self.delay, _FIRST)
+            self.delay = max(self.delay, FIRST)
             self.hold(plea.seconds)
 
     def adopt(self, hold: Hold) -> None:

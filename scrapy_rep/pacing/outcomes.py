@@ -21,7 +21,7 @@ from scrapy_rep.runtime.event_loop import Timer, start
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import Answers
 
-from .backoff import ASKING, FAILING, QUIET, SPAN, Plea, SlotBackoff, seconds_asked
+from .backoff import ASKING, FAILING, FIRST, QUIET, SPAN, Plea, SlotBackoff, seconds_asked
 from .limiter import Hold, RateLimiterAwayError
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ class Backoffs:
         if is_robots_txt(request):
             return  # which has a back-off of its own
         plea = self._plea(request, outcome)
-        if plea is not None:
+        if self._throttler is not None:  # it has seen the outcome, too
+            if plea is not None and plea.seconds is not None:
+                self._tell(request, Hold(self._crawl.download_slots.key(request), plea.seconds, FIRST, 0.0))
+        elif plea is not None:
             self._ask(request, began, plea)
         elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
             state = self._states.by_key.get(self._crawl.download_slots.key(request))
@@ -105,12 +108,8 @@ class Backoffs:
             backoff.hold(plea.seconds)
         else:
             return
-        is_shared = self._is_shared(request)
-        if self._throttler is None:  # else that has seen the outcome, too
-            self._states.back_off(state, is_shared=is_shared)
-        limiter = self._limiter() if is_shared else None
-        if limiter is not None:
-            start(_tell(limiter, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace)))
+        self._states.back_off(state, is_shared=self._is_shared(request))
+        self._tell(request, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace))
 
     def _recover(self, state: SlotState, backoff: SlotBackoff, began: float) -> None:
         if not backoff.delay and backoff.is_new(began):
@@ -156,7 +155,12 @@ class Backoffs:
             return False
         return not origin.is_loopback or self._crawl.settings.shares_loopback
 
-    # What other processes were asked.
+    # What processes tell each other.
+
+    def _tell(self, request: Request, hold: Hold) -> None:
+        limiter = self._limiter() if self._is_shared(request) else None
+        if limiter is not None:
+            start(_hold(limiter, hold))
 
     async def _learn(self) -> None:
         limiter = self._limiter()
@@ -185,7 +189,7 @@ class Backoffs:
         return f"<Backoffs slots={len(self._slots)}>"
 
 
-async def _tell(limiter: RateLimiter, hold: Hold) -> None:
+async def _hold(limiter: RateLimiter, hold: Hold) -> None:
     with suppress(RateLimiterAwayError, IgnoreRequest):
         await limiter.hold(hold)
 
