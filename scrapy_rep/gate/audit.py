@@ -1,4 +1,4 @@
-"""The events of the audit log: start, robots, decision, sums and end. ``docs/reference/audit.md`` lists them."""
+"""The events of the audit log, from start to end. ``docs/reference/audit.md`` lists them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from scrapy import signals
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.gate.audit_log import AuditLog
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol.display import abridged, iso_time
 from scrapy_rep.runtime.crawl import Crawl
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.directives import PageDirectives
     from scrapy_rep.gate.report import ExceptionReport
+    from scrapy_rep.pacing.backoff import Plea, SlotBackoff
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.robots.robots import Robots
 
@@ -135,6 +137,14 @@ class Audit:
             about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
             self._add("ai", url=self._url(request), status=response.status, **about)
 
+    def backoff(self, request: Request, plea: Plea, backoff: SlotBackoff) -> None:
+        """Record that the download slot of *request* backs off for *plea*."""
+        self._add(
+            "backoff", slot=Crawl.of(self._crawler).download_slots.key(request), url=self._url(request),
+            reason=plea.reason, why=plea.why, seconds=round(backoff.seconds_left(), 3),
+            asked=None if plea.seconds is None else round(plea.seconds, 3),
+        )  # fmt: skip
+
     def _add_decision(self, event: str, request: Request, stamp: Mapping[str, Any], **more: Any) -> None:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
         said = {name: stamp[name] for name in _OF_STAMP}
@@ -174,6 +184,9 @@ class Audit:
             **owners, policy_sha256=sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             dialect=settings.dialect.name,
         )  # fmt: skip
+        crawl_delay = crawler.get_extension(CrawlDelay)  # built after ours
+        if crawl_delay is not None and crawl_delay.backoffs is not None:
+            crawl_delay.backoffs.asked.append(self.backoff)
 
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()

@@ -76,7 +76,7 @@ class OriginForecast:
     ``unread`` sitemaps are not requested: they are disallowed, or nested too deep. ``slot`` is the download slot:
     origins that share it share its delay. ``visit_share`` is the share of the day in which Visit-time lets a
     crawler in. ``error`` says what could not be counted: then there are at least so many ``pages``, None if none
-    was, and it takes at least as long.
+    was, and it takes at least as long. For ``held`` seconds there is no request, because of a back-off.
     """
 
     origin: str
@@ -88,6 +88,7 @@ class OriginForecast:
     pace: Pace
     visit_share: float = 1.0
     error: str = ""
+    held: float = 0.0
     slot_requests: int = 0
     """Requests of all origins in the download slot."""
 
@@ -100,12 +101,15 @@ class OriginForecast:
         if not self.pace.seconds or self.pages is None:
             return None
         requests = max(self.slot_requests, self.pages + self.sitemaps)
-        return min(requests * self.pace.seconds / self.visit_share, _FOREVER)
+        held = self.held if requests else 0.0
+        return min(held + requests * self.pace.seconds / self.visit_share, _FOREVER)
 
     def fitting(self, within: float) -> int:
         """The number of pages that fit in *within* seconds; all of them without a delay."""
         seconds, pages = self.seconds, self.pages or 0
-        return pages if not seconds or seconds <= within else int(pages * within / seconds)
+        if not seconds or seconds <= within:
+            return pages
+        return int(pages * max(within - self.held, 0.0) / (seconds - self.held))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class Forecast:
 
 
 def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
-    """Return the forecast for *origins*. Those in one download slot get the longest delay of them all."""
+    """Return the forecast for *origins*. Those in one download slot get the longest delay and back-off of all."""
     slots: defaultdict[str, list[OriginForecast]] = defaultdict(list)
     for origin in origins:
         slots[origin.slot].append(origin)
@@ -146,8 +150,11 @@ def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
 def _sharing(origins: list[OriginForecast]) -> Iterator[OriginForecast]:
     pace = max((each.pace for each in origins), key=lambda pace: pace.seconds)
     visit_share = min(each.visit_share for each in origins)
+    held = max(each.held for each in origins)
     requests = sum((each.pages or 0) + each.sitemaps for each in origins)
-    return (replace(each, pace=pace, visit_share=visit_share, slot_requests=requests) for each in origins)
+    return (
+        replace(each, pace=pace, visit_share=visit_share, held=held, slot_requests=requests) for each in origins
+    )
 
 
 @dataclass(frozen=True, slots=True)

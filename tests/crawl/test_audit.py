@@ -110,6 +110,36 @@ def test_ours_a_password_in_a_redirect_of_robots_txt_is_not_written(path: Path) 
     assert "secret@" not in json.dumps([seen["url"], seen["hops"]])
 
 
+@pytest.mark.parametrize(("headers", "asked"), [([("Retry-After", "2")], 2.0), ([], None)])
+def test_ours_a_download_slot_that_backs_off_is_in_the_log(path: Path, headers: Any, asked: float | None) -> None:
+    busy = {"/busy": Answer(429, headers=headers)}
+    site, _ = audited(path, None, "/busy", answers=busy, RETRY_ENABLED=False)
+    (event,) = events(path, "backoff")
+    assert values(event, "slot", "reason", "why", "asked") == ["127.0.0.1", "429", "HTTP status 429", asked]
+    assert event["url"] == f"{site.origin}/busy"
+    assert 1.0 <= event["seconds"] <= (asked or 1.3)
+
+
+def test_ours_a_failure_that_repeats_is_in_the_log_with_its_reason(path: Path) -> None:
+    settings = {"ROBOTSTXT_OBEY": False, "CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False}
+    crawl(*(f"http://127.0.0.1:9/{page}" for page in range(2)), settings={"REP_AUDIT": str(path), **settings})
+    (event,) = events(path, "backoff")
+    assert values(event, "reason", "asked") == ["failure", None]
+    assert "refused" in event["why"]
+
+
+@pytest.mark.parametrize("settings", [{"REP_BACKOFF": False}, {"EXTENSIONS": {"scrapy_rep.CrawlDelay": None}}])
+def test_ours_without_back_off_the_log_has_none(path: Path, settings: dict[str, Any]) -> None:
+    others = {
+        "REP_CRAWL_DELAY": "ignore",
+        "DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RateLimiterMiddleware": None},
+        "RETRY_ENABLED": False,
+    }
+    audited(path, None, "/busy", answers={"/busy": Answer(429)}, **settings, **others)
+    assert events(path, "end")
+    assert not events(path, "backoff")
+
+
 def test_ours_the_path_may_name_spider_time_and_process(tmp_path: Path) -> None:
     audited(tmp_path / "%(name)s-%(time)s-%(pid)s.jsonl", None, "/page")
     (path,) = tmp_path.iterdir()

@@ -77,6 +77,12 @@ def figures(summary: Summary) -> dict[str, Any]:
                 for (site, error), tally in total.unreachable.ranked()
             ]
         ),
+        "backoff_table": _cut(
+            [
+                {"site": slot or "unknown", "why": "; ".join(tally.examples), "count": tally.count}
+                for slot, tally in total.backoffs.ranked()
+            ]
+        ),
         "stale_table": _cut([{"site": site, "count": tally.count} for site, tally in total.stale.ranked()]),
         "crawls": _cut([_crawl(run) for run in summary.runs]),
         "logs": summary.logs,

@@ -90,7 +90,8 @@ class Run:
 
     ``groups`` are the requests that were not simply allowed, ``words`` the same by verdict and word, ``stale``
     those that an expired copy decided, by site. ``exceptions`` were used, ``unused`` ones were not. ``robots``
-    counts robots.txt files by access, those that are ``unreachable`` by site and error.
+    counts robots.txt files by access, those that are ``unreachable`` by site and error. ``backoffs`` counts how
+    often each download slot slowed down, with the first reasons as examples.
     """
 
     def __init__(self, start: Start) -> None:
@@ -104,6 +105,7 @@ class Run:
         self.stale: Tallies[str] = Tallies()
         self.robots: Counter[str] = Counter()
         self.unreachable: Tallies[tuple[str, str]] = Tallies()
+        self.backoffs: Tallies[str] = Tallies()
         self.sites: set[str] = set()
         self._lines: Counter[str] = Counter()
         self._summed: Counter[str] = Counter()
@@ -133,6 +135,8 @@ class Run:
             self._decision(event)
         elif kind == "robots":
             self._robots(event)
+        elif kind == "backoff":
+            self.backoffs.add(event.text("slot"), 1, event.text("why"))
         elif kind == "sums":
             self._sums(event)
         elif kind == "end":
@@ -209,6 +213,7 @@ class Run:
         self.stale.merge(other.stale)
         self.unreachable.merge(other.unreachable)
         self.unused.merge(other.unused)
+        self.backoffs.merge(other.backoffs)
         self.sites |= other.sites
 
 

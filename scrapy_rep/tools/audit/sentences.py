@@ -82,6 +82,9 @@ class Summary:
         if held_back := total.counted(NOT_SENT):
             further = number_of(held_back, "further request was", "further requests were")
             sentences.append(f"{further} not sent, because robots.txt forbids that or could not be fetched")
+        if slowed := total.backoffs.total():
+            times = number_of(slowed, "time", "times")
+            sentences.append(f"{times} the crawl slowed down, because a site asked for that or failed repeatedly")
         return ". ".join([*sentences, ""]).rstrip()
 
     def _on_whose_word(self, verdicts: Sequence[str]) -> str:

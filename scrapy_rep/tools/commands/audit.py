@@ -141,6 +141,7 @@ def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
     yield "exceptions", [*_exceptions(run)]
     yield "robots.txt", [*_robots(run)]
     yield "stale", [f"{tally.count:,}  {site}" for site, tally in run.stale.ranked()[:_SHOWN]]
+    yield "slowed down", [*_backoffs(run)]
 
 
 def _groups(groups: Tallies[Group], verdicts: Iterable[str]) -> list[str]:
@@ -171,6 +172,11 @@ def _robots(run: Run) -> Iterator[str]:
         yield ", ".join(f"{count:,} {access or 'unknown'}" for access, count in run.robots.items())
     for (origin, error), tally in run.unreachable.ranked()[:_SHOWN]:
         yield f"unreachable: {origin}  {error}  ({number_of(tally.count, 'time', 'times')})"
+
+
+def _backoffs(run: Run) -> Iterator[str]:
+    for slot, tally in run.backoffs.ranked()[:_SHOWN]:
+        yield "  ".join(filter(None, [f"{tally.count:,}", slot, "; ".join(tally.examples)]))
 
 
 def _log_facts(log: Log) -> dict[str, Any]:
@@ -204,4 +210,8 @@ def _run_facts(run: Run) -> dict[str, Any]:
             for (origin, error), tally in run.unreachable.ranked()
         ],
         "stale": {site: tally.count for site, tally in run.stale.ranked()},
+        "backoffs": [
+            {"slot": slot, "count": tally.count, "examples": tally.examples}
+            for slot, tally in run.backoffs.ranked()
+        ],
     }  # fmt: skip

@@ -24,6 +24,7 @@ from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate import site_files
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.registry import needed_files
 from scrapy_rep.runtime.log import describe
@@ -143,6 +144,13 @@ class Fetcher:
             await maybe_deferred_to_future(DeferredList(workers, fireOnOneErrback=True, consumeErrors=True))
         except FirstError as error:
             raise error.subFailure.value from None  # type: ignore[misc]  # an exception
+
+    def seconds_held(self, origin: Origin) -> float:
+        """Seconds for which no request for *origin* starts, because of a back-off: another crawl's, perhaps."""
+        crawl_delay = self.crawler.get_extension(CrawlDelay)
+        state = crawl_delay.states.by_key.get(origin.host) if crawl_delay is not None else None
+        backoff = state.backoff if state is not None else None
+        return max(backoff.seconds_left(), 0.0) if backoff is not None else 0.0
 
     async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""

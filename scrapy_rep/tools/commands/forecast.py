@@ -19,6 +19,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import ceil
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
@@ -148,6 +149,9 @@ def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str
             yield _row(
                 "visit-time", f"{_percent(each.visit_share)} of the day; what is left when it closes is forbidden"
             )
+        if each.held:
+            why = "because the site asked for that or failed repeatedly"
+            yield _row("back-off", f"no request for {duration(ceil(each.held))} more, {why}")
         yield from _durations(each, within)
     if len(forecast.origins) > 1:
         yield paint(f"all {len(forecast.origins)} origins, side by side", "strong", out) + "\n"
@@ -219,6 +223,7 @@ def _as_json(forecast: Forecast, within: float | None, fleet: Fleet) -> Iterator
             "disallowed": each.disallowed, "sitemaps": each.sitemaps, "sitemaps_not_followed": each.unread,
             "delay": pace.seconds or None, "delay_asked": pace.asked or None, "delay_source": pace.source or None,
             "delay_line": pace.line or None, "delay_origin": pace.origin or None, "visit_share": each.visit_share,
+            "backoff": round(each.held, 3) or None,
         }  # fmt: skip
         yield json.dumps(facts) + "\n"
     shared_by = "redis" if fleet.redis else "file" if fleet.file else None

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import DelayLimits, requested_delays
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.display import number_of
+from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.spiders.sitemaps import MAX_NESTING
 from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
@@ -160,6 +161,10 @@ class PageCount:
 
     async def _add(self, origin: Origin) -> _Count:
         if origin not in self._counts:
+            if held := self._fetcher.seconds_held(origin):
+                self._progress.note(
+                    f"{origin}: what is not in the store waits {duration(ceil(held))} for its back-off"
+                )
             fetched = await self._fetcher.fetch(origin)
             if origin not in self._counts:  # another site may have led here meanwhile
                 requested = self._delays.read(fetched)
@@ -185,6 +190,7 @@ class PageCount:
             yield OriginForecast(
                 str(origin), origin.host, pages, count.disallowed, count.sitemaps, count.unread,
                 self._delays.with_own(origin, count.requested.pace), count.requested.visit_share, count.error,
+                self._fetcher.seconds_held(origin),
             )  # fmt: skip
 
 

@@ -54,6 +54,12 @@ class Progress:
         self._err.flush()
         self._width = len(text)
 
+    def note(self, text: str) -> None:
+        """Write *text* on a line that stays."""
+        self.clear()
+        self._err.write(f"{text}\n")
+        self._err.flush()
+
     def clear(self) -> None:
         """Erase the line that changes."""
         if self._is_terminal and self._width:

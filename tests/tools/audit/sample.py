@@ -46,6 +46,10 @@ NOT_OBEYED = decision(
     exception={"url": None, "reason": "our own pictures", "until": None},
 )  # fmt: skip
 STALE = decision("allowed", "/s", source="stale")
+BACKOFF = {
+    "event": "backoff", "time": LATER, "slot": "shop.example.com", "url": f"{SHOP}/busy", "reason": "429",
+    "why": "HTTP status 429", "seconds": 2.0, "asked": None,
+}  # fmt: skip
 COUNTS = {"allowed": 91, "excepted": 2, "reported": 1, "ignored": 1, "forbidden": 1, "off": 3}
 RUN = [START, ROBOTS, EXCEPTED, EXCEPTED, REPORTED, FORBIDDEN, NOT_OBEYED, STALE, sums(**COUNTS), end(**COUNTS)]
 """One run, with each verdict."""

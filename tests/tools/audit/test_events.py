@@ -15,7 +15,7 @@ from tests.support.site import Answer, Site, robots
 
 PAGE = PAGES["docs/reference/audit.md"]
 EVERYWHERE = {"event", "time", "prev"}
-EVENTS = ["start", "robots", "decision", "page", "ai", "sums", "end"]
+EVENTS = ["start", "robots", "decision", "page", "ai", "backoff", "sums", "end"]
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\n"))
         site.answer("/api/1", Answer(headers=[("X-Robots-Tag", "noindex, noai")]))
+        site.answer("/busy", Answer(429))
         exception = {
             "url": f"{site.origin}/api/1",
             "reason": "r",
@@ -32,9 +33,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             "rule": "Disallow: /api/",
         }
         crawl(
-            f"{site.origin}/api/1", f"{site.origin}/api/2", apart=True, settings={
+            f"{site.origin}/api/1", f"{site.origin}/api/2", f"{site.origin}/busy", apart=True, settings={
                 "ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log), "REP_EXCEPTIONS": [exception],
-                "REP_PURPOSES": ["ai-train"],
+                "REP_PURPOSES": ["ai-train"], "CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False,
             },
         )  # fmt: skip
     return [json.loads(line) for line in Path(log).read_text("utf-8").splitlines()]

@@ -11,7 +11,7 @@ from scrapy_rep.tools.audit.report import report
 from scrapy_rep.tools.audit.sentences import Summary
 from tests.support.chromium import dump_dom, needs_chromium
 
-from .sample import EXCEPTED, RUN, SHOP, START, decision, write
+from .sample import BACKOFF, EXCEPTED, RUN, SHOP, START, decision, write
 
 
 def summary_of(folder: Path, *events: Any) -> Summary:
@@ -66,6 +66,17 @@ def test_ours_more_words_than_fit_are_summed_up(tmp_path: Path) -> None:
     assert summary_of(tmp_path, START, *events).sentences()[1].endswith("reason 2; 2 for other reasons.")
 
 
+def test_ours_sites_that_slowed_the_crawl_down_are_in_the_sentence_and_in_a_table(tmp_path: Path) -> None:
+    summary = summary_of(tmp_path, START, BACKOFF, BACKOFF)
+    assert summary.sentences()[1].endswith(
+        "2 times the crawl slowed down, because a site asked for that or failed repeatedly."
+    )
+    page = report(summary)
+    row = page[page.index("<h2>Slowed down</h2>") :]
+    assert re.findall(r"<td[^>]*>(.*)</td>", row)[:3] == ["2", "shop.example.com", "HTTP status 429"]
+    assert "<h2>Slowed down</h2>" not in report(summary_of(tmp_path, *RUN))
+
+
 EVIL = '"><script>alert(1)</script><img src=//h onerror=x>\u202e{{ 7*7 }}'
 
 
@@ -79,11 +90,12 @@ def test_ours_what_a_hostile_log_says_is_text(tmp_path: Path) -> None:
                 "excepted", rule=EVIL, origin=EVIL, url=EVIL, exception=dict.fromkeys(["url", "reason"], EVIL)
             ),
             {"event": "robots", "access": "unreachable", "origin": EVIL, "error": EVIL},
+            {"event": "backoff", "slot": EVIL, "why": EVIL},
             {"event": "end", "reason": EVIL, "counts": {}, "unused": [{"url": EVIL + "2", "until": EVIL}]},
         )
     )
     assert not re.search(r"<script|<img|\u202e", page)
-    assert page.count("&lt;script&gt;") >= 12
+    assert page.count("&lt;script&gt;") >= 14
     assert "{{ 7*7 }}" in page
 
 

@@ -20,7 +20,7 @@ from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Run, Start
 from scrapy_rep.tools.audit.sentences import Summary
 from tests.support.properties import fewer
 
-from .sample import EXCEPTED, EXCEPTION, LATER, ROBOTS, RUN, SHOP, START, TIME, UNUSED, decision, write
+from .sample import BACKOFF, EXCEPTED, EXCEPTION, LATER, ROBOTS, RUN, SHOP, START, TIME, UNUSED, decision, write
 
 WORD = "an exception until 2027-03-31: written permission of the shop"
 
@@ -73,6 +73,15 @@ def test_ours_robots_txt_files_are_counted_by_access_and_unreachable_ones_named(
     assert [(key, tally.count) for key, tally in run.unreachable.ranked()] == [((SHOP, "timeout"), 2)]
 
 
+def test_ours_download_slots_that_slowed_down_are_counted_those_that_did_so_most_often_first() -> None:
+    failed = {**BACKOFF, "slot": "b.example", "reason": "failure", "why": "connection refused"}
+    run = run_of(BACKOFF, failed, {**failed, "why": "HTTP status 503"})
+    assert [(slot, tally.count, tally.examples) for slot, tally in run.backoffs.ranked()] == [
+        ("b.example", 2, ["connection refused", "HTTP status 503"]),
+        ("shop.example.com", 1, ["HTTP status 429"]),
+    ]
+
+
 def test_ours_the_decisions_of_a_killed_run_count_without_its_sums() -> None:
     assert run_of(EXCEPTED, EXCEPTED).counts == {"excepted": 2}
 
@@ -100,9 +109,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-NAMES = sorted({name for event in RUN for name in event} | {"access", "sha256", "error", "count"})
+NAMES = sorted({name for event in [*RUN, BACKOFF] for name in event} | {"access", "sha256", "error", "count"})
 EVENTS = st.fixed_dictionaries(
-    {"event": st.sampled_from(["start", "robots", "decision", "sums", "end", "page"])},
+    {"event": st.sampled_from(["start", "robots", "decision", "backoff", "sums", "end", "page"])},
     optional={name: JSON for name in NAMES if name != "event"},
 )
 

@@ -14,7 +14,7 @@ from scrapy_rep.tools.commands import audit
 from tests.support.command import command_here
 from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
-from tests.tools.audit.sample import EXCEPTION, RUN, SHOP, START, write
+from tests.tools.audit.sample import BACKOFF, EXCEPTION, RUN, SHOP, START, write
 
 
 def audited(*arguments: object) -> tuple[int, str]:
@@ -114,6 +114,16 @@ against      2  excepted  https://shop.example.com  Disallow: /api/
     assert "unused: https://old.example/x (until 2026-12-01: a trial)\n" in out
 
 
+def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_often_first(tmp_path: Path) -> None:
+    busy = {**BACKOFF, "slot": "b.example", "why": "HTTP status 503"}
+    log = write(tmp_path / "a.jsonl", START, BACKOFF, busy, busy)
+    assert "slowed down  2  b.example  HTTP status 503\n             1  shop.example.com  " in audited(log)[1]
+    assert json.loads(audited(log, "--json")[1])["runs"][0]["backoffs"] == [
+        {"slot": "b.example", "count": 2, "examples": ["HTTP status 503"]},
+        {"slot": "shop.example.com", "count": 1, "examples": ["HTTP status 429"]},
+    ]
+
+
 def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, b'{"event":"sta', end=b""))
     assert (code, ":11: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
@@ -121,8 +131,9 @@ def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> Non
 
 def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:
     evil = {**START, "spider": "\x1b[31m\u202e", "modes": {"\x07": "\x9b"}, "user_agent": "\r\n"}
+    busy = {**BACKOFF, "slot": "\x1b[2J", "why": "\u202e"}
     for arguments in ([], ["--json"]):
-        _, out = audited(write(tmp_path / "a.jsonl", evil), *arguments)
+        _, out = audited(write(tmp_path / "a.jsonl", evil, busy), *arguments)
         assert not set("\x1b\u202e\x07\x9b\r") & set(out)
 
 

@@ -19,8 +19,10 @@ from scrapy_rep.tools.commands import forecast
 from scrapy_rep.tools.forecast import Fleet, OriginForecast, Pace, seconds_of, share_of_day, side_by_side
 from tests.support.command import robots_command
 from tests.support.command_here import robots_here
+from tests.support.crawl import crawl
 from tests.support.exceptions import day
 from tests.support.markdown import PAGES, blocks
+from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, robots, sitemap, sitemap_index
 
 from .shop import Shop
@@ -439,6 +441,45 @@ def test_in_a_project_with_the_add_on_sitemaps_are_fetched_as_robots_txt_says(si
     assert times[-1] - times[0] > 0.9
 
 
+def back_off(site: Site, seconds: int, **settings: Any) -> None:
+    """A crawl that the *site*, whose robots.txt is read then, asks for no request for so many *seconds*."""
+    site.answer("/busy", Answer(429, headers=[("Retry-After", str(seconds))]))
+    result = crawl(f"{site.origin}/busy", settings={**settings, "RETRY_ENABLED": False})
+    assert result.stats["rep/backoff/event_count"] == 1
+
+
+@pytest.mark.parametrize("store", ["sqlite", "redis"])
+def test_ours_what_another_crawl_was_asked_comes_before_the_first_request(
+    few_pages: Site, project: Path, store: str, redis_server: RedisServer
+) -> None:
+    settings: dict[str, Any] = (
+        {"REP_STORE_PATH": str(project / "store")} if store == "sqlite" else {"REP_REDIS_URL": redis_server.url}
+    )
+    back_off(few_pages, 40, **settings)
+    (found, everything) = facts_of(project, few_pages.origin, "--pages", "50", **settings)
+    assert 30 < found["backoff"] <= 40
+    assert found["seconds"] == everything["seconds"] == pytest.approx(found["backoff"] + 5, abs=0.002)
+    lines = forecast_of(project, few_pages.origin, "--pages", "50", "--within", "30s", code=1, **settings)
+    assert re.fullmatch(
+        r"back-off     no request for (3\d|40) s more, because the site asked for that or failed repeatedly",
+        lines[3],
+    )
+    assert re.match(r"duration     (4\d|3\d)(\.\d)? s,", lines[4])
+    assert lines[5] == "within       30 s: 0 of 50 pages, less than 1%"
+    assert few_pages.paths() == ["/robots.txt", "/busy"]
+
+
+def test_ours_what_is_fetched_waits_for_a_back_off_and_that_is_said(few_pages: Site, project: Path) -> None:
+    shared = {"REP_STORE_PATH": str(project / "store")}
+    back_off(few_pages, 5, **shared)
+    code, out, err = called(project, few_pages.origin, "--json", **shared)
+    found = json.loads(out.splitlines()[0])
+    assert (code, found["pages"], found["backoff"], found["seconds"]) == (0, 5, None, pytest.approx(0.6))
+    assert re.search(rf"{few_pages.origin}: what is not in the store waits [1-5] s for its back-off\n", err)
+    busy, listed = (arrival.time for arrival in few_pages.log[1:])
+    assert listed - busy >= 5.0
+
+
 def test_what_cannot_be_counted_is_said_and_exits_with_2(site: Site, folder: Path) -> None:
     good, bare = site.origins
     site.answer("/robots.txt", robots(SLOW + "Sitemap: /gone.xml\nSitemap: /page.xml\n"), good)
@@ -530,6 +571,20 @@ def test_windows_that_overlap_or_span_midnight_count_once() -> None:
     assert share_of_day([(6 * hour, 6 * hour), (8 * hour, 1 * hour), (11 * hour, 3 * hour)]) == 8 / 24
     assert share_of_day([(23 * hour, 2 * hour), (0.0, 2 * hour)]) == 3 / 24
     assert share_of_day([(5 * hour, 24 * hour)]) == 1
+
+
+def test_ours_a_back_off_is_waited_for_once_in_a_download_slot() -> None:
+    slow = Pace(10, "Crawl-delay")
+    found = side_by_side(
+        [
+            OriginForecast("https://example.com", "example.com", 5, 0, 1, 0, slow, held=100),
+            OriginForecast("http://example.com", "example.com", 4, 0, 0, 0, slow, held=99),
+            OriginForecast("https://example.org", "example.org", 0, 0, 0, 0, slow, held=300),
+        ]
+    )
+    assert [one.seconds for one in found.origins] == [200, 200, 0]
+    assert [found.origins[0].fitting(within) for within in (50, 100, 150, 200)] == [0, 0, 2, 5]
+    assert (found.seconds, found.fitting(150)) == (200, 4)
 
 
 def test_a_duration_never_becomes_infinite() -> None:
