@@ -36,11 +36,15 @@ Work = Callable[["Crawler"], Awaitable[None]]
 _SHELL_DEFAULTS: Final[dict[str, Any]] = {
     "CONCURRENT_REQUESTS": 64,  # each to another host
     "REACTOR_THREADPOOL_MAXSIZE": 32,  # for name look-ups
+    "REP_BACKOFF": False,
     "REP_RETRY_TIMES": 1,
     "REP_UNREACHABLE_WAIT": 5.0,
     "TELNETCONSOLE_ENABLED": False,
 }
 """A user at a shell should not wait for minutes. The project's settings and ``-s`` win."""
+
+ABOVE_SHELL_DEFAULTS: Final = 15
+"""A priority between that of these defaults and that of the project's settings."""
 
 _NOT_FROM_THE_PROJECT: Final[dict[str, Any]] = {
     "CLOSESPIDER_ERRORCOUNT": 0,

@@ -32,7 +32,7 @@ from scrapy_rep.tools.answers import delay_text, time_text
 from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
-from .crawl_runner import with_spider
+from .crawl_runner import ABOVE_SHELL_DEFAULTS, with_spider
 from .inputs import InputError, origin_of, read_lines
 from .terminal import Progress, paint, print_error
 
@@ -101,6 +101,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
 
 def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[str], object]) -> Forecast | None:
     """Count and add up; None when Ctrl-C ended the crawl. Raises `InputError` and `InvalidSettingError`."""
+    settings.set("REP_BACKOFF", value=True, priority=ABOVE_SHELL_DEFAULTS)
     from .crawl_policy import CrawlPolicy  # noqa: PLC0415  # as below
     from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which --help does not need
     from .page_count import DelayReader, PageCount  # noqa: PLC0415

@@ -24,7 +24,7 @@ from scrapy_rep.tools.commands import explain
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
 from tests.support.command import robots_command, scrapy_process
 from tests.support.command_here import robots_here
-from tests.support.crawl import on_each_download_handler, on_each_loop
+from tests.support.crawl import crawl, on_each_download_handler, on_each_loop
 from tests.support.exceptions import day
 from tests.support.site import Answer, Site, hang, redirect, robots
 
@@ -358,6 +358,18 @@ def test_a_stored_robots_txt_is_told_to_be_one(tmp_path: Path) -> None:
     assert code == 0
     assert "HTTP status 403, unavailable, 0 octets, from the store, fetched " in out
     assert "without a robots.txt everything is allowed" in out
+
+
+def test_ours_nobody_at_a_shell_waits_for_the_back_off_of_a_crawl(tmp_path: Path) -> None:
+    store, addon = {"REP_STORE_PATH": str(tmp_path / "store")}, 'ADDONS={"scrapy_rep.Addon": 300}'
+    with Site(ports=2) as site:
+        site.answer("/busy", Answer(429, headers=[("Retry-After", "60")]))
+        crawl(f"{site.origin}/busy", settings={**store, "RETRY_ENABLED": False})
+        began = monotonic()
+        shared = ["-s", f"REP_STORE_PATH={store['REP_STORE_PATH']}", "-s", addon]
+        code, _, _ = robots_here(tmp_path, "explain", site.origins[1], *shared)
+        assert site.count("/robots.txt", site.origins[1]) == 1
+    assert (code, monotonic() - began < 30) == (0, True)
 
 
 def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> None:
