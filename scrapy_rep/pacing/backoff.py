@@ -35,13 +35,13 @@ FIRST: Final = 1.0
 SPAN: Final = 1.0
 """Seconds before a site asked, in which its answers are counted."""
 
-QUIET: Final = 60.0
+QUIET: Final = 30.0
 """Seconds after which a pace that the site took is raised by a step."""
 
 _LONGEST: Final = 86_400.0  # seconds; of a longer Retry-After only so much is believed
-_EPOCH: Final = 1e9  # from here on, a RateLimit-Reset is no number of seconds but a time of day
+_EPOCH: Final = "1700000000"  # a RateLimit-Reset of so many digits is no number of seconds but a time of day
 _JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
-_ENOUGH: Final = 5  # of them; fewer say nothing of the pace that the site takes until it asks again
+_ENOUGH: Final = 5  # of them; fewer are no rate, until the site asks again
 _MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
 _STEP: Final = 0.8
 _LEAST: Final = 0.01  # seconds between two starts; a shorter delay is not worth keeping
@@ -51,13 +51,18 @@ class Plea(NamedTuple):
     """What an outcome asks of us.
 
     ``reason`` is the status or ``failure``, ``why`` the same in words; ``seconds`` are None where the site names
-    none. One that ``is_plain`` counts alone, any other when it repeats.
+    none. One that ``counts_alone`` need not repeat.
     """
 
     reason: str
     why: str
     seconds: float | None = None
-    is_plain: bool = True
+    counts_alone: bool = True
+
+    @property
+    def names_limit(self) -> bool:
+        """Whether it says that there were too many requests: then the site takes no more than it took."""
+        return self.reason == "429"
 
 
 @dataclass(eq=False, slots=True)
@@ -65,17 +70,17 @@ class SlotBackoff:
     """The back-off of one download slot. Times are monotonic seconds.
 
     ``delay`` is kept between two starts, and before ``until`` there is none. ``pace`` is what the delay falls to:
-    a little slower than the site was when it asked. With neither, this notes a failure at ``asked_at`` that may
-    repeat. ``seen_at`` is when the last good answer came.
+    a little slower than the site was when it asked, last ``asked_at``. It ``has_recovered`` when a good answer has
+    come since; the last one came ``answered_at``.
     """
 
-    asked_at: float
     delay: float = 0.0
     pace: float = 0.0
     until: float = -inf
-    seen_at: float = -inf
+    asked_at: float = -inf
+    answered_at: float = -inf
+    has_recovered: bool = True
     _fell_at: float = -inf
-    _has_recovered: bool = True
 
     def seconds_left(self) -> float:
         """Seconds until the next start; negative when it may start."""
@@ -95,9 +100,9 @@ class SlotBackoff:
 
         Where the site does not say how long, the delay doubles, to *most* seconds.
         """
-        if self._has_recovered and accepted >= (1 if self.delay else _ENOUGH):
-            self.pace = min(max(2 * self.pace, own, _MARGIN * SPAN / accepted), most)
-        self.asked_at, self._has_recovered = clock.monotonic(), False
+        if self.has_recovered:
+            self._learn(plea, own, accepted, most)
+        self.asked_at, self.has_recovered = clock.monotonic(), False
         if plea.seconds is None:
             self.delay = min(max(2 * self.delay, 2 * own, FIRST), most)
             self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # so that hosts are not asked together
@@ -105,10 +110,20 @@ class SlotBackoff:
             self.delay = max(self.delay, FIRST)
             self.hold(plea.seconds)
 
+    def _learn(self, plea: Plea, own: float, accepted: int, most: float) -> None:
+        """Take the pace from what the site *accepted*, unless that tells of our recovery more than of the site.
+
+        The first time only where the site names a limit: a site that is overloaded for a moment has none.
+        """
+        is_steady = not self.pace or clock.monotonic() >= self._fell_at + SPAN
+        enough = 1 if self.delay else _ENOUGH if plea.names_limit else inf
+        if is_steady and accepted >= enough:
+            self.pace = min(max(self.pace, own, _MARGIN * SPAN / accepted), most)
+
     def adopt(self, hold: Hold) -> None:
         """Slow down as another process did, which the site has asked."""
         self.delay, self.pace = max(self.delay, hold.delay), max(self.pace, hold.pace)
-        self.asked_at, self._has_recovered = clock.monotonic(), False
+        self.asked_at, self.has_recovered = clock.monotonic(), False
         self.hold(hold.seconds)
 
     def hold(self, seconds: float) -> None:
@@ -117,11 +132,13 @@ class SlotBackoff:
 
     def recover(self, began: float) -> bool:
         """Halve the delay for a good answer to a request that *began* after the last change; whether it fell."""
-        self.seen_at = clock.monotonic()
-        self._has_recovered = self._has_recovered or self.is_new(began)
-        if not self.is_new(began) or began <= self._fell_at or self.delay <= self.pace:
+        self.answered_at = clock.monotonic()
+        if not self.is_new(began):
             return False
-        self._fell_at = self.seen_at
+        self.has_recovered = True
+        if began <= self._fell_at or self.delay <= self.pace:
+            return False
+        self._fell_at = self.answered_at
         self.delay = max(self.delay / 2, self.pace)
         return True
 
@@ -130,7 +147,7 @@ class SlotBackoff:
         now = clock.monotonic()
         if now < max(self.asked_at, self.until) + QUIET:
             return True
-        if now >= self.seen_at + 2 * self.delay + QUIET:  # nobody asks any more
+        if now >= self.answered_at + 2 * self.delay + QUIET:  # nobody asks any more
             return False
         if self.delay <= self.pace:
             self.pace = self.delay = self.pace * _STEP
@@ -146,6 +163,6 @@ def seconds_asked(response: Response, now: float) -> float | None:
     seconds = retry_after(response.headers.get(b"Retry-After") or b"", now)
     if not seconds:
         reset = (response.headers.get(b"RateLimit-Reset") or b"").strip()
-        seconds = float(reset[:12]) if reset.isdigit() else 0.0
-        seconds = seconds - now if seconds >= _EPOCH else seconds
+        seconds = float(reset) if reset.isdigit() and len(reset) <= len(_EPOCH) else 0.0
+        seconds = seconds - now if len(reset) == len(_EPOCH) else seconds
     return min(seconds, _LONGEST) if seconds > 0 else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +36,7 @@ from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.robots.stores.sqlite import SqliteStore
 from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.product_tokens import from_setting
 from scrapy_rep.settings import asks_robots
 
@@ -57,6 +59,8 @@ _SENT_BACK: Final = "rep_sent_back"  # meta key: the crawl that was closing when
 # A server counts arrivals, which jitter by the noise of event loops and networks.
 _MARGIN: Final = 0.01  # seconds
 _MARGIN_SHARE: Final = 0.02  # of the delay, at most
+
+_FULL_CHECK: Final = 0.05  # seconds between two checks of a full download slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +176,14 @@ class CrawlDelay:
         if self._has_delay(request):
             pin_slot(request, self._download_slots.key(request))
 
-    def shared_slot(self, request: Request) -> SlotState | None:
-        """The download slot of *request*, if it shares its delay with other processes."""
-        slot = self.states.by_key.get(self._download_slots.key(request))
-        return slot if slot is not None and slot.is_shared else None
+    def delayed_slot(self, request: Request) -> SlotState | None:
+        """The download slot of *request*, if that has a floor."""
+        return self.states.delayed_at(self._download_slots.key(request))
+
+    def is_backing_off(self, slot: SlotState) -> bool:
+        """Whether a back-off keeps *slot* from starting a request now."""
+        has_floor = slot.backoff is not None and slot.backoff.floor > 0
+        return has_floor and self._download_slots.seconds_to_start(slot.key, ()) != 0
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
@@ -320,21 +328,23 @@ class CrawlDelay:
 
 
 class RateLimiterMiddleware:
-    """The last downloader middleware: a request waits here until it has a permit, if its delay is a shared one.
+    """The last downloader middleware: a request waits here for its back-off and its permit.
 
     After it, nothing delays a request or answers it in the server's place, so a permit is used exactly when the
-    request starts. For a request of the queue of hosts a permit is held already; one from elsewhere waits here.
+    request starts. A request of the queue of hosts has waited there; one from elsewhere waits here, where it ends
+    when the crawl closes and takes no place of a request for another host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` when no delay is shared."""
+        """Raises ``NotConfigured`` when there is no back-off and no delay is shared."""
         crawl_delay = crawler.get_extension(CrawlDelay)
-        if crawl_delay is None or crawl_delay.permits is None:
+        if crawl_delay is None or (crawl_delay.permits is None and crawl_delay.backoffs is None):
             raise NotConfigured
         self._crawl_delay = crawl_delay
         self._permits = crawl_delay.permits
         self._crawl = uuid4().hex
-        self._downloader = Crawl.of(crawler).downloader
+        crawl = Crawl.of(crawler)
+        self._engine, self._downloader, self._download_slots = crawl.engine, crawl.downloader, crawl.download_slots
         crawl_delay.switched.append(self._switch)
         crawler.signals.connect(self._switch, signal=signals.spider_opened)
 
@@ -347,14 +357,33 @@ class RateLimiterMiddleware:
         self._downloader.set_method(self.process_request, is_on=self._crawl_delay.has_delays)
 
     async def process_request(self, request: Request) -> Request | None:
-        """Use the held permit, or wait for one; return *request* to the scheduler when the crawl closes."""
-        slot = self._crawl_delay.shared_slot(request)
-        if slot is None or self._permits.of(slot).use():
+        """Wait for the site, and for a permit; return *request* to the scheduler when the crawl closes."""
+        slot = self._crawl_delay.delayed_slot(request)
+        if slot is None:
             return None
-        is_first, began = is_robots_txt(request), clock.monotonic()
+        is_first = is_robots_txt(request)
+        may_start = await self._wait_for_site(slot) and await self._wait_for_permit(slot, is_first=is_first)
+        return None if may_start else self._reschedule(request, is_first=is_first)
+
+    async def _wait_for_permit(self, slot: SlotState, *, is_first: bool) -> bool:
+        if self._permits is None or not slot.is_shared or self._permits.of(slot).use():
+            return True
+        began = clock.monotonic()
         has_permit = await self._permits.of(slot).wait(first=is_first)
         self._crawl_delay.report.waited_seconds += clock.monotonic() - began
-        return None if has_permit else self._reschedule(request, is_first=is_first)
+        return has_permit
+
+    async def _wait_for_site(self, slot: SlotState) -> bool:
+        """Wait while a back-off keeps *slot* from starting a request; False when the crawl closes."""
+        if not self._crawl_delay.is_backing_off(slot):
+            return True
+        with self._downloader.lent_place() if self._crawl_delay.states.has_queue else nullcontext():
+            self._engine.wake()
+            while self._crawl_delay.is_backing_off(slot):
+                seconds = self._download_slots.seconds_to_start(slot.key, ())
+                if not await pause(self._engine, _FULL_CHECK if seconds is None else seconds):
+                    return False
+        return True
 
     def _reschedule(self, request: Request, *, is_first: bool) -> Request:
         """Return *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.

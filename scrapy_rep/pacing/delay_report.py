@@ -81,7 +81,7 @@ class DelayReport:
             self._stats.inc_value("rep/backoff/slot_count")
             self._log.add(
                 Line.BACKOFF, "%s %s (%s): it gets no request for %.1f s, and then fewer", host,
-                "asks to slow down" if plea.is_plain else "fails repeatedly", plea.why, backoff.seconds_left(),
+                "asks to slow down" if plea.counts_alone else "fails repeatedly", plea.why, backoff.seconds_left(),
             )  # fmt: skip
         self._slowed[host] += 1
         self._stats.inc_value("rep/backoff/event_count")

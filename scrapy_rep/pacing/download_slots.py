@@ -35,6 +35,8 @@ class SlotStates:
         """Of this crawl, if processes share delays."""
         self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
         """Those that acquired no permit because the whole downloader was full."""
+        self.has_queue = False
+        """Whether requests wait for them in the queue of hosts."""
         self.kept: Callable[[], None] = lambda: None
         """Called when a floor was set."""
         self._download_slots = download_slots

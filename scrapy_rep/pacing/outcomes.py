@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
@@ -15,7 +14,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from scrapy_rep.clock import clock
-from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.runtime.event_loop import Timer, start
 from scrapy_rep.runtime.log import describe
@@ -39,6 +38,13 @@ _LOOK: Final = 0.2  # seconds between two looks at what other processes were ask
 _LITTLE: Final = 0.05  # seconds by which the answers of a burst may differ
 
 
+class _Failure(NamedTuple):
+    """The first failure of a site since its last good answer: when, and at which URL."""
+
+    at: float
+    url: str
+
+
 class Backoffs:
     """The back-offs of one crawl.
 
@@ -57,6 +63,7 @@ class Backoffs:
         self._failures: tuple[type[Exception], ...] = tuple(map(load_object, failures))
         self._answers = Answers(ASKING | FAILING, self._ended)
         self._slots: set[SlotBackoff] = set()
+        self._failed: dict[str, _Failure] = {}  # by key of the download slot
         self._timer = Timer()
         self._throttler: Any = None
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -69,39 +76,37 @@ class Backoffs:
 
     def _ended(self, request: Request, began: float, outcome: Response | Exception) -> None:
         """Slow the download slot of *request* down by its *outcome*, or let it recover."""
-        if is_robots_txt(request):
-            return  # which has a back-off of its own
-        plea = self._plea(request, outcome)
+        if is_robots_txt(request) or urlparse_cached(request).scheme not in SCHEMES:
+            return  # robots.txt has a back-off of its own
+        plea, key = self._plea(request, outcome), self._crawl.download_slots.key(request)
         if self._throttler is not None:  # it has seen the outcome, too
             if plea is not None and plea.seconds is not None:
-                self._tell(request, Hold(self._crawl.download_slots.key(request), plea.seconds, FIRST, 0.0))
+                self._tell(request, Hold(key, plea.seconds, FIRST, 0.0))
         elif plea is not None:
-            self._ask(request, began, plea)
+            self._ask(request, key, began, plea)
         elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
-            state = self._states.by_key.get(self._crawl.download_slots.key(request))
-            if state is not None and state.backoff is not None:
-                self._recover(state, state.backoff, began)
+            self._recover(key, began)
 
     def _plea(self, request: Request, outcome: Response | Exception) -> Plea | None:
         """What *outcome* asks, if it is the site that does: an error of a proxy says nothing about the site."""
         if isinstance(outcome, Exception):
             is_of_site = isinstance(outcome, self._failures) and not request.meta.get("proxy")
-            return Plea("failure", describe(outcome), is_plain=False) if is_of_site else None
+            return Plea("failure", describe(outcome), counts_alone=False) if is_of_site else None
         status = outcome.status
         if status not in self._answers.statuses or (status in _OF_GATEWAYS and _is_of_proxy(request, outcome)):
             return None
         seconds = seconds_asked(outcome, clock.time()) if status in ASKING else None
         return Plea(str(status), f"HTTP status {status}", seconds, status in ASKING)
 
-    def _ask(self, request: Request, began: float, plea: Plea) -> None:
+    def _ask(self, request: Request, key: str, began: float, plea: Plea) -> None:
         """Slow down, unless *request* began before the last time: a burst of answers is one event."""
-        state = self._states.of(self._crawl.download_slots.key(request))
+        state = self._states.of(key)
         backoff = state.backoff
-        if backoff is None:
-            backoff = self._add(state, -inf if plea.is_plain else clock.monotonic())
-        if backoff.is_new(began) or (plea.is_plain and not backoff.delay):
-            own, accepted = self._states.own_delay(state), self._accepted(state)
-            backoff.ask(plea, own, accepted, self._most)
+        if (backoff is None or backoff.has_recovered) and not self._is_of_site(request, key, began, plea):
+            return
+        backoff = backoff or self._add(state)
+        if backoff.is_new(began):
+            backoff.ask(plea, self._states.own_delay(state), self._accepted(state), self._most)
             for listener in self.asked:
                 listener(request, plea, backoff)
         elif plea.seconds is not None and plea.seconds > backoff.seconds_left() + _LITTLE:
@@ -111,16 +116,45 @@ class Backoffs:
         self._states.back_off(state, is_shared=self._is_shared(request))
         self._tell(request, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace))
 
-    def _recover(self, state: SlotState, backoff: SlotBackoff, began: float) -> None:
-        if not backoff.delay and backoff.is_new(began):
-            self._end(state)  # a failure that did not repeat
-        elif backoff.recover(began):
-            self._states.back_off(state)
+    def _is_of_site(self, request: Request, key: str, began: float, plea: Plea) -> bool:
+        """Whether *plea* comes from a site that was well until now, and not from one broken page.
 
-    def _add(self, state: SlotState, asked_at: float) -> SlotBackoff:
-        backoff = state.backoff = SlotBackoff(asked_at)
-        self._slots.add(backoff)
+        A page that Scrapy repeats is one that fails again: that alone says nothing new, unless the site names a
+        limit or a time.
+        """
+        is_repeated = bool(request.meta.get("retry_times"))
+        if plea.counts_alone:
+            return not is_repeated or plea.names_limit or plea.seconds is not None
+        first = self._failed.get(key)
+        if first is not None and began > first.at:
+            return first.url != request.url
+        if first is None and not is_repeated:
+            self._note_failure(key, request.url)
+        return False
+
+    def _note_failure(self, key: str, url: str) -> None:
+        now = clock.monotonic()
+        self._failed = {key: one for key, one in self._failed.items() if now < one.at + QUIET}
+        self._failed[key] = _Failure(now, url)
         self._answers.hears_all = True
+
+    def _recover(self, key: str, began: float) -> None:
+        """Take a good answer in: what failed before it was not the site."""
+        failure, state = self._failed.get(key), self._states.by_key.get(key)
+        if failure is not None and began > failure.at:
+            del self._failed[key]
+        if state is not None and state.backoff is not None and state.backoff.recover(began):
+            self._states.back_off(state)
+        self._hear()
+
+    def _hear(self) -> None:
+        """Hear of good answers only while there is something that they may end: each costs a call."""
+        self._answers.hears_all = bool(self._slots or self._failed)
+
+    def _add(self, state: SlotState) -> SlotBackoff:
+        backoff = state.backoff = SlotBackoff()
+        self._slots.add(backoff)
+        self._hear()
         self._timer.call_after(QUIET, partial(self._relax, state.key, backoff))
         return backoff
 
@@ -141,7 +175,7 @@ class Backoffs:
 
     def _forget(self, backoff: SlotBackoff | None) -> None:
         self._slots.discard(backoff)
-        self._answers.hears_all = bool(self._slots)
+        self._hear()
 
     def _accepted(self, state: SlotState) -> int:
         """How many requests the site of a download slot answered well in the last `SPAN` seconds."""
@@ -166,11 +200,14 @@ class Backoffs:
         limiter = self._limiter()
         if limiter is None:
             return
-        with suppress(RateLimiterAwayError, IgnoreRequest):
+        try:
             for hold in await limiter.holds():
                 self._adopt(hold)
-        if not self._crawl.engine.is_closing:
-            self._timer.call_after(_LOOK, self._look)
+        except (RateLimiterAwayError, IgnoreRequest):
+            pass  # each process keeps to what it is asked itself
+        finally:
+            if not self._crawl.engine.is_closing:
+                self._timer.call_after(_LOOK, self._look)
 
     def _look(self) -> None:
         start(self._learn())
@@ -180,7 +217,7 @@ class Backoffs:
             self._throttler.back_off(hold.key, delay=hold.seconds)
             return
         state = self._states.of(hold.key)
-        backoff = state.backoff or self._add(state, -inf)
+        backoff = state.backoff or self._add(state)
         backoff.adopt(hold)
         self._states.back_off(state, is_shared=True)
         self._crawl.stats.inc_value("rep/backoff/shared_count")

@@ -76,6 +76,7 @@ class RepPriorityQueue:
         self._storage = Storage(self._rank, self._stored_queue, self._lose)
         self._tracker = SlotTracker.of(Crawl.of(crawler))
         self._tracker.queues.append(self._storage)
+        self._tracker.states.has_queue = True
         self._resume(startprios)
 
     def push(self, request: Request) -> None:

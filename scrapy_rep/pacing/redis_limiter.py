@@ -160,25 +160,28 @@ class RedisRateLimiter(RateLimiter):
 
     async def holds(self) -> list[Hold]:
         (seconds, micros), items = await self._run_on([_STREAM], self._read_stream)
-        now = seconds + micros / 1e6
         later = [item for item in items if item[0] != self._last_hold]
         if later:
             self._last_hold = later[-1][0]
-        holds = (_hold(name, fields, now) for name, fields in later if fields[b"worker"] != self._worker.encode())
-        return [hold for hold in holds if hold.seconds > 0]
+        holds = (_hold(name, fields, self._worker, seconds + micros / 1e6) for name, fields in later)
+        return [hold for hold in holds if hold is not None and hold.seconds > 0]
 
     def _write_stream(self, keys: Sequence[str], arguments: Sequence[Any]) -> None:
         pipeline = self._connection.client.pipeline(transaction=False)
         pipeline.xadd(keys[0], arguments[0], maxlen=_MOST_HOLDS)
         pipeline.expire(keys[0], _LIFE)
-        pipeline.execute()
+        pipeline.execute(raise_on_error=False)
 
     def _read_stream(self, keys: Sequence[str], _: Sequence[Any]) -> Any:
-        """The time of Redis, and the stream from the last item on that this worker has seen."""
+        """The time of Redis, and the stream from the last item on that this worker has seen.
+
+        A Redis that has or allows no streams is not away: it shares everything else.
+        """
         pipeline = self._connection.client.pipeline(transaction=False)
         pipeline.time()
         pipeline.xrange(keys[0], min=self._last_hold)
-        return pipeline.execute()
+        time, items = pipeline.execute(raise_on_error=False)
+        return ((0, 0), []) if isinstance(time, Exception) or isinstance(items, Exception) else (time, items)
 
     async def _run(self, script: Script, key: str, *arguments: Any) -> Any:
         keys = [f"turns:{key}", f"queue:{key}"]  # other names would split a fleet while it is upgraded
@@ -194,8 +197,13 @@ class RedisRateLimiter(RateLimiter):
         return f"<RedisRateLimiter {self._connection!r}>"
 
 
-def _hold(name: bytes, fields: dict[bytes, bytes], now: float) -> Hold:
-    """The item *name* of the stream, with its *fields*, at *now* by the clock of Redis."""
-    ago = now - int(name.partition(b"-")[0]) / 1e3
-    left = float(fields[b"seconds"]) - ago
-    return Hold(fields[b"key"].decode(), left, float(fields[b"delay"]), float(fields[b"pace"]))
+def _hold(name: bytes, fields: dict[bytes, bytes], worker: str, now: float) -> Hold | None:
+    """The item *name* of the stream at *now* by the clock of Redis; None for one of *worker*, or of nobody's."""
+    try:
+        if fields[b"worker"] == worker.encode():
+            return None
+        ago = now - int(name.partition(b"-")[0]) / 1e3
+        left, delay, pace = (float(fields[field]) for field in (b"seconds", b"delay", b"pace"))
+        return Hold(fields[b"key"].decode(), left - ago, delay, pace)
+    except (KeyError, ValueError):
+        return None

@@ -36,11 +36,11 @@ _Row = tuple[int | None, str | None, int | None, int, int]
 
 _SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back
 _FURTHEST: Final = LONGEST_WAIT + GRACE  # microseconds until a process is expected to ask, at most
-_HOLD: Final = "INSERT INTO holds (key, worker, said_at, until, delay, pace) VALUES (?, ?, ?, ?, ?, ?)"
+_HOLD: Final = "INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?)"
 _OLD_HOLDS: Final = "DELETE FROM holds WHERE until < :now OR said_at > :latest"
-_NEW_HOLDS: Final = """
-SELECT number, key, until - :now, delay, pace FROM holds
-WHERE number > :number AND worker <> :worker AND until > :now AND said_at <= :latest
+_HOLDS: Final = """
+SELECT key, worker, said_at, until - :now, delay, pace FROM holds
+WHERE worker <> :worker AND until > :now AND said_at <= :latest
 """
 _REPORT: Final = """
 UPDATE turns SET last = max(ifnull(last, :at), ifnull(:at, last)), until = max(until, :until),
@@ -65,7 +65,7 @@ class SqliteRateLimiter(RateLimiter):
         super().__init__(worker)
         self._connection = connection
         self._has_cleaned = False
-        self._last_hold = 0
+        self._heard: set[tuple[str, str, float]] = set()  # the holds that were there at the last look
 
     @property
     def is_settling(self) -> bool:
@@ -111,13 +111,13 @@ class SqliteRateLimiter(RateLimiter):
         if not self._connection.path.exists():  # a crawl that stores nothing makes no file
             return []
         now = clock.time()
-        names = {"number": self._last_hold, "worker": self._worker, "now": now, "latest": now + CLOCK_SKEW}
+        names = {"worker": self._worker, "now": now, "latest": now + CLOCK_SKEW}
         try:
-            rows = await self._connection.read(lambda file: file.select(_NEW_HOLDS, names))
+            rows = await self._connection.read(lambda file: file.select(_HOLDS, names))
         except StoreAwayError as error:
             raise self._away() from error
-        self._last_hold = max((number for number, *_ in rows), default=self._last_hold)
-        return [Hold(*values) for _, *values in rows]
+        heard, self._heard = self._heard, {row[:3] for row in rows}
+        return [Hold(row[0], *row[3:]) for row in rows if row[:3] not in heard]
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def write(file: SqliteFile) -> T:

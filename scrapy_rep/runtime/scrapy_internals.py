@@ -7,7 +7,8 @@ depends on them is in `DownloadSlots`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Container, Coroutine, Sequence
+from collections.abc import Callable, Collection, Container, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -35,7 +36,7 @@ TOUCHES: Final = {
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
-    "downloader.total_concurrency": "is raised for each robots.txt fetch; without it that fetch displaces a page",
+    "downloader.total_concurrency": "is raised for robots.txt and for what only waits: else these displace pages",
     "downloader.get_slot_key": "gives the download slot of a request; required",
     "downloader.slots": "holds room and delay of download slots; without it requests wait inside the downloader",
     "downloader._get_slot": "creates a download slot before its first request; without it the first has no delay",
@@ -158,7 +159,9 @@ class Downloader:
 
     def tell(self, answers: Answers) -> None:
         """Tell *answers* what the network answers, from now on."""
-        handlers: Any = self._downloader.handlers
+        handlers: Any = getattr(self._downloader, "handlers", None)
+        if handlers is None:
+            return
         download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
 
         async def download_and_tell(request: Request) -> Response:
@@ -183,6 +186,19 @@ class Downloader:
         needs_backout = getattr(downloader, "needs_backout", None)
         if needs_backout is not None:
             downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
+
+    @contextmanager
+    def lent_place(self) -> Iterator[None]:
+        """Let one request more be with the downloader while one of them only waits."""
+        downloader: Any = self._downloader
+        has_limit = getattr(downloader, "total_concurrency", 0) > 0
+        if has_limit:
+            downloader.total_concurrency += 1
+        try:
+            yield
+        finally:
+            if has_limit:
+                downloader.total_concurrency -= 1
 
     def set_method(self, method: Any, *, is_on: bool) -> None:
         """Call *method* of a downloader middleware, by its name, after those of all others, or no longer."""

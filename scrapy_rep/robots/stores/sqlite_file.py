@@ -54,9 +54,9 @@ _TABLES: Final = (
         PRIMARY KEY (key, worker)
     ) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS holds (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL,
-        until REAL NOT NULL, delay REAL NOT NULL, pace REAL NOT NULL
-    )""",
+        key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL,
+        pace REAL NOT NULL, PRIMARY KEY (key, worker)
+    ) WITHOUT ROWID""",
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
@@ -132,9 +132,7 @@ class SqliteFile:
 
     def _prepare(self) -> None:
         # Count the tables first: another process may be creating them, and it sets the two numbers with them.
-        (tables,) = self._execute_when_free(
-            "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
-        ).fetchone()
+        (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
         application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")

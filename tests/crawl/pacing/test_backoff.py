@@ -5,23 +5,31 @@ from __future__ import annotations
 import pytest
 from scrapy.http import Response
 
-from scrapy_rep.pacing.backoff import Plea, SlotBackoff, seconds_asked
+from scrapy_rep.pacing.backoff import QUIET, Plea, SlotBackoff, seconds_asked
 from scrapy_rep.pacing.limiter import Hold
 from tests.support.simulation import Simulation
 
 MOST = 300.0
 NOW = 1_700_000_000.0  # 2023-11-14 22:13:20 UTC
 BUSY = Plea("503", "HTTP status 503")
+TOO_MANY = Plea("429", "HTTP status 429")
 
 
 @pytest.fixture
 def backoff(clock: Simulation) -> SlotBackoff:
-    return SlotBackoff(clock.now - 1)
+    return SlotBackoff()
 
 
-def asked(backoff: SlotBackoff, *, own: float = 0.0, accepted: int = 0, seconds: float | None = None) -> float:
+def asked(
+    backoff: SlotBackoff,
+    plea: Plea = BUSY,
+    *,
+    own: float = 0.0,
+    accepted: int = 0,
+    seconds: float | None = None,
+) -> float:
     """What is left until the next start after a plea."""
-    backoff.ask(BUSY._replace(seconds=seconds), own, accepted, MOST)
+    backoff.ask(plea._replace(seconds=seconds), own, accepted, MOST)
     return backoff.seconds_left()
 
 
@@ -50,7 +58,9 @@ def recovered(backoff: SlotBackoff, clock: Simulation) -> float:
         ({"RateLimit-Reset": "1700000042"}, 42.0),
         ({"RateLimit-Reset": "1600000000"}, None),
         ({"RateLimit-Reset": "later"}, None),
-        ({"RateLimit-Reset": "9" * 400}, 86_400.0),
+        ({"RateLimit-Reset": "1700000042000"}, None),
+        ({"RateLimit-Reset": "999999999"}, 86_400.0),
+        ({"RateLimit-Reset": "9" * 400}, None),
         ({"Retry-After": "3", "RateLimit-Reset": "7"}, 3.0),
         ({"Retry-After": "0", "RateLimit-Reset": "7"}, 7.0),
     ],
@@ -94,62 +104,72 @@ def test_ours_a_good_answer_halves_the_delay_once_for_each_request_that_began_af
 
 
 def test_ours_it_falls_to_a_little_less_than_the_site_took(backoff: SlotBackoff, clock: Simulation) -> None:
-    asked(backoff, accepted=10)
+    asked(backoff, TOO_MANY, accepted=10)
     assert [recovered(backoff, clock) for _ in range(4)] == [0.5, 0.25, 0.125, pytest.approx(0.11)]
     assert recovered(backoff, clock) == pytest.approx(0.11)
 
 
-def test_ours_a_pace_that_was_still_too_fast_is_halved(backoff: SlotBackoff, clock: Simulation) -> None:
-    asked(backoff, accepted=10)
-    recovered(backoff, clock)
-    asked(backoff, accepted=10)
+def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SlotBackoff, clock: Simulation) -> None:
+    asked(backoff, TOO_MANY, accepted=10)
+    while backoff.delay > 0.111:
+        recovered(backoff, clock)
+    asked(backoff, TOO_MANY, accepted=2)  # in the second before, the delay was still falling
+    assert backoff.pace == pytest.approx(0.11)
+    while backoff.delay > 0.111:
+        recovered(backoff, clock)
+    clock.advance(1)
+    asked(backoff, TOO_MANY, accepted=5)
     assert backoff.pace == pytest.approx(0.22)
-    asked(backoff, accepted=10)  # it has not been at its pace since
+    asked(backoff, TOO_MANY, accepted=1)  # it has not been at its pace since
     assert backoff.pace == pytest.approx(0.22)
 
 
-def test_ours_a_few_answers_say_nothing_of_the_pace_until_it_asks_again(
-    backoff: SlotBackoff, clock: Simulation
+@pytest.mark.parametrize(
+    ("plea", "accepted"), [(TOO_MANY, 2), (BUSY, 10)], ids=["a few answers", "no limit named"]
+)
+def test_ours_the_first_time_that_says_nothing_of_a_pace(
+    backoff: SlotBackoff, clock: Simulation, plea: Plea, accepted: int
 ) -> None:
-    asked(backoff, accepted=2)
+    asked(backoff, plea, accepted=accepted)
     assert recovered(backoff, clock) == 0.5
-    asked(backoff, accepted=2)
+    assert backoff.pace == 0
+    asked(backoff, plea, accepted=2)
     assert backoff.pace == pytest.approx(0.55)
 
 
 def test_ours_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
     backoff: SlotBackoff, clock: Simulation
 ) -> None:
-    asked(backoff, accepted=10)
+    asked(backoff, TOO_MANY, accepted=10)
     while backoff.delay > 0.111:
         recovered(backoff, clock)
     assert backoff.relax(0.0)
-    assert backoff.delay == pytest.approx(0.11)  # it has not been quiet for a minute
-    minutes = 0
+    assert backoff.delay == pytest.approx(0.11)  # it has not been quiet for long
+    steps = 0
     while True:
-        minutes += 1
-        clock.advance(60)
+        steps += 1
+        clock.advance(QUIET)
         backoff.recover(clock.now - 0.1)
         if not backoff.relax(0.0):
             break
-        assert backoff.delay == pytest.approx(0.11 * 0.8**minutes)
-    assert minutes == 11
+        assert backoff.delay == pytest.approx(0.11 * 0.8**steps)
+    assert steps == 11
 
 
 def test_ours_it_ends_where_the_slot_has_a_longer_delay_of_its_own(
     backoff: SlotBackoff, clock: Simulation
 ) -> None:
-    asked(backoff, accepted=10)
+    asked(backoff, TOO_MANY, accepted=10)
     while backoff.delay > 0.111:
         recovered(backoff, clock)
-    clock.advance(60)
+    clock.advance(QUIET)
     backoff.recover(clock.now - 0.1)
     assert not backoff.relax(1.0)
 
 
 def test_ours_it_ends_where_no_request_is_left(backoff: SlotBackoff, clock: Simulation) -> None:
     held = asked(backoff)
-    clock.advance(held + 59)
+    clock.advance(held + QUIET - 1)
     assert backoff.relax(0.0)
     clock.advance(4)
     assert not backoff.relax(0.0)
