@@ -43,6 +43,7 @@ _EPOCH: Final = "1700000000"  # a RateLimit-Reset of so many digits is no number
 _JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
 _ENOUGH: Final = 5  # of them; fewer are no rate, until the site asks again
 _MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
+_GROWTH: Final = 1.5
 _STEP: Final = 0.8
 _LEAST: Final = 0.01  # seconds between two starts; a shorter delay is not worth keeping
 
@@ -111,14 +112,16 @@ class SlotBackoff:
             self.hold(plea.seconds)
 
     def _learn(self, plea: Plea, own: float, accepted: int, most: float) -> None:
-        """Take the pace from what the site *accepted*, unless that tells of our recovery more than of the site.
+        """Take the pace from what the site *accepted*, if that tells of the site and not of our recovery.
 
-        The first time only where the site names a limit: a site that is overloaded for a moment has none.
+        The first time only where the site names a limit: one that is overloaded for a moment has none. A pace that
+        is known grows by half at most: few answers in a second are a rough measure.
         """
-        is_steady = not self.pace or clock.monotonic() >= self._fell_at + SPAN
+        is_steady = clock.monotonic() >= self._fell_at + SPAN or (plea.names_limit and not self.pace)
         enough = 1 if self.delay else _ENOUGH if plea.names_limit else inf
         if is_steady and accepted >= enough:
-            self.pace = min(max(self.pace, own, _MARGIN * SPAN / accepted), most)
+            measured = max(_MARGIN * SPAN / accepted, own)
+            self.pace = min(max(self.pace, min(measured, _GROWTH * self.pace or inf)), most)
 
     def adopt(self, hold: Hold) -> None:
         """Slow down as another process did, which the site has asked."""

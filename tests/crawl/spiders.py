@@ -8,6 +8,8 @@ from time import monotonic
 from typing import Any
 
 from scrapy import Request, signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 
@@ -314,3 +316,20 @@ class TellsOfFrames(Recorder):
         error = extension.registry.origins.at(self.requests[0]["url"]).robots.error
         self.crawler.stats.set_value("kept/type", type(error).__qualname__)
         self.crawler.stats.set_value("kept/frames", int(error.__traceback__ is not None))
+
+
+class DownloadsForEachPage(Recorder):
+    """Downloads ``url`` for each page, as a pipeline does: past the scheduler."""
+
+    name = "downloads-for-each-page"
+    url = ""
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        return self.download()
+
+    async def download(self) -> None:
+        try:
+            await self.crawler.engine.download_async(Request(self.url, callback=NO_CALLBACK))
+        except IgnoreRequest:
+            return

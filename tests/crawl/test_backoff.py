@@ -133,14 +133,57 @@ def test_ours_an_error_counts_when_it_repeats(answer: Answer, loop: str) -> None
     assert events(result) == 1
 
 
-def test_ours_a_broken_page_among_good_ones_slows_nothing_down() -> None:
+@pytest.mark.parametrize("broken", [["/3"], ["/39"], ["/0"], ["/3", "/13", "/23", "/33"]], ids=str)
+@pytest.mark.parametrize("answer", [too_many(status=500, delay=0.0), reset()], ids=["500", "reset"])
+def test_ours_broken_pages_among_good_ones_slow_nothing_down(broken: list[str], answer: Answer) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", PAGE)
-        site.answer("/3", too_many(status=500, delay=0.0))
-        result = crawl(*pages(site, 40), settings={**MEMORY, "RETRY_ENABLED": False, "CONCURRENT_REQUESTS": 4})
+        for path in broken:
+            site.answer(path, answer)
+        result = crawl(*pages(site, 40), settings={**MEMORY, "CONCURRENT_REQUESTS": 2})
     assert len(result.pages) + len(result.failures) == 40
     assert events(result) == 0
+
+
+def test_ours_a_page_that_is_always_busy_ends_no_recovery() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", ALL)
+        site.answer("*", PAGE)
+        site.answer("/30", too_many(status=503, delay=0.0))
+        result = crawl(*pages(site, 60), settings=MEMORY)
+    assert len(result.pages) == 59
+    assert result.stats["retry/count"] == 2
+    assert events(result) == 1
+
+
+def test_ours_missing_local_files_ask_for_nothing(tmp_path: Path) -> None:
+    urls = [(tmp_path / f"{number}.txt").as_uri() for number in range(4)]
+    result = crawl(*urls, settings={**MEMORY, "RETRY_TIMES": 1})
+    assert len(result.failures) == 4
+    assert events(result) == 0
+
+
+@on_each_download_handler
+def test_ours_what_does_not_come_from_the_queue_waits_beside_other_hosts_and_ends_with_the_crawl(
+    loop: str,
+) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", ALL)
+        site.answer("*", PAGE)
+        site.answer("/busy", too_many(("Retry-After", "60"), delay=0.0))
+        result = crawl(
+            *pages(site, 60),
+            spider="tests.crawl.spiders:DownloadsForEachPage",
+            attributes={"url": f"{site.origins[1]}/busy"},
+            settings={**MEMORY, "CLOSESPIDER_TIMEOUT": 3, "RETRY_ENABLED": False},
+            loop=loop,
+        )
+        assert len(times(site)) == 60
+        assert times(site)[-1] < 3
+        assert site.count("/busy") <= 16
+    assert result.reason == "closespider_timeout"
+    assert result.seconds < 10
 
 
 @pytest.mark.parametrize("status", [403, 404, 401, 501])

@@ -118,10 +118,19 @@ def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SlotBack
     while backoff.delay > 0.111:
         recovered(backoff, clock)
     clock.advance(1)
-    asked(backoff, TOO_MANY, accepted=5)
-    assert backoff.pace == pytest.approx(0.22)
+    asked(backoff, TOO_MANY, accepted=8)
+    assert backoff.pace == pytest.approx(0.1375)
     asked(backoff, TOO_MANY, accepted=1)  # it has not been at its pace since
-    assert backoff.pace == pytest.approx(0.22)
+    assert backoff.pace == pytest.approx(0.1375)
+
+
+def test_ours_a_pace_grows_by_half_at_most(backoff: SlotBackoff, clock: Simulation) -> None:
+    asked(backoff, TOO_MANY, accepted=10)
+    while backoff.delay > 0.111:
+        recovered(backoff, clock)
+    clock.advance(1)
+    asked(backoff, TOO_MANY, accepted=1)
+    assert backoff.pace == pytest.approx(0.165)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +142,7 @@ def test_ours_the_first_time_that_says_nothing_of_a_pace(
     asked(backoff, plea, accepted=accepted)
     assert recovered(backoff, clock) == 0.5
     assert backoff.pace == 0
+    clock.advance(1)
     asked(backoff, plea, accepted=2)
     assert backoff.pace == pytest.approx(0.55)
 

@@ -113,3 +113,18 @@ def test_a_crawl_that_stores_nothing_makes_no_file(path: Path) -> None:
 def test_a_stream_in_redis_ends(redis_client: Redis) -> None:
     at_once(RedisRateLimiter(DirectConnection(redis_client), "a").hold(HOLD))  # type: ignore[arg-type]
     assert 86_000 < redis_client.ttl("rep:holds") <= 86_400
+
+
+def test_in_redis_what_is_no_hold_is_passed_over(redis_client: Redis) -> None:
+    a, b = (RedisRateLimiter(DirectConnection(redis_client), name) for name in "ab")  # type: ignore[arg-type]
+    redis_client.xadd("rep:holds", {"x": "y"})
+    redis_client.xadd("rep:holds", {"worker": "c", "key": "k", "seconds": "soon", "delay": "1", "pace": "0"})
+    at_once(a.hold(HOLD))
+    assert_hears(b, HOLD)
+
+
+def test_a_redis_that_allows_no_stream_is_not_away(redis_client: Redis) -> None:
+    redis_client.set("rep:holds", "something else")
+    limiter = RedisRateLimiter(DirectConnection(redis_client), "a")  # type: ignore[arg-type]
+    at_once(limiter.hold(HOLD))
+    assert_hears(limiter)
