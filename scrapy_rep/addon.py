@@ -78,9 +78,8 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
         )
-        if (
-            asks_robots(settings) or asks_for_backoff(settings) or settings.get("JOBDIR")
-        ):  # which a job goes on with
+        has_queue = bool(settings.get("JOBDIR"))  # a job goes on with the queue that it began with
+        if has_queue or asks_robots(settings) or asks_for_backoff(settings):
             settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
         self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):

@@ -43,7 +43,7 @@ _EPOCH: Final = "1700000000"  # a RateLimit-Reset of so many digits is no number
 _JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
 _ENOUGH: Final = 5  # of them; fewer are no rate, until the site asks again
 _MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
-_GROWTH: Final = 1.5
+_GROWTH: Final = 1.5  # of a pace, at most, each time that the site asks
 _STEP: Final = 0.8
 _LEAST: Final = 0.01  # seconds between two starts; a shorter delay is not worth keeping
 

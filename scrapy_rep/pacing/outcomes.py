@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _OF_GATEWAYS: Final = frozenset({502, 504})
 
 _LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
+_REMEMBERED: Final = 300.0  # seconds for which a failure may repeat: more than Scrapy's DOWNLOAD_TIMEOUT
 _LITTLE: Final = 0.05  # seconds by which the answers of a burst may differ
 
 
@@ -126,26 +127,27 @@ class Backoffs:
         if plea.counts_alone:
             return not is_repeated or plea.names_limit or plea.seconds is not None
         first = self._failed.get(key)
-        if first is not None and began > first.at:
-            return first.url != request.url
         if first is None and not is_repeated:
             self._note_failure(key, request.url)
-        return False
+        return first is not None and began > first.at and first.url != request.url
 
     def _note_failure(self, key: str, url: str) -> None:
-        now = clock.monotonic()
-        self._failed = {key: one for key, one in self._failed.items() if now < one.at + QUIET}
-        self._failed[key] = _Failure(now, url)
-        self._answers.hears_all = True
+        failure = self._failed[key] = _Failure(clock.monotonic(), url)
+        self._hear()
+        self._timer.call_after(_REMEMBERED, partial(self._forget_failure, key, failure))
+
+    def _forget_failure(self, key: str, failure: _Failure) -> None:
+        if self._failed.get(key) is failure:
+            del self._failed[key]
+            self._hear()
 
     def _recover(self, key: str, began: float) -> None:
         """Take a good answer in: what failed before it was not the site."""
         failure, state = self._failed.get(key), self._states.by_key.get(key)
         if failure is not None and began > failure.at:
-            del self._failed[key]
+            self._forget_failure(key, failure)
         if state is not None and state.backoff is not None and state.backoff.recover(began):
             self._states.back_off(state)
-        self._hear()
 
     def _hear(self) -> None:
         """Hear of good answers only while there is something that they may end: each costs a call."""

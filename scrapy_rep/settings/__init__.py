@@ -308,7 +308,8 @@ def asks_for_delays(settings: BaseSettings) -> bool:
 
 def asks_for_backoff(settings: BaseSettings) -> bool:
     """Whether download slots back off: unless ``REP_BACKOFF`` is off."""
-    return bool(_parse("REP_BACKOFF", settings.get("REP_BACKOFF", True)))
+    value = settings.get("REP_BACKOFF")
+    return value is None or bool(_parse("REP_BACKOFF", value))
 
 
 def asks_robots(settings: BaseSettings) -> bool:
