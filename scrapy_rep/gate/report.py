@@ -169,7 +169,7 @@ class Report:
 
     def _note_trial(self, origin: Origin) -> None:
         settings = self._settings
-        is_trial = origin.is_loopback and not settings.shares_loopback and settings.store != "memory"
+        is_trial = not settings.shares(origin) and settings.store != "memory"
         if is_trial and not self._totals["trial"]:
             self._totals["trial"] = 1
             logger.info(NOT_SHARED)

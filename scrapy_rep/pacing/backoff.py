@@ -84,8 +84,8 @@ class SlotBackoff:
     _fell_at: float = -inf
 
     def seconds_left(self) -> float:
-        """Seconds until the next start; negative when it may start."""
-        return self.until - clock.monotonic()
+        """Seconds for which nothing starts."""
+        return max(self.until - clock.monotonic(), 0.0)
 
     @property
     def floor(self) -> float:

@@ -180,11 +180,6 @@ class CrawlDelay:
         """The download slot of *request*, if that has a floor."""
         return self.states.delayed_at(self._download_slots.key(request))
 
-    def is_backing_off(self, slot: SlotState) -> bool:
-        """Whether a back-off keeps *slot* from starting a request now."""
-        has_floor = slot.backoff is not None and slot.backoff.floor > 0
-        return has_floor and self._download_slots.seconds_to_start(slot.key, ()) != 0
-
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
@@ -255,7 +250,7 @@ class CrawlDelay:
         if delay and key in self._limits.own:
             self.report.overridden(key, self._limits.own[key], origin, delay)
             return
-        is_shared = not origin.is_loopback or self._settings.shares_loopback
+        is_shared = self._settings.shares(origin)
         source = (origin, self._crawl.product_tokens.of(request))
         if self.states.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
@@ -375,15 +370,19 @@ class RateLimiterMiddleware:
 
     async def _wait_for_site(self, slot: SlotState) -> bool:
         """Wait while a back-off keeps *slot* from starting a request; False when the crawl closes."""
-        if not self._crawl_delay.is_backing_off(slot):
+        if self._seconds_to_wait(slot) == 0:
             return True
         with self._downloader.lent_place() if self._crawl_delay.states.has_queue else nullcontext():
             self._engine.wake()
-            while self._crawl_delay.is_backing_off(slot):
-                seconds = self._download_slots.seconds_to_start(slot.key, ())
-                if not await pause(self._engine, _FULL_CHECK if seconds is None else seconds):
+            while (seconds := self._seconds_to_wait(slot)) != 0:
+                if not await pause(self._engine, seconds or _FULL_CHECK):
                     return False
         return True
+
+    def _seconds_to_wait(self, slot: SlotState) -> float | None:
+        """Seconds for which a back-off keeps *slot* from starting a request; None until one has ended."""
+        has_floor = slot.backoff is not None and slot.backoff.floor > 0
+        return self._download_slots.seconds_to_start(slot.key, ()) if has_floor else 0.0
 
     def _reschedule(self, request: Request, *, is_first: bool) -> Request:
         """Return *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.

@@ -121,7 +121,7 @@ class SlotStates:
             if backoff is None:
                 yield state, own, 0.0
             else:
-                yield state, max(own, backoff.pace or backoff.delay), max(backoff.seconds_left(), 0.0)
+                yield state, max(own, backoff.pace or backoff.delay), backoff.seconds_left()
 
     def apply(self, key: str) -> None:
         """Set the delay again: Scrapy may have rebuilt the download slot, AutoThrottle may have lowered the delay.

@@ -186,10 +186,9 @@ class Backoffs:
 
     def _is_shared(self, request: Request) -> bool:
         try:
-            origin = Origin.from_url(self._crawl.targets.of(request))
+            return self._crawl.settings.shares(Origin.from_url(self._crawl.targets.of(request)))
         except ValueError:
             return False
-        return not origin.is_loopback or self._crawl.settings.shares_loopback
 
     # What processes tell each other.
 

@@ -130,4 +130,4 @@ class Refresher:
 
         A developer's own site changes by the minute.
         """
-        return self._no_store if origin.is_loopback and not self._settings.shares_loopback else self._store
+        return self._store if self._settings.shares(origin) else self._no_store

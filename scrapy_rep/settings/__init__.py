@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.protocol import Origin
+
 __all__ = [
     "InvalidSettingError",
     "RepSettings",
@@ -278,13 +280,12 @@ class RepSettings:
         with logging_invalid_settings(logger):
             return cls.from_settings(crawler.settings)
 
-    @property
-    def shares_loopback(self) -> bool:
-        """Whether entries of loopback origins are stored too: only if a store was set explicitly.
+    def shares(self, origin: Origin) -> bool:
+        """Whether other processes hear of *origin*: of one on loopback only if a store was set explicitly.
 
         Such an origin is usually a developer's own site, whose robots.txt changes by the minute.
         """
-        return bool(self.store_path or self.redis_url)
+        return not origin.is_loopback or bool(self.store_path or self.redis_url)
 
 
 @contextmanager

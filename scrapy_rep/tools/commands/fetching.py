@@ -150,7 +150,7 @@ class Fetcher:
         crawl_delay = self.crawler.get_extension(CrawlDelay)
         state = crawl_delay.states.by_key.get(origin.host) if crawl_delay is not None else None
         backoff = state.backoff if state is not None else None
-        return max(backoff.seconds_left(), 0.0) if backoff is not None else 0.0
+        return backoff.seconds_left() if backoff is not None else 0.0
 
     async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""

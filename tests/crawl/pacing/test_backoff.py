@@ -40,6 +40,12 @@ def recovered(backoff: SlotBackoff, clock: Simulation) -> float:
     return backoff.delay
 
 
+def recover(backoff: SlotBackoff, clock: Simulation) -> None:
+    """Let good answers come until the delay is at its pace."""
+    while backoff.delay > backoff.pace:
+        recovered(backoff, clock)
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
@@ -111,12 +117,10 @@ def test_ours_it_falls_to_a_little_less_than_the_site_took(backoff: SlotBackoff,
 
 def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SlotBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
-    while backoff.delay > 0.111:
-        recovered(backoff, clock)
+    recover(backoff, clock)
     asked(backoff, TOO_MANY, accepted=2)  # in the second before, the delay was still falling
     assert backoff.pace == pytest.approx(0.11)
-    while backoff.delay > 0.111:
-        recovered(backoff, clock)
+    recover(backoff, clock)
     clock.advance(1)
     asked(backoff, TOO_MANY, accepted=8)
     assert backoff.pace == pytest.approx(0.1375)
@@ -126,8 +130,7 @@ def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SlotBack
 
 def test_ours_a_pace_grows_by_half_at_most(backoff: SlotBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
-    while backoff.delay > 0.111:
-        recovered(backoff, clock)
+    recover(backoff, clock)
     clock.advance(1)
     asked(backoff, TOO_MANY, accepted=1)
     assert backoff.pace == pytest.approx(0.165)
@@ -151,8 +154,7 @@ def test_ours_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
     backoff: SlotBackoff, clock: Simulation
 ) -> None:
     asked(backoff, TOO_MANY, accepted=10)
-    while backoff.delay > 0.111:
-        recovered(backoff, clock)
+    recover(backoff, clock)
     assert backoff.relax(0.0)
     assert backoff.delay == pytest.approx(0.11)  # it has not been quiet for long
     steps = 0
@@ -170,8 +172,7 @@ def test_ours_it_ends_where_the_slot_has_a_longer_delay_of_its_own(
     backoff: SlotBackoff, clock: Simulation
 ) -> None:
     asked(backoff, TOO_MANY, accepted=10)
-    while backoff.delay > 0.111:
-        recovered(backoff, clock)
+    recover(backoff, clock)
     clock.advance(QUIET)
     backoff.recover(clock.now - 0.1)
     assert not backoff.relax(1.0)
