@@ -169,9 +169,16 @@ def test_google_a_meta_refresh_is_not_followed(outcome: Outcome) -> None:
 
 
 def test_a_body_is_read_no_further_than_its_limit(outcome: Outcome) -> None:
-    entry = next(line for line in outcome.crawl.lines("INFO") if outcome.origins["rules"] in line)
-    assert "successful (HTTP status 200, 30 octets, 0 redirects)" in entry
     assert outcome.crawl.stats["downloader/response_bytes"] < 5_000_000
+
+
+def test_a_robots_txt_is_logged_with_its_size() -> None:
+    """Alone: of many the first ten are logged, whichever come first."""
+    with Site() as site:
+        site.answer("/robots.txt", SITUATIONS["rules"].answers()["/robots.txt"], site.origin)
+        result = crawl({"url": f"{site.origin}/page"})
+        entry = next(line for line in result.lines("INFO") if site.origin in line)
+    assert "successful (HTTP status 200, 30 octets, 0 redirects)" in entry
 
 
 def test_an_unreachable_origin_is_asked_again(outcome: Outcome) -> None:
