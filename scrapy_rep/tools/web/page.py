@@ -13,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from scrapy_rep.protocol import DIALECTS
-from scrapy_rep.tools.crawlers import AI_CRAWLERS, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
+from scrapy_rep.tools.crawlers import AI_CRAWLERS_IN_USE, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
 from scrapy_rep.tools.page import page_template
 
 from .annotated import annotate
@@ -24,7 +24,7 @@ from .visitors import Limits
 COMPARING_TIME: Final = 2.0
 """Seconds after which no further dialect is compared."""
 
-_CRAWLERS: Final = {"Search": SEARCH_CRAWLERS, "AI": AI_CRAWLERS, "Archive": ARCHIVE_CRAWLERS}
+_CRAWLERS: Final = {"Search": SEARCH_CRAWLERS, "AI": AI_CRAWLERS_IN_USE, "Archive": ARCHIVE_CRAWLERS}
 """The crawlers that the page offers, by what they collect pages for."""
 
 _PRESELECTED: Final = ("*", "Googlebot", "bingbot", "GPTBot", "ClaudeBot")

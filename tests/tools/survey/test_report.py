@@ -237,7 +237,7 @@ def test_a_bar_is_as_long_as_its_share() -> None:
 
 def test_only_crawlers_that_somebody_names_are_listed() -> None:
     assert table(page_of(FILES), "AI crawlers") == {"GPTBot": 1}
-    assert "No file names the other 18 that were looked for." in page_of(FILES)
+    assert "No file names the other 115 that were looked for." in page_of(FILES)
 
 
 def test_errors_come_before_notes() -> None:
