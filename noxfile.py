@@ -47,7 +47,7 @@ def tests(session: nox.Session, scrapy: str) -> None:
 @nox.session
 def full(session: nox.Session) -> None:
     """Run every test on every event loop, and many examples of each property."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test,spark]")
     session.run("scrapy", "version")
     session.run("pytest", "--full", *session.posargs)
 
@@ -55,7 +55,7 @@ def full(session: nox.Session) -> None:
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Run every test and fail below the coverage that setup.cfg asks for."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[test,spark]")
     session.run("scrapy", "version")
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", "--full", "-m", "not untraced", *session.posargs)

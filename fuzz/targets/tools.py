@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import astuple
 from typing import Final
 
 from fuzz.inputs import parts, text_of
+from scrapy_rep.census import ALL, Capture, Row, rows
+from scrapy_rep.census.row import to_json
 from scrapy_rep.protocol import DIALECTS, GOOGLE, Access, Dialect, Origin, RobotsTxt, parse, product_token
 from scrapy_rep.tools.bulk.sources import Known, Missing
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, decide
@@ -17,8 +18,6 @@ from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.lint.sarif import sarif_results
-from scrapy_rep.tools.survey import SiteRecord
-from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.web.question import Question, QuestionError, question_in
 from scrapy_rep.tools.web.verdicts import judge
 from scrapy_rep.tools.web.visitors import LOCAL
@@ -134,15 +133,17 @@ def _is_no_url(url: str) -> bool:
 
 
 def survey(data: bytes) -> None:
-    """A record comes back from its line; a line that is none raises nothing but `ValueError`."""
+    """A row comes back from its line; a line that is none raises nothing but `ValueError`."""
     body, line = parts(data, 2)
-    record = measure(SITE, body)
-    text = record.to_json()
+    (values,) = rows([Capture(f"{SITE}/robots.txt", 200, body)])
+    text = to_json(values)
     assert text.isascii()
     assert text.isprintable()
-    assert astuple(SiteRecord.from_json(text)) == astuple(record)
+    assert Row.from_json(text).as_dict() == values
+    closed = {agent for agent, closes in values["restriction"].items() if closes == ALL}
+    assert closed <= {*values["home_closed"]} <= {*values["restriction"]}
     with suppress(ValueError):
-        SiteRecord.from_json(line.decode("utf-8"))
+        Row.from_json(line.decode("utf-8"))
 
 
 def web(data: bytes) -> None:

@@ -9,8 +9,10 @@ import csv
 import errno
 import os
 import stat
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import IO, Final
 
@@ -24,7 +26,23 @@ _START: Final = 1_024  # octets, more than tell what kind of file it is
 _OF_THE_SHELL: Final = frozenset(map(Path, ("/dev", "/dev/fd", "/proc/self/fd")))  # as in diff <(…) FILE
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
-_ARCHIVE: Final = "a WARC file"  # the groups in it are those of many files
+_GZIP: Final = "a gzip file"
+WARC: Final = "a WARC file"
+"""A kind of file."""
+WARC_IN_GZIP: Final = "a gzip-compressed WARC file"
+"""A kind of file."""
+ZSTANDARD: Final = "a Zstandard file"
+"""A kind of file."""
+PARQUET: Final = "a Parquet file"
+"""A kind of file."""
+ARCHIVES: Final = frozenset({
+    WARC, WARC_IN_GZIP, ZSTANDARD, PARQUET, _GZIP, "a ZIP archive", "a bzip2 file", "an xz file", "a 7z archive",
+    "a RAR archive",
+})  # fmt: skip
+"""The kinds of files that hold others."""
+
+_OPTIONS: Final = {WARC: "--warc", WARC_IN_GZIP: "--warc", PARQUET: "--captures"}  # of scrapy robots survey
+_MOST_ASKED: Final = 10  # files of a folder, for their kind
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -33,8 +51,8 @@ _SIGNATURES: Final = (
     (b"RIFF", "a WebP image, a sound or a film"),
     (b"%PDF-", "a PDF document"),
     (b"PK\3\4", "a ZIP archive"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    (b"\x1f\x8b", _GZIP),
+    (b"\x28\xb5\x2f\xfd", ZSTANDARD),
     (b"BZh", "a bzip2 file"),
     (b"\xfd7zXZ\0", "an xz file"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -43,7 +61,8 @@ _SIGNATURES: Final = (
     (b"MZ\x90\0", "a program"),
     (b"\xd0\xcf\x11\xe0", "an Office document"),
     (b"wOF", "a font"),
-    (b"WARC/", _ARCHIVE),
+    (b"WARC/", WARC),
+    (b"PAR1\x15", PARQUET),  # what follows, in Thrift, starts with a number
 )
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
 _MOST_CONTROLS: Final = 0.1  # of the octets of a text
@@ -76,8 +95,48 @@ def read_rest(file: IO[bytes]) -> bytes:
 def require_text(body: bytes) -> bytes:
     """Return *body*. Raises ``OSError`` if it is clearly no text, such as a gzip file."""
     if kind := binary_kind(body[:_START]):
-        raise OSError(errno.EINVAL, f"{kind}, not plain text")
+        raise OSError(errno.EINVAL, not_plain_text(kind))
     return body
+
+
+def not_plain_text(kind: str) -> str:
+    """What to say of a file of *kind*, of `binary_kind`, where a text is expected."""
+    hint = "unpack it first" if kind == _GZIP else reader_of(kind)
+    return f"{kind}, not plain text" + (f"; {hint}" if hint else "")
+
+
+def reader_of(kind: str) -> str:
+    """Which command reads a file of *kind*, of `binary_kind`, as a sentence; empty when none does."""
+    return f"scrapy robots survey {_OPTIONS[kind]} reads it" if kind in _OPTIONS else ""
+
+
+def wrong_place(path: Path, wanted: str) -> str:
+    """What is at *path* instead of *wanted*, such as "a WARC file", and which option reads it, as far as is known.
+
+    Raises ``OSError`` when nothing is there that can be read.
+    """
+    if path.is_dir():
+        return _wrong_folder(path, wanted)
+    with open_file(path) as file:
+        start = file.read(_START)
+    return wrong_start(start, wanted)
+
+
+def wrong_start(start: bytes, wanted: str) -> str:
+    """As `wrong_place`, for a file with this *start*."""
+    if not start:
+        return f"an empty file, not {wanted}"
+    if kind := binary_kind(start):
+        hint = reader_of(kind)
+        return f"{kind}, not {wanted}" + (f"; {hint}" if hint else "")
+    return f"a text file, not {wanted}; scrapy robots survey --files reads the folder that it is in"
+
+
+def _wrong_folder(folder: Path, wanted: str) -> str:
+    kinds = map(binary_kind_at, islice(files_in(folder), _MOST_ASKED))
+    option = next((_OPTIONS[kind] for kind in kinds if kind in _OPTIONS), "--files")
+    what = "the files in it" if option == "--warc" else "it"
+    return f"a folder, not {wanted}; scrapy robots survey {option} reads {what}"
 
 
 def binary_kind_at(path: Path) -> str:
@@ -95,9 +154,20 @@ def binary_kind(body: bytes, dialect: Dialect = GOOGLE) -> str:
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
     kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
+    if kind == _GZIP and _unpacked(body[:_START]).startswith(b"WARC/"):
+        kind = WARC_IN_GZIP
+    if kind in _OPTIONS:
+        return kind  # the groups in it are those of many files
     if not kind or is_utf_16(body):
         return ""
-    return "" if kind != _ARCHIVE and parse(body, dialect, limit=None).groups else kind
+    return "" if parse(body, dialect, limit=None).groups else kind
+
+
+def _unpacked(start: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(start, _SAMPLE)
+    except zlib.error:
+        return b""
 
 
 def is_utf_16(body: bytes) -> bool:

@@ -11,18 +11,24 @@ import re
 import subprocess
 import sys
 from argparse import ArgumentParser
+from datetime import datetime
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin
 
 import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 import scrapy_rep
+import scrapy_rep.census
 import scrapy_rep.directives
 import scrapy_rep.protocol
 from scrapy_rep import ForbiddenByRobots, exceptions, signals
+from scrapy_rep.census import COLUMNS, LONG
+from scrapy_rep.census.row import LINTED, ColumnType
 from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
@@ -30,7 +36,6 @@ from scrapy_rep.tools.commands import Command, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
-from scrapy_rep.tools.survey import SiteRecord
 from tests.support.crawl import crawl
 from tests.support.markdown import (
     DOCS,
@@ -141,11 +146,51 @@ def test_every_option_of_a_command_has_its_row_and_is_in_its_synopsis(name: str)
     assert all(f"scrapy robots {name}" in line for line in synopsis.splitlines())
 
 
-def test_every_field_of_a_record_of_a_survey_is_named() -> None:
-    text = section(PAGES["docs/reference/commands.md"], "## survey").partition("| fields of a record |")[2]
-    cells = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text, re.MULTILINE)
-    fields = re.findall(r"`(\w+)`", " ".join(cells))
-    assert sorted(fields) == sorted(SiteRecord.__slots__)
+@pytest.mark.parametrize(("heading", "columns"), [("### Rows", COLUMNS), ("### The long form", LONG)])
+def test_the_data_dictionary_has_each_column_in_its_place_with_its_type(
+    heading: str, columns: dict[str, ColumnType]
+) -> None:
+    documented = rows(section(PAGES["docs/reference/census.md"], heading))
+    assert [*documented.items()] == [
+        (name, [f"`{of_spark(column.type)}`{or_null(column.type)}", column.about])
+        for name, column in columns.items()
+    ]
+
+
+def of_spark(kind: Any) -> str:
+    """The name that Spark SQL has for the type *kind*, which may be optional."""
+    names = {str: "string", int: "bigint", float: "double", bool: "boolean", datetime: "timestamp"}
+    if kind in names:
+        return names[kind]
+    parts = ", ".join(of_spark(part) for part in get_args(kind) if part is not NoneType)
+    return {dict: f"map<{parts}>", list: f"array<{parts}>"}.get(get_origin(kind), parts)
+
+
+def or_null(kind: Any) -> str:
+    return " or null" if NoneType in get_args(kind) else ""
+
+
+def test_the_columns_that_a_light_row_leaves_out_are_named() -> None:
+    (sentence,) = re.findall(
+        r"^A light row .* leaves out (.+), which", PAGES["docs/reference/census.md"], re.MULTILINE
+    )
+    assert re.findall(r"`(\w+)`", sentence) == [*LINTED]
+
+
+def test_the_census_page_has_exactly_the_public_names() -> None:
+    package = "scrapy_rep.census"
+    identifiers = re.findall(r"^::: (\S+)$", PAGES["docs/reference/census.md"], re.MULTILINE)
+    own = [name for name in identifiers if name.count(".") == package.count(".") + 1]
+    assert own == [f"{package}.{name}" for name in scrapy_rep.census.__all__]
+
+
+@pytest.mark.parametrize("name", ["warc", "parquet", "arrow", "spark"])
+def test_the_census_page_has_names_of_modules_beside_it(name: str) -> None:
+    module = f"scrapy_rep.census.{name}"
+    identifiers = re.findall(rf"^::: {re.escape(module)}\.(\S+)$", PAGES["docs/reference/census.md"], re.MULTILINE)
+    assert identifiers
+    loaded = pytest.importorskip(module, exc_type=ModuleNotFoundError)
+    assert all(hasattr(loaded, each) for each in identifiers)
 
 
 def test_every_contract_has_its_row() -> None:

@@ -14,6 +14,8 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from scrapy_rep import RepRobotParser
+from scrapy_rep.census import Capture, Row, rows
+from scrapy_rep.census.row import to_json
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
@@ -39,7 +41,6 @@ from scrapy_rep.tools.explanation import Explainer
 from scrapy_rep.tools.lint import lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
-from scrapy_rep.tools.survey.measure import measure
 from scrapy_rep.tools.survey.sites import explorer_of
 from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
 
@@ -130,8 +131,10 @@ QUESTIONS: Final[dict[str, Question]] = {
     "fixes": lambda body: FileLinter(Config()).lint("robots.txt", body),  # of one pass: there are ten at most
     "RobotsSignals": for_tokens(lambda file, token: RobotsSignals.of(file, token).statements(URL)),
     "decide": lambda body: [*decide([URL, f"{URL}b", "/"], OneFile(body), TOKENS)],
-    "measure": lambda body: measure(str(ORIGIN), body).to_json(),
-    "explorer_of": lambda body: explorer_of([measure(str(ORIGIN), body, file="a")], lambda _: body, {}).packed(),
+    "census": lambda body: to_json(next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)]))),
+    "explorer_of": lambda body: explorer_of(
+        [Row(**next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)])))], lambda _: body, {}
+    ).packed(),
     "requested_delays": lambda body: requested_delays(RepRobotParser(body), TOKENS, times=True).delay(0.0),
     "sitemaps_of": sitemap_urls,
 }

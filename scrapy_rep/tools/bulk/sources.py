@@ -20,7 +20,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Entry, Freshness
 from scrapy_rep.tools.files import open_file, read_file, require_text
-from scrapy_rep.tools.survey.folder import SurveyFolder, file_name
+from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -143,9 +143,9 @@ class SurveySource:
         self._files = folder / "files"
         try:
             self._without_file = {
-                record.site: Access(record.access)
-                for record in SurveyFolder(folder).records()
-                if record.access != Access.SUCCESSFUL
+                row.site: Access(row.access)
+                for row in SurveyFolder(folder).rows()
+                if row.access != Access.SUCCESSFUL
             }
         except (OSError, ValueError) as error:
             raise _unreadable(folder, error) from None
@@ -153,8 +153,11 @@ class SurveySource:
     def get(self, origin: Origin) -> Known | Missing:
         """As `Source.get`."""
         access = self._without_file.get(str(origin))
+        if access is not None:
+            return Known(access)
         # Whatever the site serves counts, as in a crawl.
-        return _read(self._files, file_name(origin), bytes) if access is None else Known(access)
+        found = _read(self._files, file_name(origin), bytes)
+        return _read(self._files, folded_name(origin), bytes) if found is Missing.NO_FILE else found
 
 
 class StoreSource:

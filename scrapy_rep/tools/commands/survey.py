@@ -1,76 +1,91 @@
-"""Measure the robots.txt of many sites: a record of each, and a report.
+"""Measure the robots.txt of many sites: a row of each, and a report.
 
     scrapy robots survey SITE… [--from-file FILE] [--out DIR [--resume | --overwrite]]
-    scrapy robots survey --files DIR [--out DIR [--resume | --overwrite]]
+    scrapy robots survey --files DIR [--date DATE] | --warc PATH… | --captures PATH… | --rows PATH…
+    scrapy robots survey --compare PATH PATH… [--out DIR]
 
-SITE is an origin, any URL of it, or a bare host; FILE lists one per line (or rank,host), - is standard input.
-Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in a crawl of the project. --files reads the
-files in a folder instead. The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/;
---csv and --parquet add the records as a table. --compare shows what changed between the surveys in two folders,
-and who newly shuts out whom, in compare.html.
+SITE is an origin, any URL of it, or a bare host; FILE lists one per line, - is standard input. FILE may be CSV:
+--by splits the tables by one of its columns. Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in
+a crawl of the project. Instead, --files reads the files in a folder, --warc and --captures the captures in WARC
+files and in Parquet, of each site the newest, and --rows the rows that Spark wrote; FILE says which sites count.
+The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/; --csv and --parquet add
+tables. --compare shows in compare.html what changed between surveys, in folders or in Parquet.
 Ctrl-C ends the survey with a report on what has arrived; --resume continues it, --overwrite starts again.
 Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip install 'scrapy_rep[report]'.
 """
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from datetime import datetime
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from functools import partial
+from importlib.util import find_spec
+from itertools import chain, compress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Final
 
+from scrapy_rep.census import Capture, rows
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.answers import time_fact
-from scrapy_rep.tools.files import binary_kind_at, files_in
-from scrapy_rep.tools.processes import in_background
-from scrapy_rep.tools.survey import UNREACHABLE, SiteRecord, folder
-from scrapy_rep.tools.survey.folder import SurveyFolder, can_write_parquet
-from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.totals import Totals
+from scrapy_rep.tools.processes import in_background, map_in_processes
+from scrapy_rep.tools.survey.folder import Census, SurveyFolder, relative, row_of
+from scrapy_rep.tools.survey.inputs import (
+    WITHOUT,
+    Captures,
+    Files,
+    ParquetRows,
+    WarcFiles,
+    parquet_captures,
+    surveys_in,
+)
 
-from . import FAILED, OK
-from .inputs import WITHOUT_JINJA2, InputError, numbered_lines, origin_of
-from .terminal import Pace, Progress, print_error
-
-try:
-    from scrapy_rep.tools.survey.comparison_report import comparison_report
-    from scrapy_rep.tools.survey.report import report
-except ModuleNotFoundError as error:
-    if error.name != "jinja2":
-        raise
-    report = None  # type: ignore[assignment]
+from . import OK
+from .inputs import WITHOUT_JINJA2, InputError
+from .surveying import Surveying, comparison_report, report
+from .terminal import print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.census import Row
+
     from .fetching import Fetched
 
-T = TypeVar("T")
-
 _FOLDER: Final = "robots-survey"
+_WORTH_PROCESSES: Final = 200  # files or captures
 _HOSTS_WORTH_PROCESSES: Final = 100
-_MOST_NAMED: Final = 10  # lines and files that are invalid
+_INPUTS: Final = ("files", "warc", "captures", "rows")
+_OWNERS: Final = {"date": ("files",), "warc_list": ("warc",), "all": ("warc", "captures")}
+"""Which inputs an option is for."""
+
+_NOT_COMPARED: Final = (
+    "sites", "from_file", "warc_list", "date", "all", "light", "by", "csv", "parquet", "resume", "overwrite"
+)  # fmt: skip
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     add = parser.add_argument
     add("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
-    add("--from-file", metavar="FILE", help="more sites, one per line; - is standard input")
-    add("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
-    comparing = "compare the surveys in these folders, fetch nothing"
-    add("--compare", nargs=2, metavar=("OLD", "NEW"), help=comparing)
-    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the folder NEW)")
-    add("--csv", action="store_true", help="write the records to survey.csv too")
-    add("--parquet", action="store_true", help="write the records to survey.parquet too")
+    add("--from-file", metavar="FILE", help="more sites, one per line, with other columns; - is standard input")
+    read = parser.add_mutually_exclusive_group().add_argument
+    read("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
+    read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files, - is standard input")
+    read("--captures", metavar="PATH", nargs="+", help="read the captures in these Parquet files or folders")
+    read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
+    read("--compare", metavar="PATH", nargs="+", help="compare the surveys in these folders or Parquet files")
+    add("--warc-list", metavar="FILE", action="append", default=[], help="more paths for --warc, one per line")
+    add("--date", metavar="DATE", help="when the files of --files were captured, such as 2026-11-24")
+    add("--all", action="store_true", help="measure every capture, not only the newest of each site")
+    add("--light", action="store_true", help="leave out the linter")
+    add("--by", metavar="COLUMN", help="split all tables by tld, or by this column of --from-file")
+    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last PATH)")
+    add("--csv", action="store_true", help="write the rows to survey.csv too")
+    add("--parquet", action="store_true", help="write the rows to survey.parquet too")
     add = parser.add_mutually_exclusive_group().add_argument
     add("--resume", action="store_true", help="continue the survey in the --out folder: skip the sites it has")
     add("--overwrite", action="store_true", help="replace the survey in the --out folder")
@@ -83,188 +98,160 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             raise InputError(WITHOUT_JINJA2)
         if arguments.compare:
             return _compare(arguments, out)
-        if arguments.parquet and not can_write_parquet():
-            raise InputError(folder.WITHOUT_PYARROW)
-        arguments.out = arguments.out or _FOLDER
+        given = _check(arguments)
         parsed = RepSettings.from_settings(settings)
-        if not arguments.files:
-            return _survey_sites(arguments, settings, parsed, out)
-        if arguments.sites or arguments.from_file:
-            raise InputError("--files reads a folder: do not name sites as well")
-        return _survey_files(arguments, parsed, out)
-    except (InputError, InvalidSettingError) as error:
+        return _survey_input(arguments, parsed, out) if given else _survey_sites(arguments, settings, parsed, out)
+    except (InputError, InvalidSettingError, ValueError) as error:
         return print_error("survey", error)
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        if library not in WITHOUT:
+            raise
+        return print_error("survey", WITHOUT[library])
+    except KeyboardInterrupt:
+        return print_error("survey", "interrupted before there was a report; --resume goes on")
     except OSError as error:
         return print_error("survey", f"{error.filename or arguments.out}: {error.strerror or error}")
 
 
+def _check(arguments: Namespace) -> str:
+    """Return the option that names what is read, if one is given.
+
+    Raises `InputError` for options that do not go together, and for a library that is missing.
+    """
+    arguments.out = arguments.out or _FOLDER
+    if arguments.warc_list and not any(getattr(arguments, name) for name in _INPUTS):
+        arguments.warc = []
+    given = next((name for name in _INPUTS if getattr(arguments, name) is not None), "")
+    if given and arguments.sites:
+        raise InputError(f"--{given} reads what is there: do not name sites as well")
+    for option, owners in _OWNERS.items():
+        if getattr(arguments, option) and given not in owners:
+            raise InputError(
+                f"--{option.replace('_', '-')} is for {' and '.join(f'--{owner}' for owner in owners)}"
+            )
+    if arguments.light and given == "rows":
+        raise InputError("--rows reads what was measured: --light comes too late")
+    if arguments.parquet and not find_spec("pyarrow"):
+        raise InputError(WITHOUT["pyarrow"])
+    return given
+
+
 def _compare(arguments: Namespace, out: IO[str]) -> int:
-    others = (arguments.sites, arguments.from_file, arguments.files, arguments.resume, arguments.overwrite)
-    if any((*others, arguments.csv, arguments.parquet)):
-        raise InputError("--compare takes two folders: the only other option is --out")
-    old, new = (SurveyFolder(Path(name)) for name in arguments.compare)
-    try:
-        page, found = comparison_report(old, new, datetime.now().astimezone())
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    path = Path(arguments.out or arguments.compare[1]) / "compare.html"
+    surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path))]
+    if len(surveys) < 2 or any(getattr(arguments, name) for name in _NOT_COMPARED):
+        raise InputError("--compare takes two or more surveys: the only other option is --out")
+    page, found = comparison_report(surveys, datetime.now().astimezone())
+    last = Path(arguments.compare[-1])
+    path = Path(arguments.out or (last if last.is_dir() else last.parent)) / "compare.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
+    both = "both surveys" if len(surveys) == 2 else "the first and the last survey"
     out.write(
-        f"{number_of(found.in_both, 'site', 'sites')} in both surveys, {found.changed:,} changed,"
-        f" {found.shutting_out:,} newly shut out a crawler, {found.letting_in:,} no longer shut one out\n{path}\n"
+        f"{number_of(found.in_both, 'site', 'sites')} in {both}, {found.changed:,} changed,"
+        f" {found.shutting_out:,} newly close everything to a crawler, {found.letting_in:,} no longer do\n{path}\n"
     )
     return OK
 
 
-def _survey_files(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
-    files = Path(arguments.files)
-    found = (path for path in files_in(files) if not path.name.startswith("."))
-    kinds = {path: binary_kind_at(path) for path in found}
-    paths = [path for path, kind in kinds.items() if not kind]
-    invalid = [f"{path}: {kind}, not plain text" for path, kind in kinds.items() if kind]
-    survey = _Survey(arguments, len(paths), invalid)
-    left = survey.without_earlier(paths, lambda path: folder.site_of(files, path))
-    records = folder.measure_files(files, left, arguments.out, parsed.dialect, parsed.max_size)
-    return survey.run(out, lambda: survey.add_all(records))
-
-
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
-    origins, invalid = _origins(arguments)
-    survey = _Survey(arguments, len(origins), invalid)
-    origins = survey.without_earlier(origins, str)
+    survey = Surveying(arguments)
+    sites = survey.sites or ()
+    chosen = survey.choose(sites)
+    origins = map(Origin.from_url, compress(sites, chosen))
 
     def fetch_all() -> None:
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-        if not origins:
+        if not any(chosen):
             return
-        processes = None if len(origins) >= _HOSTS_WORTH_PROCESSES else 0
-        with in_background(_measure, survey.add, processes=processes) as measure_soon:
-            fetch_each(origins, settings, lambda fetched: measure_soon(_captured(fetched, parsed, survey.folder)))
+        measure = partial(_measure, _census(arguments, parsed))
+        processes = None if sum(chosen) >= _HOSTS_WORTH_PROCESSES else 0
+        with in_background(measure, survey.add, processes=processes) as measure_soon:
+            fetch_each(origins, settings, lambda fetched: measure_soon(_captured(fetched, survey.folder)))
 
     return survey.run(out, fetch_all)
 
 
-def _origins(arguments: Namespace) -> tuple[list[Origin], list[str]]:
-    """Return the origins to fetch, each once, and what is wrong with the others, with their lines."""
-    lines = numbered_lines(arguments.from_file) if arguments.from_file else ()
-    listed = ((number, line.rpartition(",")[2].strip()) for number, line in lines if line[0] != "#")
-    origins: dict[Origin, None] = {}
-    invalid = []
-    for number, site in chain(((0, site) for site in arguments.sites), listed):
-        try:
-            origins[origin_of(site)] = None
-        except InputError as error:  # noqa: PERF203
-            invalid.append(f"{arguments.from_file}:{number}: {error}" if number else str(error))
-    return [*origins], invalid
-
-
-def _captured(fetched: Fetched, parsed: RepSettings, to: SurveyFolder) -> dict[str, Any]:
-    """The arguments of `measure`; a robots.txt is saved in the folder *to*."""
+def _captured(fetched: Fetched, to: SurveyFolder) -> tuple[Capture, str | None]:
+    """What was fetched, and where its body is saved in the folder *to*."""
     entry, access = fetched.entry, fetched.robots.access
     is_there = access is Access.SUCCESSFUL
-    return {
-        "site": str(fetched.origin),
-        "body": entry.body if is_there else None,
-        "dialect": parsed.dialect,
-        "limit": parsed.max_size,
-        "access": access.value,
-        "status": entry.status,
-        "url": entry.url,
-        "hops": list(entry.hops),
-        "problem": fetched.problem or None,
-        "fetched_at": time_fact(entry.fetched_at),
-        "file": to.save_body(fetched.origin, entry.body) if is_there else None,
-    }
+    capture = Capture(
+        fetched.origin.robots_url,
+        entry.status,
+        entry.body if is_there else None,
+        datetime.fromtimestamp(entry.fetched_at, timezone.utc),
+        problem=fetched.problem or None,
+        hops=entry.hops,
+        access=access,
+    )
+    return capture, to.save_body(fetched.origin, entry.body) if is_there else None
 
 
-def _measure(arguments: dict[str, Any]) -> SiteRecord:
-    return measure(**arguments)
+def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
+    survey, census = Surveying(arguments), _census(arguments, parsed)
+    with ExitStack() as stack:
+        if arguments.files:
+            found = _rows_of_files(Files(Path(arguments.files), _date(arguments.date)), survey, census)
+        elif arguments.rows:
+            found = _rows_of_parquet(arguments.rows, survey)
+        else:
+            found = _rows_of_captures(arguments, survey, census, stack)
+        return survey.run(out, lambda: survey.add_all(found))
 
 
-class _Survey:
-    """A survey under way: writes the records, adds them up, shows progress, and writes the report.
+def _rows_of_files(files: Files, survey: Surveying, census: Census) -> Iterator[Row]:
+    def sites() -> Iterator[str]:
+        for path in files.paths():
+            problem = files.problem(path)
+            if problem:
+                survey.invalid(problem)
+            yield "" if problem else files.site(path)
 
-    *invalid* says what is wrong with lines that name no site, and with binary files; they count nowhere else.
-    """
+    paths = compress(files.paths(), survey.choose(sites()))
+    return map_in_processes(partial(_measure_file, files, survey.out, census), paths, worth_it=_WORTH_PROCESSES)
 
-    def __init__(self, arguments: Namespace, sites: int, invalid: Sequence[str]) -> None:
-        for problem in invalid[:_MOST_NAMED]:
-            print_error("survey", problem)
-        if len(invalid) > _MOST_NAMED:
-            print_error("survey", f"{len(invalid) - _MOST_NAMED:,} more are invalid")
-        if not sites:
-            raise InputError("nothing to survey: name sites, --from-file or --files")
-        self.folder = SurveyFolder(Path(arguments.out))
-        if self.folder.is_used and not (arguments.resume or arguments.overwrite):
-            raise InputError(
-                f"{arguments.out} contains a survey: --resume continues it, --overwrite replaces it, --out names"
-                " another folder"
-            )
-        self._arguments = arguments
-        self._totals, self._invalid = Totals(), len(invalid)
-        self._earlier: Counter[str] = Counter()
-        if arguments.resume:
-            self._add_earlier()
-        self.folder.open(append=arguments.resume)
-        self._expected = self._before = self._totals.sites
-        self._pace, self._progress = Pace(), Progress(sys.stderr)
 
-    def _add_earlier(self) -> None:
-        try:
-            for record in self.folder.earlier_records():
-                self._totals.add(record)
-                self._earlier[record.site] += 1
-        except ValueError as error:
-            raise InputError(str(error)) from None
+def _rows_of_captures(arguments: Namespace, survey: Surveying, census: Census, stack: ExitStack) -> Iterator[Row]:
+    if arguments.captures:
+        captures = parquet_captures(arguments.captures)
+    else:
+        files = WarcFiles(arguments.warc, arguments.warc_list, stack)
+        captures = Captures(files.read)
+    number = captures.choose(survey.is_wanted, every=arguments.all, seen=survey.seen)
+    if arguments.warc is not None and files.skipped:
+        print_error("survey", f"{number_of(files.skipped, 'record', 'records')} of a robots.txt cannot be read")
+    survey.expect(number)
+    return captures.before_damage(map_in_processes(partial(_row_of, census), captures, worth_it=_WORTH_PROCESSES))
 
-    def without_earlier(self, subjects: Iterable[T], site: Callable[[T], str]) -> list[T]:
-        """Return, and expect, those of *subjects* whose *site* has no record from an earlier run."""
-        left = []
-        for subject in subjects:
-            name = site(subject)
-            if self._earlier[name]:
-                self._earlier[name] -= 1
-            else:
-                left.append(subject)
-        self._expected += len(left)
-        return left
 
-    def add(self, record: SiteRecord) -> None:
-        """Write *record*, add it up, and show progress."""
-        self.folder.add(record)
-        self._totals.add(record)
-        done = self._totals.sites - self._before
-        pace = self._pace.text(done, done / max(self._expected - self._before, 1))
-        self._progress.show(f"{self._counts()}, {pace}")
+def _rows_of_parquet(paths: Sequence[str], survey: Surveying) -> Iterator[Row]:
+    tables = [ParquetRows(Path(path)) for path in paths]
+    chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
+    return compress(chain.from_iterable(table.rows() for table in tables), chosen)
 
-    def add_all(self, records: Iterable[SiteRecord]) -> None:
-        """Add each of *records*."""
-        for record in records:
-            self.add(record)
 
-    def _counts(self) -> str:
-        totals = self._totals
-        invalid = f", {self._invalid:,} invalid" if self._invalid else ""
-        return (
-            f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
-            f" {totals.traits['serves', UNREACHABLE]:,} unreachable{invalid}"
-        )
+def _row_of(census: Census, capture: Capture) -> Row:
+    return row_of(capture, census)
 
-    def run(self, out: IO[str], survey: Callable[[], None]) -> int:
-        """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code."""
-        with suppress(KeyboardInterrupt):
-            survey()
-        totals, to = self._totals, self.folder
-        self._progress.clear()
-        to.close()
-        now = datetime.now().astimezone()
-        page = report(totals, now, expected=self._expected, records=to.records(), body=to.body)
-        to.page.write_text(page, encoding="utf-8")
-        if self._arguments.csv:
-            folder.write_csv(to.records(), to.page.with_suffix(".csv"))
-        if self._arguments.parquet:
-            folder.write_parquet(to.records(), to.page.with_suffix(".parquet"))
-        out.write(f"{self._counts()}\n{to.page}\n")
-        return OK if totals.sites == self._expected else FAILED
+
+def _measure(census: Census, captured: tuple[Capture, str | None]) -> Row:
+    return row_of(captured[0], census, captured[1])
+
+
+def _measure_file(files: Files, out: str, census: Census, path: Path) -> Row:
+    return row_of(files.capture(path), census, relative(path, out))
+
+
+def _census(arguments: Namespace, parsed: RepSettings) -> Census:
+    return partial(rows, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light)
+
+
+def _date(text: str | None) -> datetime | None:
+    """The date in ISO 8601 in *text*, by UTC unless it says otherwise. Raises `InputError`."""
+    try:
+        when = datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
+        return when and (when if when.tzinfo else when.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
+    except (OverflowError, ValueError):
+        raise InputError(f"--date takes a date such as 2026-11-24, not {text}") from None

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from scrapy_rep.directives.robots_signals import AI_TRAINING
 from scrapy_rep.protocol import Kind, Record
 from scrapy_rep.protocol.records import MAX_LINE, kind_of
+from scrapy_rep.tools.files import reader_of
 
 from .finding import Findings
 from .subject import RULES, Subject, characters
@@ -46,7 +47,8 @@ def check_file(subject: Subject, found: Findings) -> None:
     elif subject.is_html:
         found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
     elif subject.binary_kind:
-        found.add("binary-file", 1, 1, subject.binary_kind)
+        kind, reader = subject.binary_kind, reader_of(subject.binary_kind)
+        found.add("binary-file", 1, 1, f"{kind} ({reader})" if reader else kind)
     elif subject.is_utf_16:
         found.add("utf-16")
     else:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from statistics import median
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -101,14 +101,32 @@ class Histogram:
     largest: float
 
 
-def histogram(values: Sequence[float], limits: Sequence[float], *, unit: int = 1_000) -> Histogram:
-    """Count *values* up to each of *limits*, and beyond; from *unit* on a label counts in thousands, as ``4k``."""
+def histogram(values: Mapping[float, int], limits: Sequence[float], *, unit: int = 1_000) -> Histogram:
+    """Count *values*, each as often as it says, up to each of *limits*, and beyond.
+
+    From *unit* on a label counts in thousands, as ``4k``.
+    """
     counts = [0] * (len(limits) + 1)
-    for value in values:
-        counts[bisect_left(limits, value)] += 1
+    for value, times in values.items():
+        counts[bisect_left(limits, value)] += times
     labels = [f"{limit / unit:g}k" if limit >= unit else f"{limit:g}" for limit in limits]
     buckets = list(zip([*labels, _MORE], counts, strict=True))
-    return Histogram(buckets, float(median(values)) if values else 0.0, max(values, default=0))
+    return Histogram(buckets, median(values), max(values, default=0))
+
+
+def median(values: Mapping[float, int]) -> float:
+    """The median of *values*, each of which counts as often as it says; 0 without any."""
+    ranked = sorted(values)
+    ends = [*accumulate(values[value] for value in ranked)]
+    if not ends:
+        return 0.0
+    middle = [ranked[bisect_right(ends, rank)] for rank in ((ends[-1] - 1) // 2, ends[-1] // 2)]
+    return sum(middle) / 2
+
+
+def mean(values: Mapping[float, int]) -> float:
+    """The mean of *values*, each of which counts as often as it says; 0 without any."""
+    return sum(value * times for value, times in values.items()) / max(sum(values.values()), 1)
 
 
 def percent(part: float, whole: float) -> str:

@@ -1,21 +1,25 @@
-"""Two surveys of the same sites: what changed at each, who newly shuts out whom.
+"""Surveys of the same sites: what changed at each, who newly closes everything to whom.
 
-Records are joined by site. Where a robots.txt could not be read, on either side, nothing is said about its rules.
+Rows are joined by site. Where a robots.txt could not be read, on either side, nothing is said about its rules.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
+from scrapy_rep.census.restriction import ALL
+from scrapy_rep.census.row import REDIRECTED, Row
+from scrapy_rep.census.row import UNREACHABLE as CANNOT_BE_READ
+from scrapy_rep.census.sketch import is_estimated, similarity
 from scrapy_rep.tools.lint import Severity
 
-from . import AS_ALL, SHUT_OUT, SiteRecord
-from .folder import SurveyFolder
-from .sketch import is_estimated, similarity
-from .totals import Totals, severity_of
+from .joined import Joined, Source
+from .totals import severity_of
+from .trends import Trends
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
 
@@ -23,32 +27,59 @@ APPEARED, GONE = "only in the new survey", "only in the old survey"
 NEW_FILE, NO_FILE_ANY_MORE = "new robots.txt", "robots.txt removed"
 UNREACHABLE, REACHABLE_AGAIN = "now unreachable", "reachable again"
 OTHER_FILE: Final = "file changed"
-"""What happened to a site."""
+"""What happened to a site between two surveys."""
+
+CHANGED_BACK, IN_BETWEEN = "changed, and back", "only in a survey in between"
+MISSING_IN_BETWEEN: Final = "unchanged, and not in a survey in between"
+"""What happened to a site whose first and last rows do not differ."""
+
+_OF_THE_LISTS: Final = (APPEARED, GONE, IN_BETWEEN, MISSING_IN_BETWEEN)
+_UNKNOWN: Final = (CANNOT_BE_READ, REDIRECTED)
 
 
 @dataclass(frozen=True, slots=True)
-class SiteChange:
-    """A site that changed, with its records; ``old`` or ``new`` is None where it was not surveyed.
+class Change:
+    """What happened to a site between two surveys.
 
-    ``shut_out`` are the crawlers that may request ``/`` no more, ``let_in`` those that may again; a crawler counts
-    when a file names it.
+    ``shut_out`` are the crawlers to which everything is newly closed, ``let_in`` those to which it is no longer; a
+    crawler counts when a file names it.
     """
 
-    old: SiteRecord | None
-    new: SiteRecord | None
     what: str
     shut_out: list[str] = field(default_factory=list)
     let_in: list[str] = field(default_factory=list)
 
+
+@dataclass(frozen=True, slots=True)
+class SiteChange:
+    """A site that changed, with its ``rows``, one for each survey, None where it was not surveyed.
+
+    ``overall`` is the change between the first survey and the last, ``steps`` are those between each survey and
+    the next, None where nothing changed.
+    """
+
+    rows: Sequence[Row | None]
+    overall: Change
+    steps: Sequence[Change | None]
+
+    @property
+    def old(self) -> Row | None:
+        """The row of the first survey."""
+        return self.rows[0]
+
+    @property
+    def new(self) -> Row | None:
+        """The row of the last survey."""
+        return self.rows[-1]
+
     @property
     def site(self) -> str:
         """The site."""
-        record = self.new or self.old
-        return record.site if record else ""
+        return next(row.site for row in self.rows if row)
 
     @property
-    def files(self) -> tuple[SiteRecord, SiteRecord] | None:
-        """Both records, if both have a robots.txt."""
+    def files(self) -> tuple[Row, Row] | None:
+        """The first and the last row, if both have a robots.txt."""
         if self.old and self.new and self.old.has_file and self.new.has_file:
             return self.old, self.new
         return None
@@ -60,80 +91,106 @@ class SiteChange:
         An estimate never says 100: only files of few lines, which are compared exactly, may differ in nothing else
         than comments, case, order and hosts.
         """
-        if not self.files or not all(record.sketch for record in self.files):
+        if not self.files:
             return None
-        old, new = (record.sketch for record in self.files)
+        old, new = (row.sketch or "" for row in self.files)
+        if not (old and new):
+            return None
         return min(round(100 * similarity(old, new)), 99 if is_estimated(old, new) else 100)
 
     @property
     def new_errors(self) -> list[str]:
-        """The codes of errors that the new file has and the old one has not."""
+        """The codes of errors that the last file has and the first one has not."""
         return added_findings(*self.files, Severity.ERROR) if self.files else []
 
 
-class Comparison:
-    """Sums up the changes between the surveys in two folders."""
+class Changes:
+    """The changes of all sites between two surveys."""
 
-    def __init__(self, old: SurveyFolder, new: SurveyFolder) -> None:
-        self.old, self.new = Totals(), Totals()
+    def __init__(self) -> None:
+        self.sites = 0
         self.in_both = 0
         self.what: Counter[str] = Counter()
         self.shut_out: Counter[str] = Counter()  # sites, by crawler
         self.let_in: Counter[str] = Counter()
         self.shutting_out = self.letting_in = 0  # sites
-        self._folders = old, new
 
-    def changes(self) -> Iterator[SiteChange]:
-        """Yield each site that changed, and add it up; the sums are complete at the end.
-
-        Raises ``OSError``, and ``ValueError`` for a folder without a survey.
-        """
-        old_folder, new_folder = self._folders
-        positions: dict[str, int] = {}
-        for position, record in old_folder.positioned_records():
-            positions[record.site] = position
-            self.old.add(record)
-        for new in new_folder.records():
-            self.new.add(new)
-            place = positions.pop(new.site, None)
-            old = None if place is None else old_folder.record_at(place)
-            self.in_both += old is not None
-            change = _change(old, new)
-            if change:
-                yield self._counted(change)
-        for place in positions.values():
-            yield self._counted(SiteChange(old_folder.record_at(place), None, GONE))
-
-    def _counted(self, change: SiteChange) -> SiteChange:
+    def add(self, old: Row | None, new: Row | None, change: Change | None) -> None:
+        """Count a site with its rows, and its *change*, if any."""
+        self.sites += 1
+        self.in_both += bool(old and new)
+        if change is None:
+            return
         self.what[change.what] += 1
         self.shut_out.update(change.shut_out)
         self.let_in.update(change.let_in)
         self.shutting_out += bool(change.shut_out)
         self.letting_in += bool(change.let_in)
-        return change
 
     @property
     def changed(self) -> int:
         """The number of sites in both surveys that changed."""
-        return self.what.total() - self.what[APPEARED] - self.what[GONE]
+        return self.what.total() - sum(self.what[each] for each in _OF_THE_LISTS)
 
 
-def _change(old: SiteRecord | None, new: SiteRecord) -> SiteChange | None:
-    if old is None:
-        return SiteChange(None, new, APPEARED)
+class Comparison:
+    """Sums up the changes between the surveys *sources*, two or more, and what they have in figures.
+
+    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next.
+    Raises ``OSError``, and ``ValueError`` for what is no survey.
+    """
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._joined = Joined(sources)
+        self.surveys = self._joined.surveys
+        self.overall = Changes()
+        self.steps = [Changes() for _ in self.surveys[1:]]
+        self.trends = Trends(len(self.surveys))
+
+    def changes(self) -> Iterator[SiteChange]:
+        """Yield each site that changed, and add it up; the sums are complete at the end."""
+        for rows in self._joined.sites():
+            self.trends.add(rows)
+            change = _site_change(rows)
+            self.overall.add(rows[0], rows[-1], change.overall if change else None)
+            steps = change.steps if change else [None] * len(self.steps)
+            for sums, pair, step in zip(self.steps, pairwise(rows), steps, strict=True):
+                sums.add(*pair, step)
+            if change:
+                yield change
+
+
+def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:
+    steps = [_change(old, new) for old, new in pairwise(rows)]
+    if not any(steps):
+        return None
+    return SiteChange(rows, _change(rows[0], rows[-1]) or Change(_in_between(rows)), steps)
+
+
+def _in_between(rows: Sequence[Row | None]) -> str:
+    """What happened to a site of whose *rows* the first and the last do not differ."""
+    if not rows[0]:
+        return IN_BETWEEN
+    surveyed = [row for row in rows if row]
+    return CHANGED_BACK if any(_change(*pair) for pair in pairwise(surveyed)) else MISSING_IN_BETWEEN
+
+
+def _change(old: Row | None, new: Row | None) -> Change | None:
+    if old is None or new is None:
+        return None if old is new else Change(GONE if old else APPEARED)
     what = _what(old, new)
     if not what:
         return None
-    if old.problem or new.problem:
-        return SiteChange(old, new, what)
+    if old.kind in _UNKNOWN or new.kind in _UNKNOWN:
+        return Change(what)
     was, now = _closed(old), _closed(new)
     names = [*dict.fromkeys([*treatments(new), *treatments(old), EVERYONE_ELSE])]
     shut_out = [name for name in names if _is_in(name, now) and not _is_in(name, was)]
     let_in = [name for name in names if _is_in(name, was) and not _is_in(name, now)]
-    return SiteChange(old, new, what, shut_out, let_in)
+    return Change(what, shut_out, let_in)
 
 
-def _what(old: SiteRecord, new: SiteRecord) -> str:
+def _what(old: Row, new: Row) -> str:
     if bool(old.problem) != bool(new.problem):
         return UNREACHABLE if new.problem else REACHABLE_AGAIN
     if old.has_file != new.has_file:
@@ -143,17 +200,14 @@ def _what(old: SiteRecord, new: SiteRecord) -> str:
     return OTHER_FILE if old.kind != new.kind else ""
 
 
-def treatments(record: SiteRecord) -> dict[str, str]:
-    """How the file of *record* treats each well-known crawler that it names; of an old record, each AI crawler."""
-    if not record.has_file:
-        return {}
-    named = {name: how for name, how in record.ai_crawlers.items() if how != AS_ALL}
-    return named | {name: crawler["treatment"] for name, crawler in record.crawlers.items()}
+def treatments(record: Row) -> dict[str, str]:
+    """What the file of *record* closes to each well-known crawler that it names."""
+    return {name: record.restriction[name] for name in record.named} if record.has_file else {}
 
 
-def _closed(record: SiteRecord) -> dict[str, bool]:
-    """Which crawlers may not request ``/``."""
-    closed = {name: how == SHUT_OUT for name, how in treatments(record).items()}
+def _closed(record: Row) -> dict[str, bool]:
+    """To which crawlers everything is closed."""
+    closed = {name: how == ALL for name, how in treatments(record).items()}
     return closed | {EVERYONE_ELSE: record.has_file and record.shuts_out}
 
 
@@ -161,6 +215,8 @@ def _is_in(name: str, closed: dict[str, bool]) -> bool:
     return closed.get(name, closed[EVERYONE_ELSE])
 
 
-def added_findings(old: SiteRecord, new: SiteRecord, *severities: Severity) -> list[str]:
-    """Return the codes of findings of these *severities* that *new* has and *old* has not."""
+def added_findings(old: Row, new: Row, *severities: Severity) -> list[str]:
+    """Return the codes of findings of these *severities* that *new* has and *old* has not; of light rows none."""
+    if old.findings is None or new.findings is None:
+        return []
     return [code for code in new.findings if code not in old.findings and severity_of(code) in severities]

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby, islice
-from statistics import fmean, median
 from typing import Any, Final
 
+from scrapy_rep.census.restriction import ALL, PART
+from scrapy_rep.census.row import HTML_PAGE, KINDS, REDIRECTED, UNREACHABLE, WITH_RULES, Row
 from scrapy_rep.tools.answers import day_text
-from scrapy_rep.tools.crawlers import AI_CRAWLERS, CRAWLERS
-from scrapy_rep.tools.page import MOST_ITEMS, Histogram, Link, Part, Tag, histogram, page_template
+from scrapy_rep.tools.crawlers import CRAWLERS
+from scrapy_rep.tools.page import MOST_ITEMS, Link, Part, page_template
 
-from . import HTML_PAGE, KINDS, RESTRICTED, SHUT_OUT, TREATMENTS, UNREACHABLE, WELCOME, WITH_RULES, SiteRecord
 from . import totals as sums
-from .measure import CONTROL_TOKENS, SIGNALS
-from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
-from .totals import FIGURES, SimilarFiles, Totals
+from .agent_totals import AgentTotals
+from .ai_figures import ai_crawlers, restrictions, signals
+from .contents import SharedFile, SimilarFiles
+from .distributions import distributions
+from .sites import SEVERITIES, Body, explorer_of, finding_kind, link, tag
+from .strata import Strata
+from .tables import Cell, Share, Tables, Whole, files_of, sites_of, traits_of
+from .totals import ANY_AI, Totals
 
-_RULES: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
-_HISTOGRAMS: Final = {
-    "bytes": (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536),
-    "lines": (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000),
-    "rules": _RULES,
-    "user_agent_fields": (0, 1, 2, 3, 5, 10, 20, 50, 100),
-    "sitemaps": (0, 1, 2, 5, 10, 50),
-}
-"""The limits of the columns of a figure of files."""
-
-_DELAYS: Final = (0.5, 1, 2, 5, 10, 20, 30, 60)  # seconds
-_KIND_COLOURS: Final = dict(zip(KINDS, ("green", "teal", "violet", "amber", "grey", "red"), strict=True))
+_KIND_COLOURS: Final = dict(zip(KINDS, ("green", "teal", "violet", "amber", "grey", "red", "blue"), strict=True))
 _RECORD_COLOURS: Final = {"disallow": "blue", "allow": "green", "user-agent": "violet", "sitemap": "teal"}
 _AGENTS_IN_CHART, _AGENTS_IN_TABLE, _FINDINGS_OF_A_SEVERITY, _REASONS_IN_CHART = 20, 200, 7, 20
 _SHARED_FILES, _SIMILAR_FILES, _SITES_OF_A_FILE = 30, 30, 12
@@ -41,175 +34,147 @@ def report(
     when: datetime,
     *,
     expected: int,
-    records: Iterable[SiteRecord] = (),
+    records: Iterable[Row] = (),
     body: Body = lambda _: None,
+    by: str = "",
 ) -> str:
     """Return the page about *totals*, which says so when they cover fewer than the *expected* sites.
 
-    It lists the sites of *records*, with the robots.txt that *body* returns for each.
+    It lists the sites of *records*, with the robots.txt that *body* returns for each. With *by*, a column of the
+    list of sites or ``tld``, each table has a column for each of its values; *records* are then all that *totals*
+    count. Raises ``ValueError`` for a column that no site has.
     """
-    similar = totals.similar_files()
+    if by and totals.sites and by not in totals.columns:
+        raise ValueError(f"no site has a column {by}, only {', '.join(sorted(totals.columns))}")
+    similar = totals.contents.similar_files() if totals.linted else []
+    shared = totals.contents.shared_files(_SHARED_FILES)
+    top = totals.top_agents(_AGENTS_IN_TABLE)
     tags = [tag("similar", str(rank), group.sites[0]) for rank, group in enumerate(similar[:_SIMILAR_FILES])]
     by_sha = {file.sha256: each for each, group in zip(tags, similar, strict=False) for file in group.files}
+    names, files = {agent.name.lower() for agent in top}, {file.sha256 for file in shared} | by_sha.keys()
+    tables = Tables(Strata(by, totals.columns[by]) if by else None, names, files)
+    left = _added(records, tables)
+    explorer = explorer_of(left, body, by_sha).packed()
+    for _ in left if by else ():  # those that the page does not list
+        pass
     return page_template(__package__).render(
-        explorer_of(records, body, by_sha).packed(),
+        explorer,
         date=day_text(when),
+        captured=[day_text(each) for each in totals.captured or ()],
         expected=expected,
         not_listed=max(totals.sites - MOST_ITEMS, 0),
+        tables=tables,
+        strata=_strata(totals, tables),
         **_shares(totals),
-        **_histograms(totals),
-        kinds=[
-            _part("serves", kind, totals.traits["serves", kind], colour) for kind, colour in _KIND_COLOURS.items()
-        ],
-        responses=_rows(totals, "serves"),
-        unreachable=_unreachable(totals),
-        findings=_findings(totals),
-        ai_crawlers=_ai_crawlers(totals),
-        agents=_agents(totals),
-        signals=_signals(totals),
-        line_kinds=_line_kinds(totals),
-        features={"bars": _bars(totals, "contains", "violet"), "rows": _rows(totals, "contains")},
-        shared=_shared_files(totals),
-        similar=_similar_files(similar, tags),
+        **distributions(totals, tables),
+        kinds=[Part(kind, totals.traits["serves", kind], colour) for kind, colour in _KIND_COLOURS.items()],
+        responses=_rows(totals, "serves", tables, sites_of),
+        unreachable=_unreachable(totals, tables),
+        findings=_findings(totals, tables),
+        restrictions=restrictions(totals, tables),
+        ai_crawlers=ai_crawlers(totals, tables),
+        agents=_agents(totals, top, tables),
+        signals=signals(totals, tables),
+        line_kinds=_line_kinds(totals, tables),
+        features={
+            "bars": _bars(totals, "contains", "violet"),
+            "rows": _rows(totals, "contains", tables, files_of),
+        },
+        shared=_shared_files(totals, shared, tables),
+        similar=_similar_files(similar, [each.href for each in tags], tables),
     )
 
 
-def _part(kind: str, name: str, count: int, colour: str, extra: int = 0) -> Part:
-    return Part(name, count, colour, extra, tag(kind, name).href)
+def _added(records: Iterable[Row], tables: Tables) -> Iterator[Row]:
+    for record in records:
+        tables.add(record)
+        yield record
 
 
 def _bars(totals: Totals, kind: str, colour: str) -> list[Part]:
-    return [_part(kind, name, count, colour) for name, count in totals.ranked(kind)]
+    return [Part(name, count, colour, link=tag(kind, name).href) for name, count in totals.ranked(kind)]
 
 
-def _link(kind: str, name: str, label: str = "") -> Link:
-    to = tag(kind, name)
-    return Link(label or to.label, to.href)
-
-
-def _rows(totals: Totals, kind: str) -> list[tuple[Link, int]]:
-    return [(_link(kind, name), count) for name, count in totals.ranked(kind)]
+def _rows(totals: Totals, kind: str, tables: Tables, whole: Whole) -> list[tuple[Cell, ...]]:
+    cells = {name: (link(kind, name), count) for name, count in totals.ranked(kind)}
+    return tables.rows(cells, traits_of(kind), whole)
 
 
 def _shares(totals: Totals) -> dict[str, Any]:
-    """The figures in sentences and tiles, and the means."""
-    rows = [(what, totals.figures[name]) for name, what in FIGURES.items()]
+    """The figures in sentences and tiles."""
     return {
         "sites": totals.sites,
         "files": totals.files,
+        "linted": totals.linted,
         "with_rules": totals.traits["serves", WITH_RULES],
         "html_pages": totals.traits["serves", HTML_PAGE],
+        "redirected": totals.traits["serves", REDIRECTED],
         "with_errors": totals.with_errors,
         "with_star_group": totals.traits["contains", sums.STAR_GROUP],
         "with_sitemap": totals.traits["contains", sums.SITEMAP],
         "shut_out_ai": totals.traits["contains", sums.SHUTS_OUT_AI],
         "shut_out_unnamed": totals.traits["contains", sums.SHUTS_OUT_UNNAMED],
-        "with_delay": len(totals.delays),
-        "means": [(what, fmean(values), round(median(values)), max(values)) for what, values in rows if values],
+        "with_delay": totals.delays.total(),
     }
 
 
-def _unreachable(totals: Totals) -> dict[str, Any]:
+def _strata(totals: Totals, tables: Tables) -> list[tuple[Cell, ...]]:
+    """What is counted in each stratum, and in all together."""
+    return [_stratum("all", totals), *(_stratum(*each) for each in tables.totals.items())] if tables.by else []
+
+
+def _stratum(value: str, of: Totals) -> tuple[Cell, ...]:
+    closed = of.categories[ANY_AI]
+    some = closed[ALL] + closed[PART]
+    return (
+        value, of.sites, Share(of.files, of.sites), of.known, Share(some, of.known), Share(closed[ALL], of.known)
+    )  # fmt: skip
+
+
+def _unreachable(totals: Totals, tables: Tables) -> dict[str, Any]:
+    statuses = _rows(totals, "status", tables, sites_of)
     return {
         "sites": totals.traits["serves", UNREACHABLE],
         "bars": _bars(totals, "reason", "red")[:_REASONS_IN_CHART],
-        "rows": _rows(totals, "reason"),
-        "statuses": sorted(_rows(totals, "status"), key=lambda row: row[0].value),
+        "rows": _rows(totals, "reason", tables, sites_of),
+        "statuses": sorted(statuses, key=lambda row: row[0].value if isinstance(row[0], Link) else ""),
     }
 
 
-def _findings(totals: Totals) -> dict[str, Any]:
+def _findings(totals: Totals, tables: Tables) -> dict[str, Any]:
     """The kinds of findings, errors before notes, and the frequent before the rare."""
     files = dict(totals.ranked("finding"))
     ranked = [(finding_kind(code), files[code], code) for code in files]
     ranked.sort(key=lambda each: (each[0].rank, -each[1], each[2]))
     by_severity = groupby(ranked, key=lambda each: each[0].severity)
     drawn = [each for _, some in by_severity for each in islice(some, _FINDINGS_OF_A_SEVERITY)]
+    cells = {
+        code: (kind.name, Link(kind.title, kind.tag.href), count, totals.findings[code], kind.text, code)
+        for kind, count, code in ranked
+    }
     return {
         "severities": dict(SEVERITIES.values()),
         "bars": [Part(kind.title, count, kind.colour, link=kind.tag.href) for kind, count, _ in drawn],
         "left": len(ranked) - len(drawn),
-        "rows": [
-            (kind.name, Link(kind.title, kind.tag.href), count, totals.findings[code], kind.text, code)
-            for kind, count, code in ranked
-        ],
+        "rows": tables.rows(cells, traits_of("finding"), lambda of: of.linted),
     }
 
 
-def _ai_crawlers(totals: Totals) -> dict[str, Any]:
-    named = [(name, totals.ai_crawlers[name]) for name in AI_CRAWLERS]
-    named = [(name, ways) for name, ways in named if ways[SHUT_OUT] + ways[RESTRICTED] + ways[WELCOME]]
-    named.sort(key=lambda each: (-each[1][SHUT_OUT], each[0].lower()))
-    return {
-        "bars": [_part("shuts-out", name, ways[SHUT_OUT], "red", ways[RESTRICTED]) for name, ways in named],
-        "heads": ["crawler", *TREATMENTS],
-        "rows": [(_link("names", name), *(ways[treatment] for treatment in TREATMENTS)) for name, ways in named],
-        "unnamed": len(AI_CRAWLERS) - len(named),
-    }
-
-
-def _agents(totals: Totals) -> dict[str, Any]:
-    top = totals.top_agents(_AGENTS_IN_TABLE)
+def _agents(totals: Totals, top: Sequence[AgentTotals], tables: Tables) -> dict[str, Any]:
     known = {crawler.token.lower(): tag("names", crawler.token).href for crawler in CRAWLERS}
     bars = [Part(each.name, each.sites, "blue", link=known.get(each.name.lower(), "")) for each in top]
+    cells = {
+        each.name.lower(): (each.name, each.sites, each.allow, each.disallow, each.rules / each.sites)
+        for each in top
+    }
     return {
         "number": len(totals.agents.keys() - {"*", ""}),
         "bars": [bar for bar in bars if bar.name != "*"][:_AGENTS_IN_CHART],
-        "rows": [(each.name, each.sites, each.allow, each.disallow, each.rules / each.sites) for each in top],
+        "rows": tables.rows(cells, lambda of: {name: each.sites for name, each in of.agents.items()}, files_of),
     }
 
 
-def _signals(totals: Totals) -> dict[str, Any]:
-    rows: list[tuple[str | Link, int, int | str, int | str]] = []
-    for signal in SIGNALS.values():
-        rows.append((_link("signal", signal), totals.traits["signal", signal], "", ""))
-        said = _no_and_yes(totals.ai_answers[signal])
-        rows += [(f"{signal}: {name}", no + yes, no, yes) for name, no, yes in said]
-    for token, owner in CONTROL_TOKENS.items():
-        ways, name = totals.control_tokens[token], f"{token} ({owner})"
-        rows.append((_link("token", token, name), ways.total(), ways[SHUT_OUT], ways[WELCOME]))
-    together = _no_and_yes(totals.ai_answers[sums.ALL_SIGNALS])
-    return {
-        "files": totals.with_signals,
-        "bars": [Part(name, no, "red", yes) for name, no, yes in together],
-        "rows": [row for row in rows if row[1]],
-    }
-
-
-def _no_and_yes(said: Mapping[tuple[str, str], int]) -> list[tuple[str, int, int]]:
-    """Each category with its numbers of no and of yes."""
-    counts = Counter(said)
-    return [(name, counts[name, sums.NO], counts[name, sums.YES]) for name in sorted({name for name, _ in said})]
-
-
-def _histograms(totals: Totals) -> dict[str, Any]:
-    """The histograms of files, and the share that is as high as they are, so that they have one scale."""
-    found = {
-        name: histogram(totals.figures[name], limits, unit=1_024 if name == "bytes" else 1_000)
-        for name, limits in _HISTOGRAMS.items()
-    }
-    found["delays"] = histogram(totals.delays, _DELAYS)
-    largest = max(count for each in found.values() for _, count in each.buckets)
-    return {
-        "histograms": found,
-        "highest": largest / totals.files if largest else 1.0,
-        "rules_per_agent": _rules_per_agent(histogram(totals.rules_per_agent, _RULES)),
-    }
-
-
-def _rules_per_agent(values: Histogram) -> dict[str, Any]:
-    names = ["0 rules", "1 rule", *(f"up to {label} rules" for label, _ in values.buckets[2:-1])]
-    names.append(f"more than {values.buckets[-2][0]} rules")
-    counts = [count for _, count in values.buckets]
-    return {
-        "bars": [Part(name, count, "blue") for name, count in zip(names, counts, strict=True)],
-        "rows": values.buckets,
-        "median": values.median,
-        "total": sum(counts),
-    }
-
-
-def _line_kinds(totals: Totals) -> dict[str, Any]:
+def _line_kinds(totals: Totals, tables: Tables) -> dict[str, Any]:
     counts = totals.line_kinds
     unread, blank = counts[sums.UNREADABLE], counts[sums.COMMENT] + counts[sums.BLANK]
     others = counts.total() - unread - blank - sum(counts[kind] for kind in _RECORD_COLOURS)
@@ -222,27 +187,40 @@ def _line_kinds(totals: Totals) -> dict[str, Any]:
             Part(sums.UNREADABLE, unread, "red"),
             Part("comment or blank", blank, "grey"),
         ],
-        "rows": counts.most_common(),
+        "rows": tables.rows(
+            {kind: (kind, count) for kind, count in counts.most_common()},
+            lambda of: of.line_kinds,
+            lambda of: of.line_kinds.total(),
+        ),
     }
 
 
-def _shared_files(totals: Totals) -> dict[str, Any]:
-    shared = totals.shared_files()
+def _shared_files(totals: Totals, shared: Sequence[SharedFile], tables: Tables) -> dict[str, Any]:
+    files, sites = totals.contents.shared()
+    cells = {file.sha256: (file.count, file.octets, _some(file.sites)) for file in shared}
     return {
-        "files": len(shared),
-        "sites": sum(file.count for file in shared),
-        "rows": [(file.count, file.octets, _some(file.sites)) for file in shared[:_SHARED_FILES]],
+        "files": files,
+        "sites": sites,
+        "rows": tables.rows(cells, lambda of: of.sites_by_file, files_of),
     }
 
 
-def _similar_files(similar: Sequence[SimilarFiles], tags: Iterable[Tag]) -> dict[str, Any]:
+def _similar_files(similar: Sequence[SimilarFiles], hrefs: Sequence[str], tables: Tables) -> dict[str, Any]:
+    listed = {
+        href: ((Link(each.count, href), len(each.files), f"{100 * each.similarity:.0f}%", _some(each.sites)), each)
+        for href, each in zip(hrefs, similar, strict=False)
+    }
     return {
         "groups": len(similar),
         "sites": sum(each.count for each in similar),
-        "rows": [
-            (Link(each.count, to.href), len(each.files), f"{100 * each.similarity:.0f}%", _some(each.sites))
-            for to, each in zip(tags, similar, strict=False)
-        ],
+        "rows": tables.rows(
+            {href: cells for href, (cells, _) in listed.items()},
+            lambda of: {
+                href: sum(of.sites_by_file.get(file.sha256, 0) for file in each.files)
+                for href, (_, each) in listed.items()
+            },
+            files_of,
+        ),
     }
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from scrapy_rep.census.restriction import ALL, NONE, OTHERS, PART
+from scrapy_rep.census.row import Row
 from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Mark, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Link, Mark, Tag
 
-from . import RESTRICTED, SHUT_OUT, WELCOME, SiteRecord
 from .totals import severity_of, traits
 
 SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
@@ -32,7 +34,7 @@ _GROUPS: Final[dict[str, str]] = {
     "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
     **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
     "shuts-out": "Shuts out by name", "names": "Names", "contains": "Contains", "signal": "AI-use signals",
-    "token": "Control tokens", "similar": "Nearly identical to",
+    "closes": "Closes, by name or through *", "similar": "Nearly identical to",
 }  # fmt: skip
 """The groups of tags in their order, by the kind of trait; those of findings by severity."""
 
@@ -41,7 +43,10 @@ _COLUMNS: Final = (
     Column("Rules", "number"), Column("User-agents", "number"), Column("Crawlers shut out", "number"),
     Column("Errors", "number"), Column("Warnings", "number"),
 )  # fmt: skip
-_TREATMENTS: Final = {SHUT_OUT: "red", RESTRICTED: "amber", WELCOME: "green"}
+_RESTRICTIONS: Final = {
+    ALL: ("red", "may request nothing"), PART: ("amber", "some paths are closed"),
+    NONE: ("green", "may request all"),
+}  # fmt: skip
 _LINES_LISTED: Final = 12  # of a finding
 _MOST_LINES: Final = 1_000  # of a file
 _CHARACTERS_OF_A_FILE: Final = 30_000
@@ -49,11 +54,11 @@ _LONGEST_LINE: Final = 500  # characters
 _FACT: Final = re.compile(r"\{\d\}")
 _LAST_FACT: Final = re.compile(r"(?:[:,] |(?<=\w))\{\d\}\.$")
 
-Body = Callable[[SiteRecord], bytes | None]
+Body = Callable[[Row], bytes | None]
 """Returns the robots.txt of a record, None when it is not there or has changed."""
 
 
-def explorer_of(records: Iterable[SiteRecord], body: Body, similar: Mapping[str, Tag]) -> Explorer:
+def explorer_of(records: Iterable[Row], body: Body, similar: Mapping[str, Tag]) -> Explorer:
     """Return the first of *records*, as many as a page lists, with the files that *body* returns.
 
     *similar* has a tag for the SHA-256 of each file that is nearly identical to others.
@@ -67,18 +72,20 @@ def explorer_of(records: Iterable[SiteRecord], body: Body, similar: Mapping[str,
     return explorer
 
 
-def _row(record: SiteRecord) -> list[Cell]:
+def _row(record: Row) -> list[Cell]:
     row: list[Cell] = [shown(record.site), record.kind]
     if not record.has_file:
         return [*row, *[None] * (len(_COLUMNS) - 2)]
-    closed = sum(crawler["treatment"] == SHUT_OUT for crawler in record.crawlers.values())
-    errors, warnings = (
-        sum(count for code, count in record.findings.items() if severity_of(code) is severity)
-        for severity in (Severity.ERROR, Severity.WARNING)
-    )
-    return [
-        *row, record.bytes, record.lines, record.rules, record.user_agent_fields, closed, errors, warnings
-    ]  # fmt: skip
+    closed = sum(record.restriction[name] == ALL for name in record.named)
+    figures = (record.bytes, record.lines, record.rules, record.user_agent_fields, closed)
+    return [*row, *figures, _found(record, Severity.ERROR), _found(record, Severity.WARNING)]
+
+
+def _found(record: Row, severity: Severity) -> int | None:
+    """The number of findings of this *severity*; None for a file that was not linted."""
+    if record.findings is None:
+        return None
+    return sum(count for code, count in record.findings.items() if severity_of(code) is severity)
 
 
 # What is said about findings
@@ -125,7 +132,13 @@ def tag(kind: str, name: str, label: str = "") -> Tag:
     )
 
 
-def _tags_of(record: SiteRecord, similar: Mapping[str, Tag]) -> Iterator[Tag]:
+def link(kind: str, name: str) -> Link:
+    """The cell of a table that leads to the sites with the trait *name*."""
+    to = tag(kind, name)
+    return Link(to.label, to.href)
+
+
+def _tags_of(record: Row, similar: Mapping[str, Tag]) -> Iterator[Tag]:
     yield from (tag(*trait) for trait in traits(record))
     if (record.sha256 or "") in similar:
         yield similar[record.sha256 or ""]
@@ -134,7 +147,7 @@ def _tags_of(record: SiteRecord, similar: Mapping[str, Tag]) -> Iterator[Tag]:
 # The page of a site
 
 
-def _item(record: SiteRecord, body: Body, *, has_room: bool) -> Item:
+def _item(record: Row, body: Body, *, has_room: bool) -> Item:
     facts = [(label, *map(shown, values)) for label, *values in _facts(record)]
     if not record.has_file:
         return Item(facts)
@@ -147,7 +160,7 @@ def _item(record: SiteRecord, body: Body, *, has_room: bool) -> Item:
     return Item(facts, marks, text, source)
 
 
-def _facts(record: SiteRecord) -> Iterator[tuple[str, ...]]:
+def _facts(record: Row) -> Iterator[tuple[str, ...]]:
     yield "robots.txt", record.kind
     if record.problem:
         yield "Could not be read", record.reason, record.problem
@@ -155,6 +168,8 @@ def _facts(record: SiteRecord) -> Iterator[tuple[str, ...]]:
         yield "HTTP status", str(record.status)
     if record.url:
         yield "Address", record.url
+    if record.location:
+        yield "Redirects to", record.location
     if record.hops:
         yield "Redirects", str(len(record.hops))
     if record.fetched_at:
@@ -170,46 +185,51 @@ def _facts(record: SiteRecord) -> Iterator[tuple[str, ...]]:
         yield "Crawl-delay", f"at most {record.longest_delay:g} s"
 
 
-def when_fetched(time: str) -> str:
-    """Return the ISO 8601 *time* of a fetch for people."""
-    return time.replace("T", " ").replace("+00:00", " UTC")
+def when_fetched(time: datetime) -> str:
+    """Return the *time* of a fetch for people."""
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _marks(record: SiteRecord) -> Iterator[tuple[str, list[Mark]]]:
-    found = sorted(record.findings, key=lambda code: (finding_kind(code).rank, code))
-    yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
-    crawlers = [
-        (_TREATMENTS.get(how["treatment"], "grey"), f"{name}: {how['treatment']}", [how["line"]])
-        for name, how in record.crawlers.items()
-    ]
-    others = "All others: shut out" if record.shuts_out else "All others: may request the home page"
-    yield "Well-known crawlers", [*crawlers, ("red" if record.shuts_out else "grey", others, [])]
+def _marks(record: Row) -> Iterator[tuple[str, list[Mark]]]:
+    if record.findings is not None:
+        found = sorted(record.findings, key=lambda code: (finding_kind(code).rank, code))
+        yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
+    yield "Well-known crawlers", [_crawler_mark(record, name) for name in (*record.named, OTHERS)]
     signals: list[Mark] = [
-        ("blue", f"{signal}: " + (_answers(record.ai_answers.get(signal, {})) or "no answer"), [])
-        for signal in record.ai_signals
+        ("blue", f"{signal}: " + (_answers(record, signal) or "no answer"), []) for signal in record.ai_signals
     ]
     if signals:
         yield "AI-use signals", signals
 
 
-def _answers(answers: Mapping[str, str]) -> str:
-    return ", ".join(f"{category} {answer}" for category, answer in answers.items())
+def _crawler_mark(record: Row, name: str) -> Mark:
+    colour, text = _RESTRICTIONS[record.restriction[name]]
+    line = record.restriction_lines[name]
+    return colour, f"{'All others' if name == OTHERS else name}: {text}", [line] if line else []
 
 
-def _finding_mark(record: SiteRecord, code: str) -> Mark:
-    kind, count = finding_kind(code), record.findings[code]
-    lines = [line for line in record.finding_lines.get(code, []) if line][:_LINES_LISTED]
+def _answers(record: Row, signal: str) -> str:
+    said = record.ai_answers.items()
+    return ", ".join(
+        f"{name.partition(' ')[2]} {answer}" for name, answer in said if name.startswith(f"{signal} ")
+    )
+
+
+def _finding_mark(record: Row, code: str) -> Mark:
+    kind, count = finding_kind(code), (record.findings or {})[code]
+    lines = [line for line in (record.finding_lines or {}).get(code, []) if line][:_LINES_LISTED]
     times = f" ({count:,} times)" if count > 1 else ""
     return kind.colour, shown(f"{kind.title}{times}" + (f": {kind.text}" if kind.text else "")), lines
 
 
-def _source(octets: bytes, record: SiteRecord) -> tuple[int, list[Line]]:
+def _source(octets: bytes, record: Row) -> tuple[int, list[Line]]:
     """The number of lines, and the first ones."""
     lines = octets[bom_length(octets) :].splitlines()
     notes: dict[int, list[tuple[str, str]]] = {}
-    for code in sorted(record.finding_lines, key=lambda code: finding_kind(code).rank):
+    finding_lines = record.finding_lines or {}
+    for code in sorted(finding_lines, key=lambda code: finding_kind(code).rank):
         note = finding_kind(code).colour, finding_kind(code).tag.label
-        for number in record.finding_lines[code]:
+        for number in finding_lines[code]:
             notes.setdefault(number, []).append(note)
     source, left = [], _CHARACTERS_OF_A_FILE
     for number, text in enumerate(line_texts(lines[:_MOST_LINES]), start=1):

@@ -1,18 +1,23 @@
-"""The totals of many records: everything that the report shows.
+"""The totals of many rows: everything that the report shows.
 
-Memory grows with the number of sites and names, not with the size of the files.
+Memory grows with the number of different names and figures, not with that of the sites.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
+from scrapy_rep.census.restriction import ALL, NONE, OTHERS, RESTRICTIONS
+from scrapy_rep.census.row import Row
+from scrapy_rep.tools.crawlers import AI_CRAWLERS
 from scrapy_rep.tools.lint import CODES, Severity
 
-from . import SHUT_OUT, SiteRecord, sketch
+from .agent_totals import AgentTotals
+from .contents import Contents
+from .strata import columns_of
 
 COMMENT, BLANK, UNREADABLE = "comment", "blank", "unreadable"
 """The lines that are no known record."""
@@ -26,6 +31,12 @@ ALL_SIGNALS: Final = "all signals"
 NO, YES = "no", "yes"
 """The answers of signals; where signals disagree, the answer is no."""
 
+ANY_AI: Final = "any AI crawler"
+"""The category of all AI crawlers together."""
+
+BY_NAME, BY_STAR = "by name", "through *"
+"""How a crawler is addressed."""
+
 FIGURES: Final = {
     "bytes": "bytes",
     "lines": "lines",
@@ -34,154 +45,128 @@ FIGURES: Final = {
     "rules": "Allow and Disallow lines",
     "sitemaps": "Sitemap lines",
 }
-"""The attributes of a record that are numbers of a file, and what they count."""
+"""The attributes of a row that are numbers of a file, and what they count."""
 
-_NAMES_COUNTED: Final = 100_000  # in user-agent lines: more come from hostile files alone
-_SITES_LISTED: Final = 50  # of those that share a file
-_FILES_COMPARED: Final = 100_000  # with each other: memory, 0.5 kB each
-
-
-@dataclass(slots=True)
-class AgentTotals:
-    """One name in user-agent lines: the sites that use it, its rules, and its spellings."""
-
-    sites: int = 0
-    allow: int = 0
-    disallow: int = 0
-    spellings: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def name(self) -> str:
-        """The most frequent spelling."""
-        return self.spellings.most_common(1)[0][0]
-
-    @property
-    def rules(self) -> int:
-        """The number of rules."""
-        return self.allow + self.disallow
-
-
-@dataclass(slots=True)
-class SharedFile:
-    """A robots.txt that several sites serve: its SHA-256, its sketch, and the names of the first sites."""
-
-    sha256: str
-    octets: int
-    sketch: str = ""
-    count: int = 0
-    sites: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarFiles:
-    """Files that are nearly identical, and the least similarity, from 0 to 1."""
-
-    files: list[SharedFile]
-    similarity: float
-
-    @property
-    def count(self) -> int:
-        """The number of sites."""
-        return sum(file.count for file in self.files)
-
-    @property
-    def sites(self) -> list[str]:
-        """One site for each file, then others."""
-        first = [file.sites[0] for file in self.files]
-        return first + [site for file in self.files for site in file.sites[1:]]
+_AI_CATEGORIES: Final = (ANY_AI, *dict.fromkeys(map(str, AI_CRAWLERS.values())))
+_NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
+_VALUES_COUNTED: Final = 1_000  # of a column of the list of sites
 
 
 class Totals:
-    """Sums up records one by one."""
+    """Sums up rows one by one."""
 
     def __init__(self) -> None:
-        self.sites = self.files = 0
+        self.sites = self.files = self.linted = 0
+        self.known = 0  # sites whose restrictions are known: with a robots.txt, or without any
+        self.captured: tuple[datetime, datetime] | None = None  # the first time and the last
+        self.columns: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites by the value of each
         self.traits: Counter[tuple[str, str]] = Counter()
-        self.figures: dict[str, list[int]] = {name: [] for name in FIGURES}  # of each file
-        self.delays: list[float] = []  # seconds, the longest of each site
-        self.rules_per_agent: list[int] = []  # of each name in each file
+        self.figures: dict[str, Counter[float]] = {name: Counter() for name in FIGURES}  # files by figure
+        self.delays: Counter[float] = Counter()  # files by their longest delay in seconds
+        self.rules_per_agent: Counter[float] = Counter()  # of each name in each file
         self.line_kinds: Counter[str] = Counter()
         self.agents: defaultdict[str, AgentTotals] = defaultdict(AgentTotals)
-        self.ai_crawlers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.restriction: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each agent
+        self.categories: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites by the most that is closed
+        self.sitemap_or_delay: Counter[str] = Counter()  # sites that close nothing to a category, and have one
+        self._unnamed: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites naming it by what * closes
         self.findings: Counter[str] = Counter()
         self.with_errors = self.with_signals = 0
         self.ai_answers: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each signal
-        self.control_tokens: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._files: dict[str, SharedFile] = {}
+        self.contents = Contents()
 
-    def add(self, record: SiteRecord) -> None:
-        """Count *record*."""
+    def add(self, row: Row) -> None:
+        """Count *row*."""
         self.sites += 1
-        self.traits.update(traits(record))
-        if record.has_file:
-            self._add_file(record)
+        self.traits.update(traits(row))
+        self._add_columns(row)
+        if row.fetched_at:
+            first, last = self.captured or (row.fetched_at, row.fetched_at)
+            self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
+        if row.restriction:
+            self._add_restrictions(row)
+        if row.has_file:
+            self._add_file(row)
 
-    def _add_file(self, record: SiteRecord) -> None:
+    def _add_columns(self, row: Row) -> None:
+        for column, value in columns_of(row):
+            sites = self.columns[column]
+            if value in sites or len(sites) < _VALUES_COUNTED:
+                sites[value] += 1
+
+    def _add_restrictions(self, row: Row) -> None:
+        self.known += 1
+        of_others, named = row.restriction.get(OTHERS, NONE), row.named
+        for agent, closes in row.restriction.items():
+            self.restriction[agent][closes, BY_NAME if agent in named else BY_STAR] += 1
+        for agent in named:
+            self._unnamed[agent][of_others] += 1
+        closed = by_category(row)
+        for category, closes in closed.items():
+            self.categories[category][closes] += 1
+        if row.sitemaps or row.crawl_delays:
+            closed[OTHERS] = of_others
+            found = closed if row.sitemaps else _with_delay(row)
+            self.sitemap_or_delay.update(category for category in found if closed[category] == NONE)
+
+    def _add_file(self, row: Row) -> None:
         self.files += 1
         for name, values in self.figures.items():
-            values.append(getattr(record, name))
-        if record.crawl_delays:
-            self.delays.append(record.longest_delay)
-        self.findings.update(record.findings)
-        self.with_errors += any(severity_of(code) is Severity.ERROR for code in record.findings)
-        self._add_lines(record)
-        self._add_agents(record)
-        self._add_signals(record)
-        self._add_content(record)
+            values[getattr(row, name)] += 1
+        if row.crawl_delays:
+            self.delays[row.longest_delay] += 1
+        if row.findings is not None:
+            self.linted += 1
+            self.findings.update(row.findings)
+            self.with_errors += any(severity_of(code) is Severity.ERROR for code in row.findings)
+        self._add_lines(row)
+        self._add_agents(row)
+        self._add_signals(row)
+        self._add_content(row)
 
-    def _add_lines(self, record: SiteRecord) -> None:
-        others = {COMMENT: record.comment_lines, BLANK: record.blank_lines, UNREADABLE: record.unread_lines}
-        self.line_kinds.update({kind: count for kind, count in record.records.items() if kind != "unknown"})
+    def _add_content(self, row: Row) -> None:
+        self.contents.add(row)
+
+    def _add_lines(self, row: Row) -> None:
+        others = {COMMENT: row.comment_lines, BLANK: row.blank_lines, UNREADABLE: row.unread_lines}
+        self.line_kinds.update({kind: count for kind, count in row.records.items() if kind != "unknown"})
         self.line_kinds.update(others)
 
-    def _add_agents(self, record: SiteRecord) -> None:
-        for name, counts in record.agents.items():
-            if len(self.agents) >= _NAMES_COUNTED and name.lower() not in self.agents:
-                continue
-            agent = self.agents[name.lower()]
-            agent.sites += 1
-            agent.allow += counts["allow"]
-            agent.disallow += counts["disallow"]
-            agent.spellings[name] += 1
-            self.rules_per_agent.append(counts["allow"] + counts["disallow"])
-        for name, treatment in record.ai_crawlers.items():
-            self.ai_crawlers[name][treatment] += 1
+    def _add_agents(self, row: Row) -> None:
+        for name, disallow in row.agents_disallow.items():
+            key, allow = name.lower(), row.agents_allow[name]
+            self.rules_per_agent[allow + disallow] += 1
+            if self._is_counted(key):
+                agent = self.agents[key]
+                agent.sites += 1
+                agent.allow += allow
+                agent.disallow += disallow
+                agent.spellings[name] += 1
 
-    def _add_signals(self, record: SiteRecord) -> None:
-        self.with_signals += bool(record.ai_signals or record.control_tokens)
-        stated = {(category, answer) for each in record.ai_answers.values() for category, answer in each.items()}
+    def _is_counted(self, name: str) -> bool:
+        return name in self.agents or len(self.agents) < _NAMES_COUNTED
+
+    def _add_signals(self, row: Row) -> None:
+        self.with_signals += bool(row.ai_signals)
+        stated = set()
+        for name, answer in row.ai_answers.items():
+            signal, _, category = name.partition(" ")
+            self.ai_answers[signal][category, answer] += 1
+            stated.add((category, answer))
         self.ai_answers[ALL_SIGNALS].update(one for one in stated if one[1] == NO or (one[0], NO) not in stated)
-        for signal, each in record.ai_answers.items():
-            self.ai_answers[signal].update(each.items())
-        for name, treatment in record.control_tokens.items():
-            self.control_tokens[name][treatment] += 1
-
-    def _add_content(self, record: SiteRecord) -> None:
-        sha = record.sha256 or ""
-        shared = self._files.setdefault(sha, SharedFile(sha, record.bytes, record.sketch))
-        shared.count += 1
-        if len(shared.sites) < _SITES_LISTED:
-            shared.sites.append(record.site)
 
     def ranked(self, kind: str) -> list[tuple[str, int]]:
         """The traits of *kind*, each with its number of sites, most frequent first."""
         return [(name, count) for (each, name), count in self.traits.most_common() if each == kind]
 
-    def _files_ranked(self) -> list[SharedFile]:
-        return sorted(self._files.values(), key=lambda file: (-file.count, file.sites))
-
-    def shared_files(self) -> list[SharedFile]:
-        """The files that several sites serve, most frequent first, without the empty file."""
-        return [file for file in self._files_ranked() if file.count > 1 and file.octets]
-
-    def similar_files(self) -> list[SimilarFiles]:
-        """Groups of files that are nearly, but not all, identical: those of most sites first."""
-        found = sketch.groups({file.sha256: file.sketch for file in self._files_ranked()[:_FILES_COMPARED]})
-        similar = (
-            SimilarFiles([self._files[sha] for sha, _ in members], min(alike for _, alike in members))
-            for members in found
-        )
-        return sorted(similar, key=lambda each: (-each.count, each.sites[0]))
+    def closed_to(self, agent: str) -> Counter[tuple[str, str]]:
+        """The sites by what is closed to *agent*, and how; where no group names it, that of ``*`` counts."""
+        ways = self.restriction.get(agent, Counter())
+        found = Counter({way: count for way, count in ways.items() if way[1] == BY_NAME})
+        unnamed = self._unnamed.get(agent, Counter())
+        for (closes, by), count in self.restriction[OTHERS].items():
+            found[closes, by] = count - unnamed[closes]
+        return found
 
     def top_agents(self, number: int) -> list[AgentTotals]:
         """The *number* names that most sites use."""
@@ -189,37 +174,63 @@ class Totals:
         return sorted(named, key=lambda agent: (-agent.sites, agent.name))[:number]
 
 
-def traits(record: SiteRecord) -> Iterator[tuple[str, str]]:
-    """Yield what the site of *record* may have in common with others: a kind of trait, and which."""
-    yield "serves", record.kind
-    if record.status is not None:
-        yield "status", str(record.status)
-    if record.problem:
-        yield "reason", record.reason
-    if record.has_file:
-        yield from (("finding", code) for code in record.findings)
-        yield from (("names", name) for name in record.crawlers)
-        yield from (("shuts-out", name) for name, how in record.crawlers.items() if how["treatment"] == SHUT_OUT)
-        yield from (("contains", feature) for feature, value in _features(record).items() if value)
-        yield from (("signal", signal) for signal in record.ai_signals)
-        yield from (("token", name) for name in record.control_tokens)
+def by_category(row: Row) -> dict[str, str]:
+    """The most that the site of *row* closes to a crawler of each category of AI crawlers, and to any of them.
+
+    No file names them all: what is closed to all others counts in each category.
+    """
+    if OTHERS not in row.restriction:
+        return {}
+    found = dict.fromkeys(_AI_CATEGORIES, row.restriction[OTHERS])
+    for agent in row.named:
+        if agent in AI_CRAWLERS:
+            for name in (str(AI_CRAWLERS[agent]), ANY_AI):
+                found[name] = max(found[name], row.restriction[agent], key=RESTRICTIONS.index)
+    return found
 
 
-def _features(record: SiteRecord) -> dict[str, object]:
+def _with_delay(row: Row) -> set[str]:
+    """The categories of AI crawlers, and `OTHERS`, of which a crawler has a Crawl-delay."""
+    names = {name.lower() for name, delay in row.crawl_delays.items() if delay}
+    if OTHERS in names:
+        return {OTHERS, *_AI_CATEGORIES}
+    agents = [agent for agent in row.named if agent in AI_CRAWLERS and agent.lower() in names]
+    return {str(AI_CRAWLERS[agent]) for agent in agents} | {ANY_AI for _ in agents}
+
+
+def traits(row: Row) -> Iterator[tuple[str, str]]:
+    """Yield what the site of *row* may have in common with others: a kind of trait, and which."""
+    yield "serves", row.kind
+    if row.status is not None:
+        yield "status", str(row.status)
+    if row.problem:
+        yield "reason", row.reason
+    if row.has_file:
+        yield from (("finding", code) for code in row.findings or ())
+        yield from (("names", name) for name in row.named)
+        yield from (("shuts-out", name) for name in row.named if row.restriction[name] == ALL)
+        yield from (("contains", feature) for feature, value in _features(row).items() if value)
+        yield from (("signal", signal) for signal in row.ai_signals)
+        yield from (
+            ("closes", f"{closes} to {name}") for name, closes in by_category(row).items() if closes != NONE
+        )
+
+
+def _features(row: Row) -> dict[str, object]:
     """What a file may contain, each with a value that is true when it does."""
     return {
-        "a rule": record.rules,
-        STAR_GROUP: "*" in record.agents,
-        "a group for a named crawler": record.agents.keys() - {"*"},
-        SITEMAP: record.sitemaps,
-        "a wildcard (*) in a rule": record.wildcards,
-        "an end anchor ($) in a rule": record.anchors,
-        "an Allow rule": record.allow,
-        "a Crawl-delay": record.crawl_delays,
-        "a comment": record.comments,
-        "an unreadable line": record.unread_lines,
-        SHUTS_OUT_UNNAMED: record.shuts_out,
-        SHUTS_OUT_AI: SHUT_OUT in record.ai_crawlers.values(),
+        "a rule": row.rules,
+        STAR_GROUP: OTHERS in row.agents_disallow,
+        "a group for a named crawler": row.agents_disallow.keys() - {OTHERS},
+        SITEMAP: row.sitemaps,
+        "a wildcard (*) in a rule": row.wildcards,
+        "an end anchor ($) in a rule": row.anchors,
+        "an Allow rule": row.allow,
+        "a Crawl-delay": row.crawl_delays,
+        "a comment": row.comments,
+        "an unreadable line": row.unread_lines,
+        SHUTS_OUT_UNNAMED: row.shuts_out,
+        SHUTS_OUT_AI: any(row.restriction[name] == ALL for name in row.named if name in AI_CRAWLERS),
     }
 
 

@@ -9,11 +9,11 @@ from time import time
 
 import pytest
 
+from scrapy_rep.census import Row
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.tools.bulk.sources import Known, Missing, Reading, SourceError, open_source
-from scrapy_rep.tools.survey import SiteRecord
 from scrapy_rep.tools.survey.folder import SurveyFolder
 
 DAY = 86_400.0
@@ -69,9 +69,9 @@ def test_ours_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
     survey = SurveyFolder(tmp_path)
     survey.open(append=False)
     https, http = origin("https://a.example"), origin("http://a.example")
-    survey.add(SiteRecord(site=str(https), file=survey.save_body(https, b"Disallow: /x")))
-    survey.add(SiteRecord(site="https://gone.example", access="unavailable", status=404))
-    survey.add(SiteRecord(site="https://dead.example", access="unreachable", problem="dead"))
+    survey.add(Row(site=str(https), file=survey.save_body(https, b"Disallow: /x")))
+    survey.add(Row(site="https://gone.example", access="unavailable", status=404))
+    survey.add(Row(site="https://dead.example", access="unreachable", problem="dead"))
     survey.close()
     source = open_source(tmp_path)
     assert source.get(https) == Known(Access.SUCCESSFUL, b"Disallow: /x")
@@ -83,7 +83,7 @@ def test_ours_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
 def test_ours_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
-    with pytest.raises(SourceError, match="line 1 is not a survey record"):
+    with pytest.raises(SourceError, match="line 1 is no row of a survey"):
         open_source(tmp_path)
 
 

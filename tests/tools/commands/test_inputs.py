@@ -79,29 +79,38 @@ def test_a_file_larger_than_any_robots_txt_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("body", "kind"),
+    ("body", "problem"),
     [
-        (gzip.compress(RULES, mtime=0), "a gzip file"),
-        (b"WARC/1.0\r\n\r\n" + RULES, "a WARC file"),
-        (b"\x89PNG\r\n\x1a\n\0\1", "a PNG image"),
-        (b"\0" * 300, "a binary file"),
+        (gzip.compress(RULES, mtime=0), "a gzip file, not plain text; unpack it first"),
+        (b"WARC/1.0\r\n\r\n" + RULES, "a WARC file, not plain text; scrapy robots survey --warc reads it"),
+        (b"PAR1\x15" + RULES, "a Parquet file, not plain text; scrapy robots survey --captures reads it"),
+        (b"\x89PNG\r\n\x1a\n\0\1", "a PNG image, not plain text"),
+        (b"\0" * 300, "a binary file, not plain text"),
     ],
 )
 def test_a_binary_file_is_refused_by_name(
-    capsys: pytest.CaptureFixture[str], given_here: Callable[[bytes], None], *, body: bytes, kind: str
+    capsys: pytest.CaptureFixture[str], given_here: Callable[[bytes], None], *, body: bytes, problem: str
 ) -> None:
     Path("BAD").write_bytes(body)
     given_here(body)
     for command, *arguments in ((explain, "/a", "--file", "BAD"), (diff, "good", "BAD"), (diff, "-", "good")):
         assert command_here(command, *arguments)[0] == 2
-        assert f": {kind}, not plain text\n" in capsys.readouterr().err
-    assert command_here(decide, "--robots", ".", "--urls", "BAD")[0] == (1 if kind == "a gzip file" else 2)
+        assert f": {problem}\n" in capsys.readouterr().err
+    assert command_here(decide, "--robots", ".", "--urls", "BAD")[0] == (1 if "gzip" in problem else 2)
 
 
 def test_the_rules_in_a_warc_file_are_not_those_of_a_robots_txt() -> None:
     Path("BAD").write_bytes(b"WARC/1.0\r\n\r\n" + RULES)
     code, out = command_here(lint, "BAD")
     assert (code, "(binary-file)" in out, "1 file: 1 error\n" in out) == (1, True, True)
+    assert "This is a WARC file (scrapy robots survey --warc reads it), not a text:" in out
+
+
+def test_a_web_archive_is_no_list_of_sites() -> None:
+    for body in (record := b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n", gzip.compress(record, mtime=0)):
+        Path("BAD").write_bytes(body)
+        with pytest.raises(InputError, match=r"BAD: .* not plain text; scrapy robots survey --warc reads it"):
+            list(read_lines("BAD"))
 
 
 @pytest.mark.parametrize("name", ["not a url", "exa mple.com", "https://a<b", "x|y", "a\\b.example"])

@@ -1,4 +1,4 @@
-"""``scrapy robots survey``: a record of each site, and a report, whatever the sites do."""
+"""``scrapy robots survey``: a row of each site, and a report, whatever the sites do."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+from scrapy_rep.census.warc import captures
 from scrapy_rep.tools import processes
-from scrapy_rep.tools.commands import survey
-from scrapy_rep.tools.survey import folder as survey_folder
+from scrapy_rep.tools.commands import survey, surveying
+from tests.census.archives import archive
 from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
 
@@ -53,8 +56,8 @@ def test_a_folder_is_read_file_by_file(folder: Path, tmp_path: Path) -> None:
         0, f"4 of 4 sites, 2 with a robots.txt, 2 unreachable\n{tmp_path / 'out' / 'survey.html'}\n"
     )  # fmt: skip
     found = records(tmp_path / "out")
-    assert list(found) == ["a.example", "broken", "pipe", "more/b.example"]
-    assert (found["a.example"]["disallow"], found["more/b.example"]["disallow"]) == (1, 0)
+    assert list(found) == ["https://a.example", "broken", "pipe", "https://b.example"]
+    assert (found["https://a.example"]["disallow"], found["https://b.example"]["disallow"]) == (1, 0)
     assert found["broken"]["problem"] == "No such file or directory"
     assert found["pipe"]["problem"] == "not a regular file"
     assert "robots.txt of 4 sites" in (tmp_path / "out" / "survey.html").read_text("utf-8")
@@ -90,7 +93,7 @@ def test_several_processes_find_what_one_does(
     for number in range(40):
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
-    monkeypatch.setattr(survey_folder, "_FILES_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(survey, "_WORTH_PROCESSES", 1)
     monkeypatch.setattr(processes, "cores", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
@@ -101,7 +104,7 @@ def test_several_processes_find_what_one_does(
     ("arguments", "problem"),
     [
         (["--files", "nowhere"], "nowhere: No such file or directory"),
-        (["--files", "FILE"], "FILE: Not a directory"),
+        (["--files", "FILE"], "FILE: an empty file, not a folder"),
         (["--from-file", "."], ".: Is a directory"),
         (["--from-file", "nowhere"], "nowhere: No such file or directory"),
         (["--from-file", "-"], "standard input is not a text file"),
@@ -185,26 +188,271 @@ def test_a_list_of_invalid_lines_alone_is_nothing_to_survey(
     assert surveyed("https://") == (2, "")
     assert capsys.readouterr().err.splitlines() == [
         "scrapy robots survey: https://: no host in 'https://'",
-        "scrapy robots survey: nothing to survey: name sites, --from-file or --files",
+        "scrapy robots survey: nothing to survey: name sites, or a file or folder of them",
     ]
 
 
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (gzip.compress(b"User-agent: *\n", mtime=0), "a gzip file"),
-        (b"WARC/1.0\r\n\r\nUser-agent: *\nDisallow: /\n", "a WARC file"),
-        (b"\0" * 300, "a binary file"),
+        (gzip.compress(b"User-agent: *\n", mtime=0), "a gzip file, not plain text; unpack it first"),
+        (
+            b"WARC/1.0\r\n\r\nUser-agent: *\nDisallow: /\n",
+            "a WARC file, not plain text; scrapy robots survey --warc reads it",
+        ),
     ],
 )
-def test_a_binary_file_in_a_folder_is_named_and_counted_apart(
+def test_an_archive_in_a_folder_is_named_and_counted_apart(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, body: bytes, kind: str
 ) -> None:
     (folder / "a.example").write_bytes(body)
     code, out = surveyed("--files", str(folder), "--out", str(tmp_path / "out"))
     assert (code, out.partition("\n")[0]) == (0, "3 of 3 sites, 1 with a robots.txt, 2 unreachable, 1 invalid")
-    assert capsys.readouterr().err == f"scrapy robots survey: {folder}/a.example: {kind}, not plain text\n"
-    assert "a.example" not in records(tmp_path / "out")
+    assert capsys.readouterr().err == f"scrapy robots survey: {folder}/a.example: {kind}\n"
+    assert "https://a.example" not in records(tmp_path / "out")
+
+
+def test_ours_an_image_in_a_folder_is_a_row_as_it_is_in_an_archive(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.example").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 300)
+    assert surveyed("--files", str(folder), "--out", str(tmp_path / "out"))[1].startswith("4 of 4 sites, 2 with a")
+    assert records(tmp_path / "out")["https://a.example"]["disallow"] == 0
+
+
+# Captures
+
+NOON = "2026-11-24T12:00:00Z"
+
+
+def archived(path: Path, *captures: tuple[str, str, bytes]) -> str:
+    """A WARC file at *path* with a response for each (host, date, body)."""
+    with archive(path) as to:
+        for host, date, body in captures:
+            to.add(f"https://{host}/robots.txt", body, WARC_Date=date)
+    return str(path)
+
+
+CLOSED, OPEN = b"User-agent: *\nDisallow: /\n", b"User-agent: *\nDisallow:\n"
+
+
+@pytest.fixture
+def warc(tmp_path: Path) -> str:
+    return archived(
+        tmp_path / "a.warc.gz",
+        ("a.example", "2026-01-02T00:00:00Z", CLOSED),
+        ("b.example", NOON, OPEN),
+        ("a.example", "2025-01-01T00:00:00Z", OPEN),
+    )
+
+
+def test_of_the_captures_in_warc_files_the_newest_of_each_site_counts(warc: str, tmp_path: Path) -> None:
+    code, out = surveyed("--warc", warc, "--out", str(tmp_path / "out"))
+    assert (code, out.partition("\n")[0]) == (0, "2 of 2 sites, 2 with a robots.txt, 0 unreachable")
+    found = records(tmp_path / "out")
+    assert (found["https://a.example"]["fetched_at"], found["https://a.example"]["restriction"]["*"]) == (
+        "2026-01-02T00:00:00+00:00", "all",
+    )  # fmt: skip
+
+
+def test_with_all_every_capture_is_a_row_and_light_ones_have_no_findings(warc: str, tmp_path: Path) -> None:
+    code, out = surveyed("--warc", warc, "--all", "--light", "--out", str(tmp_path / "out"))
+    assert (code, out.startswith("3 of 3 sites")) == (0, True)
+    lines = [json.loads(line) for line in (tmp_path / "out" / "survey.jsonl").read_text().splitlines()]
+    assert [(row["site"], row["findings"]) for row in lines] == [
+        ("https://a.example", None), ("https://b.example", None), ("https://a.example", None),
+    ]  # fmt: skip
+
+
+def test_the_same_captures_come_from_standard_input_a_list_and_parquet(
+    warc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surveyed("--warc", warc, "--out", str(tmp_path / "0"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(warc).read_bytes())))
+    surveyed("--warc", "-", "--out", str(tmp_path / "1"))
+    (tmp_path / "paths").write_text("a.warc.gz\n")
+    surveyed("--warc-list", str(tmp_path / "paths"), "--out", str(tmp_path / "2"))
+    table = pa.Table.from_pylist(
+        [capture._asdict() | {"hops": None, "access": None} for capture in captures(warc)]
+    )
+    parquet.write_table(table, tmp_path / "captures.parquet")
+    surveyed("--captures", str(tmp_path / "captures.parquet"), "--out", str(tmp_path / "3"))
+    first, *others = [records(tmp_path / str(number)) for number in range(4)]
+    assert len(first) == 2
+    assert others == [first] * 3
+
+
+def test_captures_are_the_rows_that_files_are(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    bodies = {
+        "a.example": CLOSED,
+        "b.example": b"\xff\0" * 50,
+        "c.example": b"User-agent: GPTBot\nDisallow: x\n" * 9,
+    }
+    for host, body in bodies.items():
+        (tmp_path / "files" / host).write_bytes(body)
+    surveyed("--files", str(tmp_path / "files"), "--date", "2026-11-24T12:00", "--out", str(tmp_path / "1"))
+    path = archived(tmp_path / "a.warc", *((host, NOON, body) for host, body in bodies.items()))
+    surveyed("--warc", path, "--out", str(tmp_path / "2"))
+    of_files, of_captures = (records(tmp_path / name) for name in "12")
+    for row in of_captures.values():
+        assert (row.pop("status"), row.pop("file")) == (200, None)
+    for row in of_files.values():
+        del row["status"], row["file"]
+    assert of_files == of_captures
+
+
+def test_a_list_says_which_captures_count_and_what_is_known_of_them(warc: str, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("rank,host,sector\n7,a.example,news\n8,c.example,\n")
+    code, out = surveyed("--warc", warc, "--from-file", str(tmp_path / "list.csv"), "--out", str(tmp_path / "out"))
+    assert (code, out.startswith("1 of 1 sites")) == (0, True)
+    assert records(tmp_path / "out")["https://a.example"]["strata"] == {"rank": "7", "sector": "news"}
+
+
+def test_the_tables_are_split_by_a_column_of_the_list(warc: str, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("host,sector\na.example,newspaper\nb.example,shop\n")
+    surveyed(
+        "--warc", warc, "--from-file", str(tmp_path / "list.csv"), "--by", "sector", "--out", str(tmp_path / "out")
+    )
+    page = (tmp_path / "out" / "survey.html").read_text("utf-8")
+    assert "newspaper" in page.partition("<script")[0]
+
+
+def test_the_rows_in_parquet_make_the_report_that_their_captures_made(warc: str, tmp_path: Path) -> None:
+    surveyed("--warc", warc, "--parquet", "--out", str(tmp_path / "1"))
+    code, out = surveyed("--rows", str(tmp_path / "1" / "survey.parquet"), "--out", str(tmp_path / "2"))
+    assert (code, out.startswith("2 of 2 sites, 2 with a robots.txt")) == (0, True)
+    first, second = ((tmp_path / name / "survey.jsonl").read_text() for name in "12")
+    assert first == second
+
+
+def test_surveys_in_parquet_are_compared_each_folder_of_a_crawl(warc: str, tmp_path: Path) -> None:
+    later = archived(tmp_path / "b.warc", ("a.example", "2027-01-01T00:00:00Z", OPEN))
+    for number, path in enumerate([warc, later]):
+        (tmp_path / "census" / f"crawl={number}").mkdir(parents=True)
+        surveyed("--warc", path, "--light", "--parquet", "--out", str(tmp_path / str(number)))
+        (tmp_path / str(number) / "survey.parquet").rename(tmp_path / "census" / f"crawl={number}" / "a.parquet")
+    code, out = surveyed("--compare", str(tmp_path / "census"))
+    assert (code, out) == (
+        0,
+        "1 site in both surveys, 1 changed, 0 newly close everything to a crawler, 1 no longer do\n"
+        f"{tmp_path / 'census' / 'compare.html'}\n",
+    )
+
+
+def test_records_that_cannot_be_read_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = archived(tmp_path / "a.warc", ("a.example", NOON, OPEN), ("b.example", "yesterday", OPEN))
+    assert surveyed("--warc", path, "--out", str(tmp_path / "out"))[1].startswith("1 of 1 sites")
+    assert "scrapy robots survey: 1 record of a robots.txt cannot be read\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("fastwarc", ["--warc", "a"]), ("pyarrow", ["--captures", "a"]), ("pyarrow", ["--rows", "a"])],
+)
+def test_a_library_that_is_missing_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, name: str, arguments: list[str]
+) -> None:
+    for module in [module for module in sys.modules if module.startswith(("scrapy_rep.census.", name))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    for each in ("warc", "parquet", "arrow"):
+        monkeypatch.delattr(f"scrapy_rep.census.{each}", raising=False)
+    assert surveyed(*arguments, "--out", "out")[0] == 2
+    assert "is not installed: pip install 'scrapy_rep[" in capsys.readouterr().err
+
+
+def test_resume_measures_the_captures_that_are_left(warc: str, tmp_path: Path) -> None:
+    surveyed("--warc", warc, "--out", str(tmp_path / "out"))
+    more = archived(tmp_path / "b.warc", ("c.example", NOON, OPEN))
+    assert surveyed("--warc", warc, more, "--out", str(tmp_path / "out"), "--resume")[1].startswith("3 of 3 sites")
+    assert list(records(tmp_path / "out")) == ["https://a.example", "https://b.example", "https://c.example"]
+
+
+def test_a_damaged_file_ends_the_survey_with_a_report_on_what_came_before(
+    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = archived(tmp_path / "b.warc", ("c.example", NOON, OPEN), ("d.example", NOON, OPEN))
+    Path(more).write_bytes(Path(more).read_bytes()[:-10])
+    code, out = surveyed("--warc", warc, more, "--out", str(tmp_path / "out"))
+    assert (code, out.startswith("3 of 3 sites")) == (2, True)
+    assert "b.warc: cut off or damaged" in capsys.readouterr().err
+    assert list(records(tmp_path / "out")) == ["https://a.example", "https://b.example", "https://c.example"]
+    assert (tmp_path / "out" / "survey.html").exists()
+
+
+def test_ctrl_c_while_the_report_is_made_keeps_the_rows(
+    warc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> str:
+        raise KeyboardInterrupt
+
+    arguments = ("--warc", warc, "--out", str(tmp_path / "out"))
+    with monkeypatch.context() as patch:
+        patch.setattr(surveying, "report", interrupted)
+        assert surveyed(*arguments)[0] == 2
+    assert "interrupted before there was a report; --resume goes on" in capsys.readouterr().err
+    assert surveyed(*arguments, "--resume")[1].startswith("2 of 2 sites")
+
+
+def test_a_file_that_is_damaged_before_the_first_capture_is_named(
+    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(warc).write_bytes(Path(warc).read_bytes()[:100])
+    assert surveyed("--warc", warc, "--out", str(tmp_path / "out"))[0] == 2
+    assert "a.warc.gz: " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_date_of_files_is_stored_in_utc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "a.example").write_bytes(b"")
+    arguments = ("--files", str(tmp_path / "files"), "--out", str(tmp_path / "out"), "--date")
+    assert surveyed(*arguments, "0001-01-01T00:00+05:00")[0] == 2
+    assert "--date takes a date" in capsys.readouterr().err
+    assert surveyed(*arguments, "2026-11-24T01:00Z")[0] == 0
+    assert records(tmp_path / "out")["https://a.example"]["fetched_at"] == "2026-11-24T01:00:00+00:00"
+    assert surveyed(*arguments, "2026-11-24T01:00+02:00", "--overwrite")[0] == 0
+    assert records(tmp_path / "out")["https://a.example"]["fetched_at"] == "2026-11-23T23:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["--warc", "a.txt"],
+            "a.txt: a text file, not a WARC file; scrapy robots survey --files reads",
+        ),
+        (
+            ["--captures", "a.warc.gz"],
+            "a gzip-compressed WARC file, not a Parquet file; scrapy robots survey",
+        ),
+        (
+            ["--files", "a.warc.gz"],
+            "a gzip-compressed WARC file, not a folder; scrapy robots survey --warc",
+        ),
+        (["--warc", "a.warc.gz", "a.txt", "--date", "2026"], "--date is for --files"),
+        (["--files", ".", "--date", "yesterday"], "--date takes a date such as 2026-11-24, not yesterday"),
+        (["--files", ".", "--by", "sector"], "--by takes a column of the list of sites, not sector: tld"),
+        (["--rows", "x", "--light"], "--light comes too late"),
+        (["--rows", "a.txt"], "a.txt: a text file, not a Parquet file"),
+        (["--files", ".", "--all"], "--all is for --warc and --captures"),
+        (["--warc-list", "a.txt", "--captures", "x"], "--warc-list is for --warc"),
+    ],
+)
+def test_a_file_in_the_wrong_place_is_named_with_the_option_that_reads_it(
+    warc: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    problem: str,
+) -> None:
+    assert warc
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_bytes(OPEN)
+    assert surveyed(*arguments, "--out", "out")[0] == 2
+    assert problem in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_many_sites_are_measured_in_other_processes_while_others_are_fetched(tmp_path: Path) -> None:
@@ -258,7 +506,7 @@ def test_overwrite_replaces_a_survey(folder: Path, tmp_path: Path) -> None:
     surveyed("--files", str(folder), "--out", str(out))
     (folder / "broken").unlink()
     assert surveyed("--files", str(folder), "--out", str(out), "--overwrite")[1].startswith("3 of 3 sites")
-    assert list(records(out)) == ["a.example", "pipe", "more/b.example"]
+    assert list(records(out)) == ["https://a.example", "pipe", "https://b.example"]
 
 
 def test_resume_goes_on_behind_the_last_whole_record(folder: Path, tmp_path: Path) -> None:
@@ -287,7 +535,7 @@ def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
     code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
     assert code == 2
-    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is not a survey record: ")
+    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is no row of a survey: ")
     assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'
 
 
@@ -298,9 +546,9 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     surveyed("--files", str(folder), "--out", str(tmp_path / "new"))
     page = tmp_path / "new" / "compare.html"
     assert surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new")) == (
-        0, f"4 sites in both surveys, 2 changed, 1 newly shut out a crawler, 1 no longer shut one out\n{page}\n"
+        0, f"4 sites in both surveys, 2 changed, 1 newly close everything to a crawler, 1 no longer do\n{page}\n"
     )  # fmt: skip
-    assert "robots.txt of 4 sites, before and now" in page.read_text("utf-8")
+    assert "<h1>robots.txt of 4 sites" in page.read_text("utf-8")
     assert (
         surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(tmp_path / "x"))[0] == 0
     )
@@ -311,9 +559,10 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     ("arguments", "problem"),
     [
         (["--compare", "nowhere", "."], "nowhere/survey.jsonl: No such file or directory"),
-        (["--compare", "bad", "bad"], "bad/survey.jsonl: line 1 is not a survey record"),
-        (["--compare", "a", "b", "--csv"], "--compare takes two folders: the only other option is --out"),
-        (["--compare", "a", "b", "c.example"], "--compare takes two folders: the only other option is --out"),
+        (["--compare", "bad", "bad"], "bad/survey.jsonl: line 1 is no row of a survey"),
+        (["--compare", "a", "b", "--csv"], "the only other option is --out"),
+        (["c.example", "--compare", "a", "b"], "the only other option is --out"),
+        (["--compare", "a"], "--compare takes two or more surveys"),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_one_line(
@@ -341,10 +590,7 @@ def test_records_become_a_table_too(folder: Path, tmp_path: Path) -> None:
 def test_without_pyarrow_parquet_is_refused_before_any_site_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(survey, "can_write_parquet", lambda: False)
+    monkeypatch.setattr(survey, "find_spec", lambda _: None)
     assert surveyed("a.example", "--out", str(tmp_path / "out"), "--parquet") == (2, "")
-    assert (
-        "pyarrow, which writes Parquet, is not installed: pip install 'scrapy_rep[parquet]'"
-        in capsys.readouterr().err
-    )
+    assert "pyarrow, for Parquet, is not installed: pip install 'scrapy_rep[parquet]'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

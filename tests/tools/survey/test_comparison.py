@@ -8,37 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.survey import SiteRecord
-from scrapy_rep.tools.survey.comparison import APPEARED, EVERYONE_ELSE, GONE, Comparison, SiteChange
-from scrapy_rep.tools.survey.comparison_report import changed_lines, comparison_report
-from scrapy_rep.tools.survey.folder import SurveyFolder
-from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.census import Capture
+from scrapy_rep.tools.survey.changed_sites import changed_lines
+from scrapy_rep.tools.survey.comparison import APPEARED, EVERYONE_ELSE, GONE, Change, Comparison, SiteChange
+from scrapy_rep.tools.survey.comparison_report import comparison_report
 from tests.support.chromium import dump_dom, needs_chromium
+
+from .surveys import survey
 
 OPEN = b"User-agent: *\nDisallow: /x\n"
 CLOSED = OPEN + b"\nUser-agent: GPTBot\nDisallow: /\n"
-DOWN = SiteRecord("", "unreachable", problem="X: y")
-NONE = SiteRecord("", "unavailable", 404)
+DOWN = Capture("", problem="X: y")
+NONE = Capture("", 404)
 WHEN = datetime(2026, 1, 2, tzinfo=timezone.utc)
 
 
-def survey(path: Path, sites: dict[str, bytes | SiteRecord]) -> SurveyFolder:
-    """A folder with a survey of *sites*: their files, or their records."""
-    folder = SurveyFolder(path)
-    folder.open(append=False)
-    for name, body in sites.items():
-        if isinstance(body, bytes):
-            (path / name).write_bytes(body)
-            folder.add(measure(name, body, file=name))
-        else:
-            folder.add(SiteRecord(name, body.access, body.status, problem=body.problem))
-    folder.close()
-    return folder
-
-
-def changed(tmp_path: Path, old: bytes | SiteRecord, new: bytes | SiteRecord) -> SiteChange | None:
-    comparison = Comparison(survey(tmp_path / "old", {"s": old}), survey(tmp_path / "new", {"s": new}))
-    return next(comparison.changes(), None)
+def changed(tmp_path: Path, *files: bytes | Capture) -> SiteChange | None:
+    surveys = [survey(tmp_path / f"{number}", {"s": file}) for number, file in enumerate(files)]
+    return next(Comparison(surveys).changes(), None)
 
 
 @pytest.mark.parametrize(
@@ -61,45 +48,39 @@ def changed(tmp_path: Path, old: bytes | SiteRecord, new: bytes | SiteRecord) ->
             [],
         ),
         (OPEN, OPEN + b"#", "file changed", [], []),
+        (OPEN, CLOSED.replace(b"/x", b"/"), "file changed", ["GPTBot", EVERYONE_ELSE], []),
+        (DOWN, Capture("", 301, location="https://b.example/"), "reachable again", [], []),
+        (CLOSED, Capture("", 301, location="https://b.example/"), "robots.txt removed", [], []),
     ],
 )
-def test_ours_a_site_newly_shuts_out_who_may_request_the_home_page_no_longer(
+def test_ours_a_site_newly_closes_everything_to_who_may_request_nothing_any_more(
     tmp_path: Path,
     *,
-    old: bytes | SiteRecord,
-    new: bytes | SiteRecord,
+    old: bytes | Capture,
+    new: bytes | Capture,
     what: str,
     shut_out: list[str],
     let_in: list[str],
 ) -> None:
     change = changed(tmp_path, old, new)
     assert change
-    assert (change.what, change.shut_out, change.let_in) == (what, shut_out, let_in)
+    assert change.overall == Change(what, shut_out, let_in)
 
 
 @pytest.mark.parametrize("same", [OPEN, NONE, DOWN, b""])
-def test_ours_a_site_that_is_the_same_has_not_changed(tmp_path: Path, same: bytes | SiteRecord) -> None:
+def test_ours_a_site_that_is_the_same_has_not_changed(tmp_path: Path, same: bytes | Capture) -> None:
     assert changed(tmp_path, same, same) is None
 
 
 def test_sites_of_one_survey_alone_are_told(tmp_path: Path) -> None:
     old, new = {"a": OPEN, "b": OPEN, "c": OPEN}, {"c": CLOSED, "b": OPEN, "d": OPEN}
-    comparison = Comparison(survey(tmp_path / "old", dict(old)), survey(tmp_path / "new", dict(new)))
-    assert [(change.site, change.what) for change in comparison.changes()] == [
+    comparison = Comparison([survey(tmp_path / "old", old), survey(tmp_path / "new", new)])
+    assert [(change.site, change.overall.what) for change in comparison.changes()] == [
         ("c", "file changed"), ("d", APPEARED), ("a", GONE)
     ]  # fmt: skip
-    assert (comparison.in_both, comparison.changed, comparison.shutting_out) == (2, 1, 1)
-    assert comparison.shut_out == {"GPTBot": 1}
-
-
-def test_a_record_of_an_older_version_is_compared_by_its_ai_crawlers(tmp_path: Path) -> None:
-    old = survey(tmp_path / "old", {"s": OPEN})
-    path = tmp_path / "old" / "survey.jsonl"
-    path.write_text(
-        '{"site": "s", "sha256": "1", "ai_crawlers": {"GPTBot": "shut out", "CCBot": "shut out as all"}}\n'
-    )
-    change = next(Comparison(old, survey(tmp_path / "new", {"s": OPEN})).changes())
-    assert (change.shut_out, change.let_in) == ([], ["GPTBot"])
+    overall = comparison.overall
+    assert (overall.in_both, overall.changed, overall.shutting_out) == (2, 1, 1)
+    assert overall.shut_out == {"GPTBot": 1}
 
 
 def test_a_long_file_that_changed_is_never_all_the_same(tmp_path: Path) -> None:
@@ -125,18 +106,18 @@ def test_hostile_files_are_compared_up_to_a_limit() -> None:
 
 
 @needs_chromium
-def test_a_browser_shows_who_is_newly_shut_out_and_the_lines(tmp_path: Path) -> None:
+def test_a_browser_shows_to_whom_everything_is_newly_closed_and_the_lines(tmp_path: Path) -> None:
     evil = b"</script><img src=x>"
     old = survey(tmp_path / "old", {"s": OPEN, "same": OPEN})
     new = survey(tmp_path / "new", {"s": CLOSED + evil, "same": OPEN})
-    page, _ = comparison_report(old, new, WHEN)
+    page, _ = comparison_report([old, new], WHEN)
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     url = (tmp_path / "page.html").as_uri()
     assert '<a href="#list?tag=shut-out%3AGPTBot">1</a>' in page
     listed = dump_dom(f"{url}#list?tag=shut-out%3AGPTBot", tmp_path, "--virtual-time-budget=5000").decode()
     assert "1 of 1 changed sites" in listed
     item = dump_dom(f"{url}#item?s", tmp_path, "--virtual-time-budget=5000").decode()
-    assert "newly shuts out GPTBot" in item
+    assert "newly closes everything to GPTBot" in item
     added = re.findall(r'<tr [^>]*class="added"><th scope="row">(\d+)</th>.*?<code>(.*?)</code>', item)
     assert added == [
         ("3", ""),

@@ -12,18 +12,18 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 
+from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.protocol.access import is_html
-from scrapy_rep.tools.survey import SiteRecord
-from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.report import report
 from scrapy_rep.tools.survey.totals import ALL_SIGNALS, Totals
+from tests.census.counting import count
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 from tests.support.chromium import dump_dom, needs_chromium
-
-from .counting import count
 
 WHEN = datetime(2026, 1, 2, tzinfo=timezone.utc)
 FILES = {
@@ -35,11 +35,26 @@ FILES = {
 }
 
 
-def page_of(files: dict[str, bytes], *others: SiteRecord) -> str:
-    totals, records = Totals(), [*(measure(name, body, status=200) for name, body in files.items()), *others]
+def measure(name: str, body: bytes, *, status: int | None = None, light: bool = False, **columns: Any) -> Row:
+    return Row(**next(rows([Capture(name, status, body)], light=light)) | columns)
+
+
+def without_file(name: str, status: int | None = None, **capture: Any) -> Row:
+    return Row(**next(rows([Capture(name, status, **capture)])))
+
+
+def page_of(files: dict[str, bytes], *others: Row, light: bool = False) -> str:
+    records = [*(measure(name, body, status=200, light=light) for name, body in files.items()), *others]
+    return page_about(records, files)
+
+
+def page_about(records: list[Row], files: dict[str, bytes] | None = None, by: str = "") -> str:
+    totals, bodies = Totals(), files or {}
     for record in records:
         totals.add(record)
-    return report(totals, WHEN, expected=totals.sites, records=records, body=lambda record: files.get(record.site))
+    return report(
+        totals, WHEN, expected=totals.sites, records=records, body=lambda record: bodies.get(record.site), by=by
+    )
 
 
 def static(page: str) -> str:
@@ -57,7 +72,7 @@ class _Tables(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._tag = tag if tag != "a" else self._tag
+        self._tag = tag if tag not in ("a", "small") else self._tag
         if tag == "tr":
             self.found.setdefault(self._heading, []).append([])
         elif tag == "td":
@@ -67,13 +82,17 @@ class _Tables(HTMLParser):
         if self._tag == "h2" and data.strip():
             self._heading = data
         elif self._tag == "td" and data.strip():
-            self.found[self._heading][-1][-1] += data.strip()
+            cell = self.found[self._heading][-1]
+            cell[-1] = f"{cell[-1]} {data.strip()}".strip()
 
 
 def table(page: str, heading: str) -> dict[str, int]:
     """Name to figure of the first two columns below *heading*."""
-    rows = [row for row in _Tables(page).found[heading] if row]
-    return {row[0]: int(row[1].replace(",", "")) for row in rows}
+    return {row[0]: int(row[1].replace(",", "")) for row in table_rows(page, heading)}
+
+
+def table_rows(page: str, heading: str) -> list[list[str]]:
+    return [row for row in _Tables(page).found.get(heading, []) if row]
 
 
 def tiles(page: str) -> dict[str, str]:
@@ -83,20 +102,18 @@ def tiles(page: str) -> dict[str, str]:
 
 
 def test_the_figures_are_those_of_the_files() -> None:
-    page = page_of(
-        FILES, SiteRecord("f.example", "unavailable", 404), SiteRecord("g.example", "unreachable", problem="X: y")
-    )
+    page = page_of(FILES, without_file("f.example", 404), without_file("g.example", problem="X: y"))
     shown = tiles(page)
     assert shown["of the sites have a robots.txt"] == "57%"
     assert shown["of the files contain an error"] == "0%"
-    assert shown["shut out an AI crawler by name"] == "25%"
+    assert shown["of the files shut out an AI crawler by name"] == "25%"
     assert shown["list a sitemap"] == shown["serve the same file as another site"] == "50%"
     assert table(page, "What the sites serve") == {
         "with rules": 3, "an HTML page instead": 1, "empty": 1, "no robots.txt": 1, "unreachable": 1,
     }  # fmt: skip
     assert table(page, "Sites that could not be read") == {"X: y": 1}
     assert table(page, "HTTP statuses") == {"HTTP status 200": 5, "HTTP status 404": 1}
-    assert table(page, "AI crawlers")["GPTBot"] == 1
+    assert ["GPTBot", "training", "1", "0", "0", "0", "2"] in table_rows(page, "AI crawlers")
     assert table(page, "Crawlers named most often") == {"*": 3, "GPTBot": 1}
     assert table(page, "Rules per crawler")["1"] == 4
     assert ["note", "Empty file", "1", "1"] in [row[:4] for row in _Tables(page).found["What is wrong"]]
@@ -117,18 +134,15 @@ SIGNALS = {
 
 def test_ours_signals_are_counted_by_file_and_answer() -> None:
     page = page_of(SIGNALS)
-    rows = [row for row in _Tables(page).found["AI-use signals"] if row]
-    assert rows == [
+    assert table_rows(page, "AI-use signals") == [
         ["Content-Signal", "3", "", ""],
         ["Content-Signal: ai-train", "3", "1", "2"],
         ["Content-Signal: search", "1", "0", "1"],
         ["Content-Usage", "1", "", ""],
         ["Content-Usage: ai-train", "1", "1", "0"],
         ["License", "1", "", ""],
-        ["Google-Extended (Google, 2023-09)", "1", "1", "0"],
-        ["Applebot-Extended (Apple, 2024-06)", "1", "0", "0"],
     ]
-    assert "<p>80% of the files have a Content-Signal" in page
+    assert "<p>60% of the files have a Content-Signal" in page
 
 
 def test_ours_where_signals_disagree_the_answer_is_no() -> None:
@@ -140,7 +154,7 @@ def test_ours_where_signals_disagree_the_answer_is_no() -> None:
 
 def test_ours_without_signals_there_is_no_section_on_them() -> None:
     assert "AI-use signals" in page_of({"c": SIGNALS["c"]})
-    assert "AI-use signals" in page_of({"d": SIGNALS["d"]})
+    assert "AI-use signals" not in page_of({"d": SIGNALS["d"]})
     assert "AI-use signals" not in page_of(FILES)
 
 
@@ -172,9 +186,10 @@ def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
 
 def test_what_a_hostile_site_says_is_text() -> None:
     evil = '"><script>alert(1)</script><img src=//h onerror=x>\u202e'
-    record = SiteRecord(evil, problem=None, sha256="1", bytes=3, agents={evil: {"allow": 0, "disallow": 1}},
-                        findings={evil: 1}, crawl_delays={evil: 1.0})  # fmt: skip
-    page = page_of({}, record, record, SiteRecord(evil, "unreachable", problem=evil))
+    record = Row(evil, sha256="1", bytes=3, agents_allow={evil: 0}, agents_disallow={evil: 1}, named={evil: 1},
+                 restriction={"*": "none", evil: "all"}, restriction_lines={"*": 0, evil: 1}, findings={evil: 1},
+                 crawl_delays={evil: 1.0}, strata={evil: evil}, location=evil)  # fmt: skip
+    page = page_about([record, record, Row(evil, "unreachable", problem=evil)], by=evil)
     assert "<script" not in static(page)
     assert "<img" not in page
     assert "\u202e" not in page
@@ -206,7 +221,7 @@ def test_every_chart_says_in_words_what_it_shows() -> None:
 def test_nothing_at_all_is_a_page_too() -> None:
     assert "robots.txt of 0 sites" in page_of({})
     totals = Totals()
-    totals.add(SiteRecord("a.example"))
+    totals.add(Row("a.example"))
     page = report(totals, WHEN, expected=3_000)
     assert "<h1>robots.txt of 1 of 3,000 sites</h1>" in page
     assert "The survey was interrupted: 2,999 sites are missing." in page
@@ -235,9 +250,160 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert min(heights - {0.0}) == pytest.approx(150 / 99, abs=0.06)
 
 
-def test_only_crawlers_that_somebody_names_are_listed() -> None:
-    assert table(page_of(FILES), "AI crawlers") == {"GPTBot": 1}
-    assert "No file names the other 115 that were looked for." in page_of(FILES)
+AI = {
+    "named": b"User-agent: GPTBot\nUser-agent: PerplexityBot\nDisallow: /\nUser-agent: ICC-Crawler\nDisallow: /x",
+    "open": b"User-agent: GPTBot\nAllow: /\nUser-agent: *\nDisallow: /\nSitemap: https://h.example/s.xml\n",
+    "closed": b"User-agent: *\nDisallow: /\n",
+    "part": b"User-agent: *\nDisallow: /x\nUser-agent: GPTBot\nDisallow: /y\n",
+    "delay": b"User-agent: GPTBot\nCrawl-delay: 5\nUser-agent: *\nAllow: /\n",
+}
+UNKNOWN = [Row("down", "unreachable", problem="x"), Row("away", "redirected", 301)]
+
+
+def test_ours_what_is_closed_by_name_or_through_the_star_counts_in_each_category() -> None:
+    page = page_of(AI, without_file("without", 404), *UNKNOWN)
+    assert table_rows(page, "What is closed to AI crawlers")[:4] == [
+        ["any AI crawler", "3 50%", "1 17%", "2 33%"],
+        ["crawlers for training", "3 50%", "1 17%", "2 33%"],
+        ["crawlers for search", "3 50%", "1 17%", "2 33%"],
+        ["crawlers at a user's request", "2 33%", "1 17%", "3 50%"],
+    ]
+    shown = tiles(page)
+    assert shown["of the sites whose restrictions are known close something to an AI crawler"] == "67%"
+    assert shown["of the sites whose restrictions are known close everything to one"] == "50%"
+    assert "The restrictions of 6 sites are known" in page
+
+
+def test_ours_the_levels_tell_a_site_with_a_sitemap_or_a_delay_from_one_with_nothing() -> None:
+    page = page_of(AI, without_file("without", 404), *UNKNOWN)
+    assert table_rows(page, "What is closed to AI crawlers")[4:] == [
+        ["full: everything is closed", "2 33%", "3 50%", "3 50%", "3 50%", "2 33%"],
+        ["pattern: a part is closed", "1 17%", "1 17%", "1 17%", "1 17%", "1 17%"],
+        ["only a Sitemap or a Crawl-delay", "0 0%", "1 17%", "1 17%", "0 0%", "0 0%"],
+        ["none", "3 50%", "1 17%", "1 17%", "2 33%", "3 50%"],
+    ]
+
+
+def test_ours_a_crawler_that_a_site_does_not_name_counts_through_the_star() -> None:
+    records = [measure(name, body) for name, body in AI.items()]
+    found = {row[0]: row[1:] for row in table_rows(page_about([*records, *UNKNOWN]), "AI crawlers")}
+    assert found["GPTBot"] == ["training", "1", "1", "2", "1", "0"]
+    assert found["CCBot"] == ["training", "0", "0", "0", "2", "1"]
+    assert found["ICC-Crawler"] == ["training", "0", "1", "0", "2", "1"]
+    assert set(found) == {*COMMON_AI_CRAWLERS, "ICC-Crawler"}
+
+
+def test_ours_the_counts_of_restrictions_lead_to_the_sites() -> None:
+    page = page_of(AI)
+    tags = re.findall(r'<td class="number"><a href="#list\?tag=closes%3A(\w+)\+to\+([\w+]+)">(\d)</a>', page)
+    assert ("all", "any+AI+crawler", "3") in tags
+    assert ("part", "user+request", "1") in tags
+    totals = Totals()
+    for name, body in AI.items():
+        totals.add(measure(name, body))
+    assert totals.traits["closes", "all to any AI crawler"] == 3
+
+
+def test_ours_a_light_survey_says_nothing_about_findings() -> None:
+    page = page_of(FILES, light=True)
+    for absent in ("What is wrong", "Nearly identical files", "contain an error"):
+        assert absent not in page
+    assert "The files were not linted" in page
+    assert "not linted" not in page_of(FILES)
+    assert "not linted" not in page_of({})
+
+
+def test_ours_a_mixed_survey_says_how_many_files_were_linted() -> None:
+    page = page_of(FILES | {"f": b"User-agent: *\nDisallow: x\n"}, measure("g", b"a", light=True))
+    assert "5 of the files were linted" in page
+    assert tiles(page)["of the linted files contain an error"] == "20%"
+
+
+def test_ours_the_dates_are_those_of_the_captures() -> None:
+    first, last = (
+        measure(str(day), b"", fetched_at=datetime(2026, 3, day, tzinfo=timezone.utc)) for day in (4, 9)
+    )
+    assert "Captured from 4 March 2026 to 9 March 2026." in page_about([last, measure("x", b""), first])
+    assert "Captured on 9 March 2026." in page_about([last, last])
+    assert "Measured on 2 January 2026; when the files were captured is not known." in page_of(FILES)
+
+
+def test_ours_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> None:
+    capture = Capture("https://h.example/robots.txt", 301, location="https://other.example/robots.txt")
+    page = page_of(FILES, Row(**next(rows([capture]))))
+    assert "1 site redirects to another place, which was not read" in page
+    assert table(page, "What the sites serve")["redirected elsewhere"] == 1
+    assert "The restrictions of 5 sites are known" in page
+
+
+def strata_of(page: str, heading: str, row: str) -> list[str]:
+    """The last three cells of a row: sites of .com, of .org, and unknown ones."""
+    return next(cells[-3:] for cells in table_rows(page, heading) if row in cells[:2])
+
+
+def by_tld() -> str:
+    sites = {"https://a.com": FILES["a.example"], "https://b.com": FILES["b.example"],
+             "https://c.org": FILES["c.example"], "e": FILES["a.example"] + b"Disallow: y\n"}  # fmt: skip
+    return page_about([measure(f"{site}/robots.txt" if "://" in site else site, body, status=200)
+                       for site, body in sites.items()], by="tld")  # fmt: skip
+
+
+def test_ours_every_table_has_a_column_for_each_stratum() -> None:
+    page = by_tld()
+    heads = re.findall(r"<thead><tr>(.*?)</tr></thead>", page)
+    assert len(heads) == page.count("<table>") - 1  # the list, which the script fills
+    for head in heads:
+        labels = re.findall(r"<th[^>]*>(.*?)</th>", head)
+        assert labels[1:3] == ["sites", "with a robots.txt"] or [
+            label.partition(":")[0] for label in labels[-3:]
+        ] == [
+            "com",
+            "org",
+            "unknown",
+        ]
+    for body in re.findall(r"(?s)<tbody>(.*?)</tbody>", page):
+        assert len({row.count("<td") for row in re.findall(r"<tr>.*?</tr>", body)}) <= 1
+
+
+def test_ours_a_stratum_has_the_counts_and_shares_of_its_own_sites() -> None:
+    page = by_tld()
+    assert table_rows(page, "Sites by top-level domain") == [
+        ["all", "4", "4 100%", "4", "4 100%", "1 25%"],
+        ["com", "2", "2 100%", "2", "2 100%", "0 0%"],
+        ["org", "1", "1 100%", "1", "1 100%", "1 100%"],
+        ["unknown", "1", "1 100%", "1", "1 100%", "0 0%"],
+    ]
+    assert strata_of(page, "What the sites serve", "with rules") == ["2 100%", "1 100%", "1 100%"]
+    assert strata_of(page, "HTTP statuses", "HTTP status 200") == ["2 100%", "1 100%", "1 100%"]
+    assert strata_of(page, "What is wrong", "Rule without a leading slash") == ["0 0%", "0 0%", "1 100%"]
+    assert strata_of(page, "What is closed to AI crawlers", "any AI crawler") == ["0 0%", "1 100%", "0 0%"]
+    assert strata_of(page, "What is closed to AI crawlers", "pattern: a part is closed") == [
+        "2 100%", "0 0%", "1 100%"
+    ]  # fmt: skip
+    assert strata_of(page, "AI crawlers", "GPTBot") == ["0 0%", "1 100%", "0 0%"]
+    assert strata_of(page, "Crawlers named most often", "*") == ["2 100%", "1 100%", "1 100%"]
+    assert strata_of(page, "Means", "lines") == ["5.0", "5.0", "6.0"]
+    assert strata_of(page, "Crawl-delay", "10") == ["0 0%", "1 100%", "0 0%"]
+    assert strata_of(page, "What the lines are", "disallow") == ["2 20%", "1 20%", "2 33%"]
+    assert strata_of(page, "Rules per crawler", "1") == ["2 100%", "2 100%", "0 0%"]
+    assert strata_of(page, "Identical files", "2") == ["2 100%", "0 0%", "0 0%"]
+
+
+def test_ours_findings_are_shares_of_the_files_that_were_linted() -> None:
+    body = b"User-agent: *\nDisallow: x\n"
+    records = [measure(f"https://{name}.com/robots.txt", body, light=name == "b") for name in "ab"]
+    page = page_about(records, by="tld")
+    assert table_rows(page, "What is wrong")[0][-1] == "1 100%"
+
+
+def test_ours_without_strata_no_table_has_more_columns() -> None:
+    assert "Sites by top-level domain" not in page_of(FILES)
+    assert "the last columns" not in page_of(FILES)
+
+
+def test_ours_a_column_that_no_site_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="no site has a column sector, only tld"):
+        page_about([measure("a", b"")], by="sector")
 
 
 def test_errors_come_before_notes() -> None:
@@ -272,7 +438,7 @@ def test_a_browser_shows_a_site_with_its_findings_at_their_lines(tmp_path: Path)
     (tmp_path / "survey.html").write_text(page, encoding="utf-8")
     url = (tmp_path / "survey.html").as_uri()
     item = static(dump_dom(f"{url}#item?f.example", tmp_path, "--virtual-time-budget=5000").decode())
-    assert "GPTBot: restricted" in item
+    assert "GPTBot: may request all" in item
     line = re.search(r'<tr id="line-2".*?<code>(.*?)</code><span class="note red">(.*?)</span>', item)
     assert line
     assert line.groups() == ("Disallow: x&lt;img&gt;", "Rule without a leading slash")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.survey.measure import measure
-from scrapy_rep.tools.survey.sites import _item, finding_kind, line_texts
+from scrapy_rep.tools.survey.sites import _item, _row, finding_kind, line_texts
+
+
+def measure(name: str, body: bytes, *, light: bool = False) -> Row:
+    return Row(**next(rows([Capture(name, body=body)], light=light)))
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -38,3 +42,17 @@ def test_a_huge_file_is_shown_in_part() -> None:
     assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
     assert [*map(len, line_texts([b"x" * 100_000, b"", b"\xff"]))] == [501, 0, 4]
     assert line_texts([]) == []
+
+
+def test_a_file_that_was_not_linted_has_no_number_of_findings() -> None:
+    body = b"User-agent: *\nDisallow: x\n"
+    assert _row(measure("a", body))[-2:] == [1, 0]
+    assert _row(measure("a", body, light=True))[-2:] == [None, None]
+    items = [_item(measure("a", body, light=light), lambda _: body, has_room=True) for light in (False, True)]
+    headings = [[heading for heading, _ in item.marks] for item in items]
+    assert headings == [["Findings", "Well-known crawlers"], ["Well-known crawlers"]]
+
+
+def test_a_site_that_redirects_elsewhere_says_where() -> None:
+    row = Row(**next(rows([Capture("https://a.example/robots.txt", 302, location="https://b.example/")])))
+    assert ("Redirects to", "https://b.example/") in _item(row, lambda _: None, has_room=True).facts

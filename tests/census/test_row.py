@@ -1,13 +1,14 @@
-"""The record of a site."""
+"""The row of a site."""
 
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
 
 import pytest
 
-from scrapy_rep.tools.survey import SiteRecord
-from scrapy_rep.tools.survey.measure import measure
+from scrapy_rep.census import COLUMNS, Capture, Row, rows
+from scrapy_rep.census.row import to_json
 
 
 @pytest.mark.parametrize(
@@ -15,31 +16,34 @@ from scrapy_rep.tools.survey.measure import measure
     [
         {"site": 5}, {"access": None}, {"status": "200"}, {"status": True}, {"hops": "x"}, {"hops": [1]},
         {"bytes": 1.5},
-        {"is_html": 0}, {"agents": {"*": 1}}, {"agents": {"*": {"allow": "1"}}}, {"crawl_delays": {"*": "1"}},
-        {"finding_lines": {"x": [None]}}, {"crawlers": {"x": {"treatment": "shut out"}}},
-        {"crawlers": {"x": {"treatment": 1, "line": 1}}}, {"crawlers": {"x": None}},
-        {"ai_answers": {"x": {"y": []}}},
+        {"is_html": 0}, {"agents_allow": {"*": "1"}}, {"restriction": {"*": 1}}, {"named": ["x"]},
+        {"crawl_delays": {"*": "1"}},
+        {"finding_lines": {"x": [None]}}, {"ai_answers": {"x": []}}, {"fetched_at": 5},
     ],
     ids=str,
 )  # fmt: skip
 def test_a_field_of_another_type_raises_a_value_error_that_names_it(fields: dict[str, object]) -> None:
     (name,) = fields
     with pytest.raises(ValueError, match=rf"^{name} is no "):
-        SiteRecord.from_json(json.dumps({"site": "x", **fields}))
+        Row.from_json(json.dumps({"site": "x", **fields}))
 
 
-def test_a_record_comes_back_as_it_was() -> None:
-    record = measure(
-        "x", b"User-agent: GPTBot\nDisallow: /\nDisallow: b\nCrawl-delay: 1.5\nContent-Signal: search=no\n"
-    )
-    assert record == SiteRecord.from_json(record.to_json())
-    assert SiteRecord.from_json(json.dumps({"site": "x", "crawl_delays": {"*": 1}})).crawl_delays == {"*": 1}
+def test_a_row_comes_back_as_it_was() -> None:
+    body = b"User-agent: GPTBot\nDisallow: /\nDisallow: b\nCrawl-delay: 1.5\nContent-Signal: search=no\n"
+    when = datetime(2026, 11, 24, 1, 2, 3, 4_000, tzinfo=timezone.utc)
+    (values,) = rows([Capture("https://x/robots.txt", 200, body, when)])
+    assert Row.from_json(to_json(values)).as_dict() == values
+    assert Row.from_json(json.dumps({"site": "x", "crawl_delays": {"*": 1}})).crawl_delays == {"*": 1}
+
+
+def test_every_column_says_what_it_holds() -> None:
+    assert all(column.about for column in COLUMNS.values())
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "5", '{"unknown": 1}', "{}", "[" * 100_000])
-def test_a_line_that_is_no_record_raises_a_value_error(line: str) -> None:
+def test_a_line_that_is_no_row_raises_a_value_error(line: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        SiteRecord.from_json(line)
+        Row.from_json(line)
 
 
 @pytest.mark.parametrize(
@@ -62,4 +66,4 @@ def test_a_line_that_is_no_record_raises_a_value_error(line: str) -> None:
     ],
 )  # fmt: skip
 def test_ours_a_problem_has_a_sentence(problem: str, reason: str) -> None:
-    assert SiteRecord("s", problem=problem).reason == reason
+    assert Row("s", problem=problem).reason == reason

@@ -12,12 +12,14 @@ above it: the same rule for another crawler is another line.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
-from itertools import islice
+from itertools import groupby, islice
 from math import ceil
+from struct import unpack_from
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record
@@ -51,7 +53,7 @@ def sketch(records: Iterable[Record]) -> str:
 
 def similarity(one: str, other: str) -> float:
     """Return the estimated similarity of the files with these sketches, from 0 to 1."""
-    left, right = _hashes(one), _hashes(other)
+    left, right = {*_hashes(one)}, {*_hashes(other)}
     either = nsmallest(KEPT, left | right)
     return sum(each in left and each in right for each in either) / len(either) if either else 1.0
 
@@ -61,8 +63,13 @@ def is_estimated(*sketches: str) -> bool:
     return any(len(text) == KEPT * _DIGITS for text in sketches)
 
 
-def _hashes(text: str) -> set[str]:
-    return {text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS)}
+def _hashes(text: str) -> tuple[int, ...]:
+    """The hashes in a sketch; none in what somebody else wrote and is none."""
+    try:
+        octets = bytes.fromhex(text)
+    except ValueError:
+        return ()
+    return unpack_from(f">{len(octets) // (_DIGITS // 2)}I", octets)
 
 
 def groups(sketches: Mapping[str, str]) -> list[list[tuple[str, float]]]:
@@ -71,27 +78,34 @@ def groups(sketches: Mapping[str, str]) -> list[list[tuple[str, float]]]:
     Names come earlier in *sketches* the likelier they are to lead a group. What is like nothing else, or has an
     empty sketch, is left out.
     """
-    hashes = {name: _hashes(text) for name, text in sketches.items() if text}
-    frequency = Counter(each for found in hashes.values() for each in found)
-    leaders: defaultdict[str, list[str]] = defaultdict(list)
+    frequency = _frequencies(sketches.values())
+    leaders: defaultdict[int, list[str]] = defaultdict(list)
     grouped: dict[str, list[tuple[str, float]]] = {}
-    for name, found in hashes.items():
-        shared = _rarest(sorted(found, key=lambda each: (frequency[each], each)))
+    for name, text in sketches.items():
+        found = sorted({*_hashes(text)}, key=lambda each: (frequency.get(each, 1), each))
+        shared = [each for each in _rarest(found) if each in frequency]
         rivals = dict.fromkeys(rival for each in shared for rival in leaders[each])
-        alike = (
-            (similarity(sketches[name], sketches[rival]), rival) for rival in islice(rivals, _LEADERS_COMPARED)
-        )
+        alike = ((similarity(text, sketches[rival]), rival) for rival in islice(rivals, _LEADERS_COMPARED))
         likeness, leader = max(alike, key=lambda each: each[0], default=(0.0, ""))
         if likeness >= ALIKE:
             grouped[leader].append((name, likeness))
-            continue
-        grouped[name] = [(name, 1.0)]
-        for each in shared:
-            leaders[each].append(name)
+        elif shared:
+            grouped[name] = [(name, 1.0)]
+            for each in shared:
+                leaders[each].append(name)
     return [members for members in grouped.values() if len(members) > 1]
 
 
-def _rarest(ranked: Sequence[str]) -> Sequence[str]:
+def _frequencies(sketches: Iterable[str]) -> dict[int, int]:
+    """In how many of the *sketches* each hash is, without those in one alone, which are most: they need memory."""
+    found = array("I")
+    for text in sketches:
+        found.extend({*_hashes(text)})
+    counted = ((each, len([*same])) for each, same in groupby(sorted(found)))
+    return {each: count for each, count in counted if count > 1}
+
+
+def _rarest(ranked: Sequence[int]) -> Sequence[int]:
     """The first of the *ranked* hashes: of two sketches that are alike, these have one in common.
 
     Source: R. Bayardo et al., "Scaling up all pairs similarity search", 2007 (prefix filtering).

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import count
 
 import pytest
 
+from scrapy_rep.census import sketch as sketch_module
+from scrapy_rep.census.sketch import ALIKE, KEPT, groups, similarity, sketch
 from scrapy_rep.protocol import parse
-from scrapy_rep.tools.survey import sketch as sketch_module
-from scrapy_rep.tools.survey.sketch import ALIKE, KEPT, groups, similarity, sketch
 
 
 def sketch_of(*lines: str) -> str:
@@ -64,3 +65,18 @@ def test_a_file_is_compared_with_a_few_though_thousands_share_its_lines(monkeypa
     monkeypatch.setattr(sketch_module, "similarity", lambda *_: next(compared) * 0.0)
     groups(sketches)
     assert len(sketches) < next(compared) <= 64 * len(sketches)
+
+
+def test_what_is_no_sketch_is_like_nothing() -> None:
+    assert groups({"a": "no sketch", "b": "no sketch", "c": "00", "d": "00"}) == []
+
+
+def test_a_file_that_is_compared_needs_less_than_five_kilobytes() -> None:
+    numbers = iter(range(2_000 * KEPT))
+    sketches = {str(file): "".join(f"{next(numbers) * 2_654_435_761 % 2**32:08x}" for _ in range(KEPT))
+                for file in range(2_000)}  # fmt: skip
+    tracemalloc.start()
+    groups(sketches)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2_000 * 5_000  # octets

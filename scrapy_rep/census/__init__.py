@@ -1,0 +1,177 @@
+"""A census of robots.txt files: from captures to rows, the same on one machine and on many.
+
+`rows` is a function of its arguments alone: it needs no Scrapy, opens no socket and no file, and goes to another
+process, as its rows do. What reads captures is beside it: `warc`, `parquet` and, for Spark, `spark`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, access
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, crawler_of
+
+from .capture import Capture
+from .restriction import ALL, NONE, OTHERS, PART, RESTRICTIONS
+from .row import COLUMNS, LINTED, REDIRECT, ColumnType, Row
+
+__all__ = [
+    "ALL", "COLUMNS", "LEVELS", "LONG", "NONE", "PART", "RESTRICTIONS", "Capture", "Row", "long", "rows",
+    "site_of", "wide",
+]  # fmt: skip
+
+FULL, PATTERN, SITEMAP_AND_DELAY = "full", "pattern", "sitemap and delay only"
+LEVELS: Final = (FULL, PATTERN, SITEMAP_AND_DELAY, NONE)
+"""How far a site goes. Source: S. Longpre et al., "Consent in Crisis: The Rapid Decline of the AI Data Commons",
+2024, whose classes of patterns are one here."""
+
+
+def rows(
+    captures: Iterable[Capture],
+    *,
+    agents: Iterable[str] = (),
+    dialect: Dialect = GOOGLE,
+    light: bool = False,
+    limit: int = MAX_SIZE,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each of *captures*, in their order: the columns of `COLUMNS` by name.
+
+    A row says what is closed to each crawler of `scrapy_rep.tools.crawlers` that the file names, to each of
+    *agents*, and to all others; a known crawler is spelt as there. *light* leaves out the linter, and with it the
+    columns `LINTED`. *limit* is the number of octets that are parsed.
+    """
+    from .measure import measure  # noqa: PLC0415  # loads the linter, which who reads rows does not need
+
+    names = _asked(agents)
+    for capture in captures:
+        columns = _where_from(capture)
+        if columns["access"] == Access.SUCCESSFUL:
+            columns |= measure(capture, names, dialect, limit, light=light)
+        elif columns["access"] == Access.UNAVAILABLE:
+            columns["restriction"] = dict.fromkeys([OTHERS, *names], NONE)
+        row = Row(**columns).as_dict()
+        yield {name: value for name, value in row.items() if name not in LINTED} if light else row
+
+
+def long(
+    rows: Iterable[Mapping[str, Any]], agents: Iterable[str] = COMMON_AI_CRAWLERS
+) -> Iterator[dict[str, Any]]:
+    """Yield, for each of *rows* that knows it, what is closed to each of *agents*: the columns of `LONG`.
+
+    And what is closed to each other crawler that the file names, and to all others (``*``).
+    """
+    asked = (OTHERS, *_asked(agents))
+    for row in rows:
+        for agent, treatment in _treatments(row, asked).items():
+            yield {
+                "site": row["site"],
+                "fetched_at": row["fetched_at"],
+                "agent": agent,
+                "category": str(AI_CRAWLERS.get(agent, "")) or None,
+                "treatment": treatment,
+                "line": row["restriction_lines"].get(agent, row["restriction_lines"].get(OTHERS, 0)),
+                "by": _by(row, agent),
+                "level": _level(row, agent, treatment),
+            }
+
+
+LONG: Final = {
+    "site": ColumnType(str, "as in the row"),
+    "fetched_at": ColumnType(datetime | None, "as in the row"),
+    "agent": ColumnType(str, "product token; `*` stands for the crawlers that are not named"),
+    "category": ColumnType(
+        str | None, "what the owner of an AI crawler does with a page; null for other crawlers"
+    ),
+    "treatment": ColumnType(str, "what is closed to the agent: `none`, `part` or `all`"),
+    "line": ColumnType(int, "the line that shows it, 0 without one"),
+    "by": ColumnType(
+        str | None, "`name` when a group names the agent, `*` when that group counts; null without a group"
+    ),
+    "level": ColumnType(str, "`full`, `pattern`, `sitemap and delay only`, or `none`"),
+}
+"""The columns of the long form: a row for each site and agent."""
+
+
+def wide(
+    rows: Iterable[Mapping[str, Any]], agents: Iterable[str] = COMMON_AI_CRAWLERS
+) -> Iterator[dict[str, Any]]:
+    """Yield, for each of *rows*, ``site``, ``fetched_at``, and what is closed to ``*`` and to each of *agents*.
+
+    Not known is None.
+    """
+    asked = (OTHERS, *_asked(agents))
+    for row in rows:
+        found = _treatments(row, asked)
+        yield {"site": row["site"], "fetched_at": row["fetched_at"], **{name: found.get(name) for name in asked}}
+
+
+def _asked(agents: Iterable[str]) -> tuple[str, ...]:
+    """Each of *agents* once, known crawlers in their own spelling: case makes no other crawler."""
+    if isinstance(agents, str):
+        raise TypeError(f"agents are several product tokens: write [{agents!r}]")
+    found = ((agent, crawler_of(agent)) for agent in agents if agent != OTHERS)
+    return (
+        *dict.fromkeys(
+            known.token if known and known.token.lower() == agent.lower() else agent for agent, known in found
+        ),
+    )
+
+
+def _treatments(row: Mapping[str, Any], asked: Iterable[str]) -> dict[str, str]:
+    """What is closed to those *asked* about, and to others that are named; empty where nothing is known."""
+    known = row["restriction"]
+    return {**dict.fromkeys(asked, known[OTHERS]), **known} if known else {}
+
+
+def _by(row: Mapping[str, Any], agent: str) -> str | None:
+    if agent in row["named"]:
+        return "name"
+    return OTHERS if OTHERS in row["agents_disallow"] else None
+
+
+def _level(row: Mapping[str, Any], agent: str, treatment: str) -> str:
+    if treatment != NONE:
+        return FULL if treatment == ALL else PATTERN
+    name = agent.lower() if agent in row["named"] else OTHERS
+    delays = ((each.lower(), delay) for each, delay in row["crawl_delays"].items())
+    has_delay = any(delay and name in (each, each.partition(" ")[0]) for each, delay in delays)
+    return SITEMAP_AND_DELAY if has_delay or row["sitemaps"] else NONE
+
+
+def site_of(url: str) -> str:
+    """The site of a capture of *url*: its origin, or *url* itself where that has none, as the name of a file."""
+    try:
+        return str(Origin.from_url(url))
+    except ValueError:
+        return url
+
+
+def _where_from(capture: Capture) -> dict[str, Any]:
+    """The columns about the response."""
+    means, problem = _meaning(capture)
+    site = site_of(capture.url)
+    return {
+        "site": site,
+        "access": str(means),
+        "status": capture.status,
+        "url": (capture.hops or (capture.url,))[-1] if site != capture.url else None,
+        "hops": [*capture.hops],
+        "location": capture.location,
+        "problem": problem,
+        "fetched_at": capture.fetched_at,
+    }
+
+
+def _meaning(capture: Capture) -> tuple[str, str | None]:
+    """What the response means, and why there is nothing to read."""
+    status, problem = capture.status, capture.problem
+    if capture.access is not None or problem:
+        return capture.access or Access.UNREACHABLE, problem
+    if status is None:
+        return (Access.UNREACHABLE, "no response") if capture.body is None else (Access.SUCCESSFUL, None)
+    if 300 <= status < 400 and capture.location:
+        return REDIRECT, None
+    means = access(status, capture.body or b"")
+    return means, f"HTTP status {status}" if means is Access.UNREACHABLE else None

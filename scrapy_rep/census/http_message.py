@@ -1,0 +1,136 @@
+"""HTTP responses as archives keep them: a head, and a body to which the codings in it are still applied, or not.
+
+The library that reads archives refuses what servers do: a coding that nobody knows, deflate without its header, a
+chunk with spaces, a body that is cut short, or one that was decoded while its head was kept.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from io import BytesIO
+from typing import Final, NamedTuple
+
+from fastwarc.stream_io import BrotliReader, ZstdReader
+
+_STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d+)?[ \t]+(\d{3})(?=[ \t\r\n])")
+_HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
+_FIELD: Final = re.compile(
+    rb"^(location|content-encoding|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE
+)
+_CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
+_MOST_CODINGS: Final = 4  # that are removed from a body
+_PIECE: Final = 16_384  # octets
+
+
+class HttpMessage(NamedTuple):
+    """A response. ``location`` is as written, None when there is none or it is empty; ``body`` is decoded."""
+
+    status: int
+    location: str | None
+    body: bytes
+
+
+def http_message(octets: bytes, most: int) -> HttpMessage | None:
+    """Return the response in *octets*, with the first *most* octets of its body; None if there is no HTTP head."""
+    status, end = _STATUS.match(octets), _HEAD_END.search(octets)
+    if not status or not end:
+        return None
+    fields: dict[bytes, list[bytes]] = {}
+    for name, value in _FIELD.findall(octets, status.end(), end.start()):
+        fields.setdefault(name.lower(), []).append(value.strip())
+    codings = [*fields.get(b"content-encoding", ()), *fields.get(b"transfer-encoding", ())]
+    body = _decoded(octets[end.end() :], b",".join(codings).lower().split(b","), most)
+    return HttpMessage(int(status[1]), _text(fields.get(b"location", [b""])[0]) or None, body)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _decoded(body: bytes, codings: list[bytes], most: int) -> bytes:
+    for coding in reversed(codings[-_MOST_CODINGS:]):
+        if decode := _DECODERS.get(coding.strip()):
+            body = decode(body, most)
+    return body[:most]
+
+
+# Each returns a body as it is when the coding was not applied to it.
+
+
+def _without_chunks(body: bytes, _: int) -> bytes:
+    pieces, end = [], 0
+    while chunk := _CHUNK.match(body, end):
+        size = int(chunk[1], 16)
+        pieces.append(body[chunk.end() : chunk.end() + size])
+        end = chunk.end() + size
+        if not size:
+            break
+    return b"".join(pieces) if pieces else body
+
+
+def _inflated(body: bytes, most: int) -> bytes:
+    decompressor = zlib.decompressobj(_GZIP_OR_ZLIB)
+    try:
+        found = decompressor.decompress(body, most)
+    except zlib.error:
+        return body
+    return found if found or decompressor.eof else body
+
+
+def _deflated(body: bytes, most: int) -> bytes:
+    """Undo deflate with the header of zlib, or, as many servers send it, without."""
+    found = _inflated(body, most)
+    if found is not body:
+        return found
+    decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        found = decompressor.decompress(body, most)
+    except zlib.error:
+        return body
+    return found if decompressor.eof or len(found) == most else body
+
+
+def _brotli(body: bytes, most: int) -> bytes:
+    return _read(BrotliReader(BytesIO(body)), body, most)
+
+
+def _zstandard(body: bytes, most: int) -> bytes:
+    return _read(ZstdReader(BytesIO(body)), body, most)
+
+
+def _read(reader: BrotliReader | ZstdReader, body: bytes, most: int) -> bytes:
+    pieces, size, failed = [], 0, False
+    try:
+        while size < most and (piece := reader.read(_PIECE)):
+            pieces.append(piece)
+            size += len(piece)
+    except OSError:
+        failed = True
+    if failed or not pieces:
+        is_text = len(body) > 1 and _is_utf_8(body)  # an empty body takes one octet
+        if is_text or (failed and not pieces):
+            return body
+    return b"".join(pieces)
+
+
+def _is_utf_8(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_DECODERS: Final = {
+    b"br": _brotli,
+    b"chunked": _without_chunks,
+    b"deflate": _deflated,
+    b"gzip": _inflated,
+    b"x-gzip": _inflated,
+    b"zstd": _zstandard,
+}

@@ -1,0 +1,227 @@
+"""One site and its robots.txt: a row of a survey, and what each of its columns holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timezone
+from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
+
+from .restriction import ALL, OTHERS
+
+WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE = "with rules", "without rules", "empty", "an HTML page instead"
+NO_FILE, UNREACHABLE, REDIRECTED = "no robots.txt", "unreachable", "redirected elsewhere"
+KINDS: Final = (WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE, NO_FILE, UNREACHABLE, REDIRECTED)
+"""What a site serves when asked for its robots.txt."""
+
+REDIRECT: Final = "redirected"
+"""The access of a site whose robots.txt is elsewhere, at a place that nobody asked."""
+
+_REASONS: Final = (
+    (r"^HTTP status (\d+)$", r"The server answers with HTTP status \1."),
+    (r"^truncated response", "The server breaks off its answer."),
+    (r"^redirected", "The redirects take too long."),
+    (r"refused|Connect call failed", "The server refuses the connection."),
+    (r"(?i)certificate|ssl|tls", "TLS or the server's certificate fails."),
+    (r"DNS|hostname", "The name of the host is not known (DNS)."),
+    (r"(?i)timed? ?out|took longer", "The server does not answer in time."),
+    (r"(?i)connection.*(lost|closed|reset|aborted)|disconnected", "The server closes the connection."),
+    (r"wrong number of parts|[Bb]ad header|Expected HTTP", "The answer is not HTTP."),
+    (r"larger than", "The answer is too large."),
+)  # fmt: skip
+"""Patterns of a problem, and what they mean in words for people who run web sites."""
+
+_LONGEST_REASON: Final = 80  # characters
+
+
+def _column(about: str, default: Any = None, *, make: Callable[[], Any] | None = None) -> Any:
+    metadata = {"about": about}
+    return field(default_factory=make, metadata=metadata) if make else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One site and its robots.txt: a line of ``survey.jsonl``, a row of a table.
+
+    What the columns hold is said once, in their descriptions: see `COLUMNS`.
+    """
+
+    site: str = field(metadata={"about": "origin; of a file that is no site's, its name"})
+    access: str = _column(
+        "what the response means: `successful`, `unavailable` (everything is allowed), `unreachable`, or"
+        " `redirected` to a place that was not asked",
+        "successful",
+    )
+    status: int | None = _column("HTTP status of the last response; null without one, and for files of a folder")
+    url: str | None = _column("URL of the last response; null for files that are no site's")
+    hops: list[str] = _column("URLs of the redirects that were followed", make=list)
+    location: str | None = _column("where the redirect leads that was not followed")
+    problem: str | None = _column("why there is no robots.txt to read")
+    fetched_at: datetime | None = _column("when the response was captured, UTC")
+    file: str | None = _column("where the body is saved, relative to the folder of the survey")
+    is_html: bool = _column("whether the body is an HTML page, which is no robots.txt", default=False)
+    bytes: int = _column("octets of the body", 0)
+    sha256: str | None = _column("SHA-256 of the body, in hexadecimal digits")
+    lines: int = _column("lines", 0)
+    blank_lines: int = _column("blank lines", 0)
+    comment_lines: int = _column("lines with nothing but a comment", 0)
+    lines_with_comment: int = _column("lines with a comment after something else", 0)
+    unread_lines: int = _column("lines that are neither blank, nor a comment, nor a known record", 0)
+    unread_share: float = _column("share of unread lines in all lines, from 0 to 1", 0.0)
+    groups: int = _column("groups, those that name the same crawler not merged", 0)
+    user_agent_fields: int = _column("User-agent lines", 0)
+    allow: int = _column("Allow lines", 0)
+    disallow: int = _column("Disallow lines", 0)
+    agents_allow: dict[str, int] = _column("Allow rules by the name in a User-agent line", make=dict)
+    agents_disallow: dict[str, int] = _column("Disallow rules by the name in a User-agent line", make=dict)
+    wildcards: int = _column("rules with a `*`", 0)
+    anchors: int = _column("rules with a final `$`", 0)
+    crawl_delays: dict[str, float] = _column("Crawl-delay in seconds by name, the last readable one", make=dict)
+    sitemaps: int = _column("different Sitemap lines", 0)
+    records: dict[str, int] = _column("lines with a key and a value, by kind", make=dict)
+    named: dict[str, int] = _column(
+        "the first User-agent line of each known crawler, and of each agent asked about, that has one", make=dict
+    )
+    restriction: dict[str, str] = _column(
+        "what is closed to each known crawler that is named, to each agent asked about, and to all others (`*`):"
+        " `none`, `part` or `all`; empty where it is not known",
+        make=dict,
+    )
+    restriction_lines: dict[str, int] = _column(
+        "the line that shows the restriction: that of the rule that decides about `/`, or of the first rule that"
+        " closes a URL; else the User-agent line, and 0 without one",
+        make=dict,
+    )
+    home_closed: list[str] = _column("those of `restriction` that may not request `/`", make=list)
+    ai_signals: dict[str, int] = _column("lines of each signal about the use by AI", make=dict)
+    ai_answers: dict[str, str] = _column(
+        "what a signal and a category, such as `Content-Signal ai-train`, answer about `/` to a crawler that no"
+        " group names: `yes` or `no`",
+        make=dict,
+    )
+    strata: dict[str, str] = _column("columns of the list of sites, by name", make=dict)
+    findings: dict[str, int] | None = _column("findings of the linter by code")
+    finding_lines: dict[str, list[int]] | None = _column("the first lines with each finding; 0 is the whole file")
+    sketch: str | None = _column("stands for the lines when files are compared; see `scrapy_rep.census.sketch`")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The columns by name, in their order; what they hold is not copied."""
+        return {name: getattr(self, name) for name in TYPES}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Row:
+        """The row with these *values* of columns. Raises ``ValueError`` when they are something else."""
+        try:
+            row = cls(**values)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        for name, is_right in _CHECKERS.items():
+            if not is_right(getattr(row, name)):
+                raise ValueError(f"{name} is no {getattr(TYPES[name], '__name__', TYPES[name])}")
+        return row
+
+    @classmethod
+    def from_json(cls, line: str) -> Row:
+        """Return the row in a line of JSON. Raises ``ValueError`` when the line holds something else."""
+        try:
+            values = json.loads(line)
+        except RecursionError as error:  # for thousands of brackets
+            raise ValueError(str(error)) from None
+        if not isinstance(values, dict):
+            raise ValueError("not an object")
+        if isinstance(values.get("fetched_at"), str):
+            try:
+                values["fetched_at"] = datetime.fromisoformat(values["fetched_at"]).astimezone(timezone.utc)
+            except OverflowError as error:  # in the year 1 or 9999
+                raise ValueError(str(error)) from None
+        return cls.of(values)
+
+    @property
+    def has_file(self) -> bool:
+        """Whether the site has a robots.txt; an HTML page is none."""
+        return self.access == "successful" and self.problem is None and not self.is_html
+
+    @property
+    def kind(self) -> str:
+        """What the site serves, one of `KINDS`."""
+        if self.problem:
+            return UNREACHABLE
+        if self.access != "successful":
+            return REDIRECTED if self.access == REDIRECT else NO_FILE
+        if self.is_html:
+            return HTML_PAGE
+        if self.rules:
+            return WITH_RULES
+        return WITHOUT_RULES if self.bytes else EMPTY
+
+    @property
+    def reason(self) -> str:
+        """A sentence about the ``problem``, which is its own reason where there is none; empty without one."""
+        problem = self.problem or ""
+        found = ((re.search(pattern, problem), sentence) for pattern, sentence in _REASONS)
+        return next((match.expand(sentence) for match, sentence in found if match), problem[:_LONGEST_REASON])
+
+    @property
+    def rules(self) -> int:
+        """The number of allow and disallow lines."""
+        return self.allow + self.disallow
+
+    @property
+    def comments(self) -> int:
+        """The number of lines with a comment."""
+        return self.comment_lines + self.lines_with_comment
+
+    @property
+    def longest_delay(self) -> float:
+        """The longest Crawl-delay in seconds, 0 without one."""
+        return max(self.crawl_delays.values(), default=0.0)
+
+    @property
+    def is_linted(self) -> bool:
+        """Whether the linter has read the file; a light row has no findings."""
+        return self.findings is not None
+
+    @property
+    def shuts_out(self) -> bool:
+        """Whether no crawler that the file does not name may request anything."""
+        return self.restriction.get(OTHERS) == ALL
+
+
+def to_json(values: Mapping[str, Any]) -> str:
+    """Return *values* of a row as one line of JSON; a time is in ISO 8601."""
+    return json.dumps(values, default=datetime.isoformat)
+
+
+class ColumnType(NamedTuple):
+    """The type of a column, and what the column holds."""
+
+    type: Any
+    about: str
+
+
+TYPES: Final[dict[str, Any]] = get_type_hints(Row)
+"""The types of the columns, in their order: plain values, and lists and maps of plain values."""
+
+LINTED: Final = ("findings", "finding_lines", "sketch")
+"""The columns that a light row leaves out."""
+
+COLUMNS: Final = {each.name: ColumnType(TYPES[each.name], each.metadata["about"]) for each in fields(Row)}
+"""Each column with its type and what it holds: the data dictionary."""
+
+
+def _checker(kind: Any) -> Callable[[Any], bool]:
+    """What says whether a value is of the type *kind*; a whole number is a float, too."""
+    parts = [_checker(part) for part in get_args(kind)]
+    if get_origin(kind) is dict:
+        return lambda value: type(value) is dict and all(map(parts[1], value.values()))
+    if get_origin(kind) is list:
+        return lambda value: type(value) is list and all(map(parts[0], value))
+    if parts:  # an optional value
+        return lambda value: any(is_right(value) for is_right in parts)
+    kinds = {kind, int} if kind is float else {kind}
+    return lambda value: type(value) in kinds
+
+
+_CHECKERS: Final = {name: _checker(kind) for name, kind in TYPES.items()}

@@ -1,0 +1,148 @@
+"""The census on Spark: data frames of captures, of rows, and of their long form. Needs the extra ``spark``.
+
+The rows are those of `scrapy_rep.census.rows`. This package has to be installed where the executors run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+from typing import IO, Any, Final, cast
+
+import pyarrow as pa
+from pyarrow import types as is_
+from pyarrow.fs import FileSystem
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as sql
+
+from scrapy_rep.protocol import GOOGLE, Dialect
+from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
+
+from . import LONG, warc
+from . import long as long_of
+from . import rows as rows_of
+from .arrow import LIGHT_ROWS, ROWS, batches, dictionaries, schema_of
+from .capture import Capture
+from .parquet import captures_in
+
+CAPTURES: Final = pa.schema(
+    {
+        "url": pa.string(),
+        "status": pa.int64(),
+        "body": pa.binary(),
+        "fetched_at": pa.timestamp("us", "UTC"),
+        "location": pa.string(),
+        "problem": pa.string(),
+    }
+)
+"""The columns of captures."""
+
+_LONG: Final = schema_of(LONG)
+_FOR_LONG: Final = pa.schema(
+    [
+        ROWS.field(name)
+        for name in (
+            "site", "fetched_at", "agents_disallow", "crawl_delays", "sitemaps", "named", "restriction",
+            "restriction_lines",
+        )
+    ]
+)  # fmt: skip
+_BODIES_AT_ONCE: Final = 100  # in memory: a body may have megabytes
+_BUFFER: Final = 1_048_576  # octets of a file elsewhere that are fetched at once
+
+_Batches = Iterator[pa.RecordBatch]
+_Read = Callable[[_Batches], Iterator[Capture]]
+_Census = Callable[[Iterable[Capture]], Iterator[dict[str, Any]]]
+
+
+def captures(paths: DataFrame) -> DataFrame:
+    """Return the captures in the WARC files at *paths*, a data frame with the column ``path``.
+
+    A path is one on the executor, or a URI of a file system that pyarrow knows, such as ``s3://…``. The files of
+    a partition are read one after another, each by itself: a revisit of a capture in another file has no body. A
+    file that cannot be read, or is damaged, fails the job.
+    """
+    return _mapped(paths.select("path"), _read, CAPTURES)
+
+
+def rows(
+    captures: DataFrame,
+    *,
+    agents: Iterable[str] = (),
+    dialect: Dialect = GOOGLE,
+    light: bool = False,
+) -> DataFrame:
+    """Return the rows of *captures*; the other arguments are those of `scrapy_rep.census.rows`.
+
+    *captures* has the columns ``url``, ``status``, ``body`` and ``fetched_at``, and perhaps ``location`` and
+    ``problem``, of the types that `scrapy_rep.census.parquet` reads. Or it has the column ``path``, as for
+    `captures`: the files are then read where they are measured, and no body goes from process to process.
+    """
+    census = partial(rows_of, agents=(*agents,), dialect=dialect, light=light)
+    has_paths = "url" not in captures.columns
+    names = ["path"] if has_paths else [name for name in CAPTURES.names if name in captures.columns]
+    schema = LIGHT_ROWS if light else ROWS
+    measured = partial(_measured, _archived if has_paths else _sent, census, schema)
+    return _mapped(captures.select(*names), measured, schema)
+
+
+def long(rows: DataFrame, agents: Iterable[str] = COMMON_AI_CRAWLERS) -> DataFrame:
+    """Return the long form of *rows* for *agents*, with the columns of `scrapy_rep.census.LONG`."""
+    return _mapped(rows.select(*_FOR_LONG.names), partial(_lengthened, (*agents,)), _LONG)
+
+
+def newest(rows: DataFrame) -> DataFrame:
+    """Return the newest of the *rows* of each site, by ``fetched_at``."""
+    first = Window.partitionBy("site").orderBy(sql.desc_nulls_last("fetched_at"), sql.asc_nulls_last("sha256"))
+    numbered = rows.withColumn("_number", sql.row_number().over(first))
+    return numbered.where("_number = 1").drop("_number")
+
+
+def _mapped(df: DataFrame, function: Callable[[_Batches], _Batches], schema: pa.Schema) -> DataFrame:
+    return df.mapInArrow(function, ", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in schema))
+
+
+def _spark_type(kind: pa.DataType) -> str:
+    if is_.is_map(kind):
+        return f"map<{_spark_type(kind.key_type)}, {_spark_type(kind.item_type)}>"
+    if is_.is_list(kind):
+        return f"array<{_spark_type(kind.value_type)}>"
+    names = {pa.int64(): "bigint", pa.bool_(): "boolean"}
+    return "timestamp" if is_.is_timestamp(kind) else names.get(kind, str(kind))
+
+
+# In the executors
+
+
+def _measured(read: _Read, census: _Census, schema: pa.Schema, found: _Batches) -> _Batches:
+    return batches(census(read(found)), schema)
+
+
+def _sent(found: _Batches) -> Iterator[Capture]:
+    for batch in found:
+        for start in range(0, batch.num_rows, _BODIES_AT_ONCE):
+            yield from captures_in(batch.slice(start, _BODIES_AT_ONCE))
+
+
+def _archived(found: _Batches) -> Iterator[Capture]:
+    for path in chain.from_iterable(batch.column("path").to_pylist() for batch in found):
+        yield from _elsewhere(path) if "://" in path else warc.captures(path)
+
+
+def _elsewhere(uri: str) -> Iterator[Capture]:
+    system, name = FileSystem.from_uri(uri)
+    with system.open_input_stream(name, compression=None, buffer_size=_BUFFER) as file:
+        try:
+            yield from warc.captures(cast("IO[bytes]", file))
+        except ValueError as error:
+            raise ValueError(f"{uri}: {error}") from None
+
+
+def _read(found: _Batches) -> _Batches:
+    return batches(map(Capture._asdict, _archived(found)), CAPTURES, _BODIES_AT_ONCE)
+
+
+def _lengthened(agents: tuple[str, ...], found: _Batches) -> _Batches:
+    each = chain.from_iterable(dictionaries(batch, _FOR_LONG) for batch in found)
+    return batches(long_of(each, agents), _LONG)

@@ -1,0 +1,230 @@
+"""Reads the robots.txt files in web archives: WARC files, plain or compressed with gzip or Zstandard, by FastWARC.
+
+A ``response`` record counts when its target is the /robots.txt of an http or https origin. A redirect is a capture
+with a location. A ``revisit`` record has the body of an earlier record with the same payload digest.
+Needs FastWARC: ``pip install 'scrapy_rep[warc]'``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import IO, BinaryIO, Final, cast
+from urllib.parse import urljoin
+
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+
+from scrapy_rep.protocol import Origin
+from scrapy_rep.tools.files import (
+    MOST_OCTETS,
+    WARC,
+    WARC_IN_GZIP,
+    ZSTANDARD,
+    binary_kind,
+    open_file,
+    wrong_place,
+    wrong_start,
+)
+
+from .capture import Capture, is_robots_url
+from .http_message import HttpMessage, http_message
+
+_MOST_REMEMBERED: Final = 64 * 2**20  # octets of bodies that revisits may refer to
+_OVERHEAD: Final = 512  # octets of memory per response, roughly, besides its body
+_START: Final = 1_024  # octets, more than tell what kind of file it is
+_LONGEST_PATH: Final = 65_536  # octets of a line
+_IN_NO_URL: Final = re.compile(r"[\s<>\\]")
+_NOT_IN_FILES: Final = "revisit of a capture that is not in these files"
+
+
+def captures(source: Path | str | IO[bytes]) -> Iterator[Capture]:
+    """Yield the captures in *source*, as `WarcReader.captures` does."""
+    return WarcReader().captures(source)
+
+
+def paths_in(list_file: Path | str) -> Iterator[Path]:
+    """Yield the paths in *list_file*, one per line, plain or compressed with gzip, as Common Crawl lists files.
+
+    A relative path is one in the folder of the list if a file is there, else one in the working directory. Raises
+    ``OSError``, and ``ValueError`` for a file that is no such list.
+    """
+    folder = Path(list_file).parent
+    with open_file(list_file) as raw:
+        file = gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw
+        try:
+            start = file.peek(_START)[:_START]
+            if binary_kind(start):
+                raise ValueError(f"{list_file}: {wrong_start(start, 'a list of paths')}")
+            for line in iter(partial(file.readline, _LONGEST_PATH), b""):
+                if name := os.fsdecode(line.strip()):
+                    yield folder / name if (folder / name).exists() else Path(name)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{list_file}: damaged: {error}") from None
+
+
+class WarcReader:
+    """Reads WARC files that belong together: a revisit in one may refer to a capture in an earlier one.
+
+    ``skipped`` counts the records of a robots.txt that could not be read: without a date, a usable host or an HTTP
+    head.
+    """
+
+    def __init__(self) -> None:
+        self.skipped = 0
+        self._bodies = _Bodies()
+
+    def captures(self, source: Path | str | IO[bytes]) -> Iterator[Capture]:
+        """Yield the captures in *source*, a path or an open binary file such as standard input, in order.
+
+        Raises ``OSError`` when it cannot be read, and ``ValueError`` when it is no WARC file; and, once all before
+        that was yielded, when it is damaged or cut off. A file that is cut off between two records looks whole.
+        """
+        if not isinstance(source, str | Path):
+            yield from self._captures(_Stream(source), _name(source))
+            return
+        if Path(source).is_dir():
+            raise ValueError(f"{source}: {wrong_place(Path(source), WARC)}")
+        with open_file(source) as file:
+            yield from self._captures(_Stream(file), str(source))
+
+    def _captures(self, stream: _Stream, name: str) -> Iterator[Capture]:
+        if binary_kind(stream.start) not in (WARC, WARC_IN_GZIP, ZSTANDARD):
+            raise ValueError(f"{name}: {wrong_start(stream.start, WARC)}")
+        for record, url, block in _blocks(stream, name):
+            if capture := self._capture(record, url, block):
+                yield capture
+            else:
+                self.skipped += 1
+
+    def _capture(self, record: WarcRecord, url: str, block: bytes) -> Capture | None:
+        message, date = http_message(block, MOST_OCTETS), _date(record)
+        if date is None or not _has_host(url):
+            return None
+        status = message.status if message else None
+        if message and message.location and 300 <= message.status < 400:
+            return _redirect(url, message.status, date, message.location)
+        if record.record_type == WarcRecordType.revisit:
+            return self._revisit(record, url, status, date)
+        reason = record.headers.get("WARC-Truncated") or "length"
+        if reason != "length":  # which is the limit of a crawler, not a failure
+            return Capture(url, status, None, date, problem=f"truncated response ({reason})")
+        if not message:
+            return None
+        self._bodies.add(_digest(record), message)
+        return Capture(url, status, message.body, date)
+
+    def _revisit(self, record: WarcRecord, url: str, status: int | None, date: datetime) -> Capture:
+        is_identical = "identical-payload-digest" in (record.headers.get("WARC-Profile") or "")
+        earlier = self._bodies.get(_digest(record)) if is_identical else None
+        if not earlier:
+            return Capture(url, status, None, date, problem=_NOT_IN_FILES)
+        return Capture(url, status or earlier.status, earlier.body, date)
+
+
+def _blocks(stream: _Stream, name: str) -> Iterator[tuple[WarcRecord, str, bytes]]:
+    """Yield the records of a robots.txt, each with its URL and the start of its block."""
+    position = 0
+    try:
+        for record in ArchiveIterator(cast("BinaryIO", stream), parse_http=False):
+            position = record.stream_pos
+            url, reader = _robots_url(record), record.reader
+            block = reader.read(MOST_OCTETS) if url else b""
+            if len(block) + reader.consume() != _declared(record):
+                raise ValueError(f"{name}: cut off or damaged in the record at octet {position:,}")
+            if url:
+                yield record, url, block
+    except OSError as error:
+        if error.errno is not None:  # of the operating system
+            raise
+        raise ValueError(f"{name}: damaged in or behind the record at octet {position:,}: {error}") from None
+
+
+def _robots_url(record: WarcRecord) -> str:
+    """The target of a capture of a robots.txt; else empty. Old crawlers write it in angle brackets."""
+    if record.record_type not in (WarcRecordType.response, WarcRecordType.revisit):
+        return ""
+    url = (record.headers.get("WARC-Target-URI") or "").strip(" \t<>")
+    return url if is_robots_url(url) else ""
+
+
+def _declared(record: WarcRecord) -> int:
+    try:
+        return int(record.headers.get("Content-Length") or -1)
+    except ValueError:
+        return -1
+
+
+def _has_host(url: str) -> bool:
+    try:
+        return not _IN_NO_URL.search(url) and bool(Origin.from_url(url))
+    except ValueError:
+        return False
+
+
+def _date(record: WarcRecord) -> datetime | None:
+    try:
+        date = record.record_date
+        return date and date.astimezone(timezone.utc)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _digest(record: WarcRecord) -> str:
+    return record.headers.get("WARC-Payload-Digest") or ""
+
+
+def _redirect(url: str, status: int, date: datetime, location: str) -> Capture:
+    try:
+        return Capture(url, status, None, date, urljoin(url, location))
+    except ValueError:
+        return Capture(url, status, None, date, problem="redirect to what is no URL")
+
+
+class _Bodies:
+    """The last responses, by payload digest, within `_MOST_REMEMBERED`."""
+
+    def __init__(self) -> None:
+        self._by_digest: OrderedDict[str, HttpMessage] = OrderedDict()
+        self._octets = 0
+
+    def add(self, digest: str, message: HttpMessage) -> None:
+        if not digest or digest in self._by_digest:
+            return
+        self._by_digest[digest] = message
+        self._octets += len(message.body) + _OVERHEAD
+        while self._octets > _MOST_REMEMBERED:
+            _, oldest = self._by_digest.popitem(last=False)
+            self._octets -= len(oldest.body) + _OVERHEAD
+
+    def get(self, digest: str) -> HttpMessage | None:
+        if digest in self._by_digest:
+            self._by_digest.move_to_end(digest)
+        return self._by_digest.get(digest)
+
+
+class _Stream:
+    """A binary file that is read from its start to its end, such as a pipe, and what it starts with."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.start = self._left = file.read(_START)
+        self._file, self._position = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        octets, self._left = self._left or self._file.read(size), b""
+        self._position += len(octets)
+        return octets
+
+    def tell(self) -> int:
+        return self._position
+
+
+def _name(file: IO[bytes]) -> str:
+    name = str(getattr(file, "name", "a stream"))
+    return "standard input" if name == "<stdin>" else name

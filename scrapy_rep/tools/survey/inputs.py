@@ -1,0 +1,195 @@
+"""What a survey reads instead of fetching: the captures in files of a folder, in WARC files and in Parquet."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, compress
+from pathlib import Path
+from typing import IO, Final
+
+from scrapy_rep.census import Capture, Row, site_of
+from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain_text, read_file, wrong_place
+
+from .folder import SurveyFolder
+from .site_index import newest
+
+WITHOUT: Final = {
+    "fastwarc": "FastWARC, which reads WARC files, is not installed: pip install 'scrapy_rep[warc]'",
+    "pyarrow": "pyarrow, for Parquet, is not installed: pip install 'scrapy_rep[parquet]'",
+}
+"""What to say of a library that is missing."""
+
+_HOST: Final = r"(?P<host>(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+)"
+_ORIGIN: Final = re.compile(rf"(?:(?P<scheme>https?)(?=.*\+))?\+?{_HOST}(?:[_+](?P<port>[0-9]{{1,5}}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The robots.txt files in a folder and below; ``date`` is when they were captured, if that is known."""
+
+    folder: Path
+    date: datetime | None = None
+
+    def paths(self) -> Iterator[Path]:
+        """The files that are not hidden. Raises ``OSError``, and ``ValueError`` for a file instead of a folder."""
+        if self.folder.is_file():
+            raise ValueError(f"{self.folder}: {wrong_place(self.folder, 'a folder')}")
+        return (path for path in files_in(self.folder) if not path.name.startswith("."))
+
+    def problem(self, path: Path) -> str:
+        """What is wrong with the file at *path*, an archive; empty for what a server may send as robots.txt."""
+        kind = binary_kind_at(path)
+        return f"{path}: {not_plain_text(kind)}" if kind in ARCHIVES else ""
+
+    def site(self, path: Path) -> str:
+        """The site of the file at *path*: the origin that its name stands for, else its name.
+
+        ``HOST`` and ``HOST.txt`` stand for https, ``HOST_PORT`` for a port, ``SCHEME+HOST+PORT.txt`` for all.
+        """
+        name = path.relative_to(self.folder).as_posix().removesuffix(".txt")
+        found = _ORIGIN.fullmatch(name.rpartition("/")[2])
+        if not found:
+            return os.fsencode(name).decode("utf-8", "backslashreplace")
+        port = found["port"] or "443"
+        scheme = found["scheme"] or ("http" if port == "80" else "https")
+        return site_of(f"{scheme}://{found['host']}:{port}/")
+
+    def capture(self, path: Path) -> Capture:
+        """Return what is at *path*; a file that cannot be read has a problem."""
+        site, body, problem = self.site(path), None, None
+        try:
+            body = read_file(path)
+        except OSError as error:
+            problem = error.strerror or str(error)
+        url = f"{site}/robots.txt" if site.startswith(("http://", "https://")) else site
+        return Capture(url, body=body, fetched_at=self.date, problem=problem)
+
+
+class Captures:
+    """The captures in files of one kind, which are read twice: to choose among them, and to measure them.
+
+    ``problem`` says what is wrong with a file that turned out to be damaged: those before it can be measured.
+    """
+
+    def __init__(self, read: Callable[[], Iterator[Capture]]) -> None:
+        self._read = read
+        self._chosen = bytearray()
+        self.problem: ValueError | None = None
+
+    def choose(self, is_wanted: Callable[[str], bool], *, every: bool, seen: Callable[[int], object]) -> int:
+        """Choose the newest capture of each site that *is_wanted*, or *every* one; return how many that are.
+
+        *seen* is told the number of captures now and then. Raises what reading raises; the ``problem`` of
+        a damaged file only if nothing was chosen before it.
+        """
+        captures = _told(self._until_damaged(), seen)
+        sites = ((site_of(capture.url), capture.fetched_at) for capture in captures)
+        if every:
+            self._chosen = bytearray(is_wanted(site) for site, _ in sites)
+        else:
+            self._chosen = newest(sites, is_wanted)
+        number = sum(self._chosen)
+        if self.problem and not number:
+            raise self.problem
+        return number
+
+    def before_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield *rows*, those of the captures; then raise the ``problem``, if there is one."""
+        yield from rows
+        if self.problem:
+            raise self.problem
+
+    def _until_damaged(self) -> Iterator[Capture]:
+        try:
+            yield from self._read()
+        except ValueError as error:
+            self.problem = error
+
+    def __iter__(self) -> Iterator[Capture]:
+        """The captures that were chosen, in order."""
+        return compress(self._until_damaged(), self._chosen)
+
+
+def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterator[Capture]:
+    for number, capture in enumerate(captures):
+        if number % 100 == 0:
+            seen(number)
+        yield capture
+
+
+def parquet_captures(paths: Iterable[str]) -> Captures:
+    """The captures in Parquet files and folders at *paths*. Raises ``ModuleNotFoundError`` without pyarrow."""
+    from scrapy_rep.census import parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
+
+    named = [*paths]
+    return Captures(lambda: chain.from_iterable(map(parquet.captures, named)))
+
+
+class WarcFiles:
+    """WARC files, by path or, for ``-``, from standard input, which is copied to a temporary file."""
+
+    def __init__(self, paths: Iterable[str], lists: Iterable[str], stack: ExitStack) -> None:
+        """*lists* are files with more paths. Raises ``ModuleNotFoundError`` without FastWARC, and ``OSError``."""
+        from scrapy_rep.census import warc  # noqa: PLC0415  # an extra
+
+        self._warc = warc
+        listed = chain.from_iterable(map(warc.paths_in, lists))
+        self._files = [*(stack.enter_context(_copied()) if path == "-" else Path(path) for path in paths), *listed]
+        self.skipped = 0
+
+    def read(self) -> Iterator[Capture]:
+        """Yield the captures in the files, and count the records that were ``skipped``. Raises as `WarcReader`."""
+        reader = self._warc.WarcReader()
+        try:
+            for file in self._files:
+                if not isinstance(file, Path):
+                    file.seek(0)
+                yield from reader.captures(file)
+        finally:
+            self.skipped = reader.skipped
+
+
+class ParquetRows:
+    """The rows in Parquet, a file or a folder of parts, that another program such as Spark wrote."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name.removesuffix(".parquet").removeprefix("crawl=")
+        self._path = path
+
+    def rows(self) -> Iterator[Row]:
+        """All rows. Raises ``OSError``, ``ValueError``, and ``ModuleNotFoundError`` without pyarrow."""
+        from scrapy_rep.census import arrow  # noqa: PLC0415  # takes as long to load as all the rest
+
+        return arrow.rows_in(self._path)
+
+    def sites(self) -> Iterator[str]:
+        """The site of each row. Raises as `rows` does."""
+        from scrapy_rep.census import arrow  # noqa: PLC0415
+
+        return arrow.sites_in(self._path)
+
+    def body(self, row: Row) -> None:
+        """Return None: a body is in no row."""
+
+
+def surveys_in(path: Path) -> list[SurveyFolder | ParquetRows]:
+    """The surveys at *path*: a folder with ``survey.jsonl``, Parquet, or a folder ``crawl=…`` for each."""
+    folder = SurveyFolder(path)
+    if folder.is_used or not path.exists():
+        return [folder]
+    crawls = sorted(path.glob("crawl=*"))
+    return [ParquetRows(crawl) for crawl in crawls or [path]]
+
+
+def _copied() -> IO[bytes]:
+    copy = tempfile.TemporaryFile()  # noqa: SIM115  # the caller closes it
+    shutil.copyfileobj(sys.stdin.buffer, copy)
+    return copy

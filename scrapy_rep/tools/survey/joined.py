@@ -1,0 +1,150 @@
+"""Several surveys of sites, by date and by site: the rows of each site together, however many sites there are.
+
+The rows wait in a temporary database, packed, so that memory does not grow with the number of sites.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, Protocol
+
+from scrapy_rep.census.restriction import OTHERS
+from scrapy_rep.census.row import Row
+from scrapy_rep.tools.page import median
+
+from .site_index import temporary_database
+
+_CACHE: Final = 32_768  # KiB of the database in memory
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_KEPT: Final = (
+    "site", "access", "status", "problem", "fetched_at", "file", "is_html", "bytes", "sha256", "lines",
+    "user_agent_fields", "allow", "disallow", "crawl_delays", "sitemaps", "named", "restriction", "ai_signals",
+    "ai_answers", "findings", "sketch",
+)  # fmt: skip
+"""The columns that are compared, or shown."""
+
+_ROWS: Final = "rows (survey INT, place INT, site BLOB, packed BLOB)"
+_RANKS: Final = "ranks (survey INTEGER PRIMARY KEY, rank INT)"
+_BY_SITE: Final = """
+    SELECT site, rank, packed, min(place - rank * (1 << 40)) OVER (PARTITION BY site) AS first
+    FROM rows JOIN ranks USING (survey) ORDER BY first, rank, place
+"""
+
+
+class Source(Protocol):
+    """A survey that can be compared: its name, its rows, and the files that it has."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from other surveys, such as the name of its folder."""
+
+    def rows(self) -> Iterator[Row]:
+        """All rows. Raises ``OSError``, and ``ValueError`` for what is no survey."""
+
+    def body(self, row: Row, /) -> bytes | None:
+        """The robots.txt of *row*, None when it is not to be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A survey with its date: the median of the times at which its rows were captured; None without any.
+
+    ``label`` is the date, with the name of the survey where another has the same; without a date the name alone.
+    """
+
+    source: Source
+    when: datetime | None
+    label: str
+
+
+class Joined:
+    """The rows of *sources*, two or more. Reads them all.
+
+    ``surveys`` are in the order of their dates; in the order given if one has no date.
+    Raises ``OSError``, and ``ValueError`` for what is no survey, and for fewer than two.
+    """
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        if len(sources) < 2:
+            raise ValueError("one survey cannot be compared: name two or more")
+        self._database = temporary_database(_ROWS, _CACHE)
+        self._database.execute(f"CREATE TABLE {_RANKS}")
+        dates = [self._read(position, source) for position, source in enumerate(sources)]
+        order = [*range(len(sources))]
+        if all(dates):
+            order.sort(key=lambda position: dates[position] or _EPOCH)
+        self._database.executemany(
+            "INSERT INTO ranks VALUES (?, ?)", [(position, rank) for rank, position in enumerate(order)]
+        )
+        self.surveys = _labelled([(sources[position], dates[position]) for position in order])
+
+    def _read(self, position: int, source: Source) -> datetime | None:
+        """Store the rows of *source*; return its date."""
+        minutes: Counter[float] = Counter()
+        values = _values(position, source.rows(), minutes)
+        self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", values)
+        return _EPOCH + timedelta(minutes=median(minutes)) if minutes else None
+
+    def sites(self) -> Iterator[list[Row | None]]:
+        """Yield the rows of each site, one for each survey, None where the site was not surveyed.
+
+        First come the sites of the last survey, in its order, then those of the one before, and so on. Of several
+        rows of a site the last counts. A row has the columns that are compared; of its restrictions those that
+        differ from that of `OTHERS`, and those of named crawlers.
+        """
+        with closing(self._database.execute(_BY_SITE)) as found:
+            for _, rows in groupby(found, key=itemgetter(0)):
+                together: list[Row | None] = [None] * len(self.surveys)
+                for _, rank, packed, _ in rows:
+                    together[rank] = _unpacked(packed)
+                yield together
+
+
+def _values(
+    position: int, rows: Iterable[Row], minutes: Counter[float]
+) -> Iterator[tuple[int, int, bytes, bytes]]:
+    """Yield what is stored of each of *rows*, and count the *minutes* at which they were captured."""
+    for place, row in enumerate(rows):
+        if row.fetched_at:
+            minutes[(row.fetched_at - _EPOCH) // timedelta(minutes=1)] += 1
+        yield position, place, row.site.encode("utf-8", "surrogatepass"), _packed(row)
+
+
+def _packed(row: Row) -> bytes:
+    values = {name: getattr(row, name) for name in _KEPT}
+    others = row.restriction.get(OTHERS)
+    values["restriction"] = {
+        name: closes
+        for name, closes in row.restriction.items()
+        if name == OTHERS or closes != others or name in row.named
+    }
+    text = json.dumps([*values.values()], default=datetime.isoformat, separators=(",", ":"))
+    return zlib.compress(text.encode(), 1)
+
+
+def _unpacked(packed: bytes) -> Row:
+    values: dict[str, Any] = dict(zip(_KEPT, json.loads(zlib.decompress(packed)), strict=True))
+    if values["fetched_at"]:
+        values["fetched_at"] = datetime.fromisoformat(values["fetched_at"])
+    return Row(**values)
+
+
+def _labelled(surveys: Sequence[tuple[Source, datetime | None]]) -> list[Survey]:
+    days = [f"{when:%Y-%m-%d}" if when else "" for _, when in surveys]
+    labels = [
+        f"{day} ({source.name})" if day and days.count(day) > 1 else day or source.name
+        for day, (source, _) in zip(days, surveys, strict=True)
+    ]
+    found = []
+    for position, (label, (source, when)) in enumerate(zip(labels, surveys, strict=True)):
+        times = labels[:position].count(label) + 1
+        found.append(Survey(source, when, label if labels.count(label) == 1 else f"{label}, {times}"))
+    return found
