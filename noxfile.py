@@ -6,6 +6,7 @@ Arguments after ``--`` go to pytest: ``nox -s "tests-3.12(newest)" -- tests/prot
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import tarfile
@@ -146,7 +147,8 @@ def _wheel(session: nox.Session, sdist: Path, pattern: str, environment: dict[st
 
 
 def _files(*folders: str) -> set[str]:
-    paths = (path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
+    walks = (walk for folder in folders for walk in os.walk(folder, followlinks=True))
+    paths = (Path(folder, name) for folder, _, names in walks for name in names)
     return {
         path.as_posix()
         for path in paths

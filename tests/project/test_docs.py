@@ -44,6 +44,7 @@ from tests.support.markdown import (
     assignments,
     blocks,
     commands,
+    lint_pages,
     names,
     rows,
     run_robots,
@@ -128,10 +129,11 @@ def test_every_attribute_of_a_forbidden_request_has_its_row() -> None:
     assert set(reasons) <= {reason.value for reason in Reason}
 
 
-def test_every_command_has_its_row_and_its_section() -> None:
-    text = PAGES["docs/reference/commands.md"]
+def test_every_command_has_its_row_and_its_page() -> None:
+    text, folder = PAGES["docs/reference/commands/index.md"], DOCS / "reference" / "commands"
     assert sorted(names(text.partition("\n## ")[0])) == sorted(COMMANDS)
-    assert all(section(text, f"## {name}") for name in COMMANDS)
+    assert sorted(path.stem for path in folder.iterdir()) == sorted([*COMMANDS, "index"])
+    assert all(PAGES[f"docs/reference/commands/{name}.md"].startswith(f"# {name}\n") for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -139,7 +141,7 @@ def test_every_option_of_a_command_has_its_row_and_is_in_its_synopsis(name: str)
     parser = ArgumentParser(add_help=False)
     module_of(name).add_arguments(parser)
     options = {option for action in parser._actions for option in action.option_strings}
-    text = section(PAGES["docs/reference/commands.md"], f"## {name}")
+    text = PAGES[f"docs/reference/commands/{name}.md"]
     synopsis = blocks(text, "text")[0]
     assert {row for row in names(text) if row.startswith("-")} == options
     assert set(re.findall(r"--[a-z-]+", synopsis)) == options
@@ -197,8 +199,22 @@ def test_every_contract_has_its_row() -> None:
     assert names(PAGES["docs/reference/contracts.md"]) == [f"@{contract.name}" for contract in CONTRACTS]
 
 
-def test_the_lint_codes_are_the_headings_of_their_page() -> None:
-    assert re.findall(r"^### (.+)$", PAGES["docs/lint.md"], re.MULTILINE) == list(CODES)
+def test_the_lint_codes_are_the_headings_of_their_pages() -> None:
+    assert re.findall(r"^## (.+)$", lint_pages(), re.MULTILINE) == list(CODES)
+
+
+def test_every_lint_code_has_its_row_with_its_severity_and_title() -> None:
+    assert [*rows(PAGES["docs/lint/index.md"]).items()] == [
+        (code, [kind.severity, kind.title]) for code, kind in CODES.items()
+    ]
+
+
+def test_every_lint_code_is_linked_to_its_entry() -> None:
+    links = re.findall(r"^\| \[`(.+)`\]\((.+)#(.+)\) \|", PAGES["docs/lint/index.md"], re.MULTILINE)
+    assert [code for code, _, _ in links] == list(CODES)
+    for code, page, anchor in links:
+        assert f"\n## {code}\n" in PAGES[f"docs/lint/{page}"]
+        assert anchor == code
 
 
 def test_the_number_of_kinds_of_findings_is_right() -> None:
@@ -324,16 +340,16 @@ def test_every_dialect_has_its_row_with_its_source() -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
-    ["docs/reference/commands.md", "docs/howto/ci.md", "docs/howto/lint-in-a-project.md", "docs/dialects.md"],
+    "pages",
+    ["docs/reference/commands/", "docs/howto/ci.md", "docs/howto/lint-in-a-project.md", "docs/dialects.md"],
 )
 def test_what_commands_are_shown_to_print_is_what_they_print(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: 1_795_348_800.0)  # 2026-11-22, noon
     ran = 0
-    for block in blocks(PAGES[page], "console"):
+    for block in blocks("".join(text for name, text in PAGES.items() if name.startswith(pages)), "console"):
         if not block.startswith("$ cat ") or (".toml" in block and sys.version_info < (3, 11)):
             continue
         for call, printed in commands(block):

@@ -19,6 +19,8 @@ PAGES = {
     for path in sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 }
 """Every page, README included, by its path."""
+_NAME = r"\[?`([^`]+)`(?:\]\([^)]+\))?"
+"""A name in a table, which may be a link."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -35,13 +37,19 @@ def section(text: str, heading: str) -> str:
 
 def names(text: str) -> list[str]:
     """The names in the first column of the tables in *text*."""
-    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    return re.findall(rf"^\| {_NAME} \|", text, re.MULTILINE)
 
 
 def rows(text: str) -> dict[str, list[str]]:
     """The cells behind each name in the first column of the tables in *text*."""
-    lines = re.findall(r"^\| `([^`]+)` \| (.+) \|$", text, re.MULTILINE)
+    lines = re.findall(rf"^\| {_NAME} \| (.+) \|$", text, re.MULTILINE)
     return {name: cells.split(" | ") for name, cells in lines}
+
+
+def lint_pages() -> str:
+    """The pages with the entries of the lint codes, one after the other, in the order of their list."""
+    listed = re.findall(r"^- .+\((.+)\)$", PAGES["docs/lint/index.md"], re.MULTILINE)
+    return "".join(PAGES[f"docs/lint/{name}"] for name in listed)
 
 
 def assignments(block: str) -> Iterator[tuple[str, object]]:

@@ -612,10 +612,10 @@ CODES: Final[dict[str, Code]] = {
         "“scrapy robots diff robots.txt --dialect google --dialect {6}” lists such URLs.",
     ),
 }
-"""The kinds of findings by their codes; docs/lint.md has an entry for each, in this order."""
+"""The kinds of findings by their codes; docs/lint/ has an entry for each, in this order."""
 
-_PAGES: Final = Path(__file__).with_name("pages.md")  # docs/lint.md, which ships with the package
-_PAGE: Final = re.compile(r"^### ([a-z0-9-]+)\n\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+_PAGES: Final = Path(__file__).with_name("pages")  # docs/lint/, which ships with the package
+_PAGE: Final = re.compile(r"^## ([a-z0-9-]+)\n\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
 def page(code: str) -> str:
@@ -625,4 +625,5 @@ def page(code: str) -> str:
 
 @lru_cache(maxsize=1)
 def _pages() -> dict[str, str]:
-    return {code: text.strip() for code, text in _PAGE.findall(_PAGES.read_text("utf-8"))}
+    texts = [path.read_text("utf-8") for path in _PAGES.glob("*.md")]
+    return {code: entry.strip() for text in texts for code, entry in _PAGE.findall(text)}

@@ -1,21 +1,20 @@
-"""Each code: its entry in docs/lint.md, a file that has it, and a file that has not."""
+"""Each code: its entry in docs/lint/, a file that has it, and a file that has not."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from scrapy_rep.tools.lint import CODES, Finding, lint
+from tests.support.markdown import lint_pages
 
-DOCS = Path(__file__).parents[3] / "docs" / "lint.md"
 _ENTRY = re.compile(
-    r"^### (?P<code>[a-z0-9-]+)\n\n\*(?P<severity>\w+)\*, (?P<text>.+?)\n\n"
+    r"^## (?P<code>[a-z0-9-]+)\n\n\*(?P<severity>\w+)\*, (?P<text>.+?)\n\n"
     r"Bad:\n\n(?P<bad>```.+?)\n```\n\nGood:\n\n(?P<good>```.+?)\n```\n",
     re.MULTILINE | re.DOTALL,
 )
-ENTRIES = {entry["code"]: entry for entry in _ENTRY.finditer(DOCS.read_text("utf-8"))}
+ENTRIES = {entry["code"]: entry for entry in _ENTRY.finditer(lint_pages())}
 CLEAN = b"""# What crawlers may request here; https://example.com/crawling tells more.
 User-agent: *
 Disallow: /search

@@ -20,10 +20,13 @@ def test_each_code_has_a_page_with_both_examples(code: str) -> None:
     assert text == text.strip()
 
 
-def test_what_ships_is_the_page_of_the_documentation() -> None:
-    """In the repository it is a link; in an archive of the package a copy."""
-    shipped, documented = ROOT / "scrapy_rep/tools/lint/pages.md", ROOT / "docs/lint.md"
-    assert shipped.read_bytes() == documented.read_bytes()
+def test_what_ships_are_the_pages_of_the_documentation() -> None:
+    """In the repository they are a link; in an archive of the package a copy."""
+    shipped, documented = (
+        {path.name: path.read_bytes() for path in (ROOT / folder).iterdir()}
+        for folder in ("scrapy_rep/tools/lint/pages", "docs/lint")
+    )
+    assert shipped == documented
 
 
 def test_other_codes_have_no_page() -> None:
