@@ -6,8 +6,10 @@ process, as its rows do. What reads captures is beside it: `warc`, `parquet` and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, access
@@ -21,6 +23,8 @@ __all__ = [
     "ALL", "COLUMNS", "LEVELS", "LONG", "NONE", "PART", "RESTRICTIONS", "Capture", "Row", "long", "rows",
     "site_of", "wide",
 ]  # fmt: skip
+
+_USER: Final = re.compile(r"(?<=://)[^/?#]*@")
 
 FULL, PATTERN, SITEMAP_AND_DELAY = "full", "pattern", "sitemap and delay only"
 LEVELS: Final = (FULL, PATTERN, SITEMAP_AND_DELAY, NONE)
@@ -148,20 +152,35 @@ def site_of(url: str) -> str:
         return url
 
 
+def precedence(capture: Capture) -> str:
+    """Of captures of one site and time the one counts for which this is the greatest, whatever their order is.
+
+    A body comes before a response without one. `scrapy_rep.census.spark.newest` compares rows in the same way.
+    """
+    found = _where_from(capture)
+    digest = sha256(capture.body or b"").hexdigest() if found["access"] == Access.SUCCESSFUL else ""
+    return f"{digest} {found['status'] or 0} {found['problem'] or ''} {found['location'] or ''}"
+
+
 def _where_from(capture: Capture) -> dict[str, Any]:
     """The columns about the response."""
     means, problem = _meaning(capture)
-    site = site_of(capture.url)
+    site, hops = site_of(capture.url), [*map(_without_user, capture.hops)]
     return {
         "site": site,
         "access": str(means),
         "status": capture.status,
-        "url": (capture.hops or (capture.url,))[-1] if site != capture.url else None,
-        "hops": [*capture.hops],
-        "location": capture.location,
+        "url": [_without_user(capture.url), *hops][-1] if site != capture.url else None,
+        "hops": hops,
+        "location": capture.location and _without_user(capture.location),
         "problem": problem,
         "fetched_at": capture.fetched_at,
     }
+
+
+def _without_user(url: str) -> str:
+    """*url* without a user and a password, which are for nobody who reads a row."""
+    return _USER.sub("", url) if "@" in url else url
 
 
 def _meaning(capture: Capture) -> tuple[str, str | None]:
@@ -173,5 +192,7 @@ def _meaning(capture: Capture) -> tuple[str, str | None]:
         return (Access.UNREACHABLE, "no response") if capture.body is None else (Access.SUCCESSFUL, None)
     if 300 <= status < 400 and capture.location:
         return REDIRECT, None
+    if 200 <= status < 300 and capture.body is None:
+        return Access.UNREACHABLE, "response without its body"
     means = access(status, capture.body or b"")
     return means, f"HTTP status {status}" if means is Access.UNREACHABLE else None

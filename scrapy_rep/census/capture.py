@@ -6,14 +6,23 @@ import re
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from scrapy_rep.protocol import Access
+from scrapy_rep.protocol import Access, Origin
 
 _ROBOTS_URL: Final = re.compile(r"(?i:https?)://[^/?#]*/robots\.txt")
+_IN_NO_URL: Final = re.compile(r"[\s<>\\]")
 
 
 def is_robots_url(url: str) -> bool:
     """Whether *url* is that of the robots.txt of an http or https origin, and not another page of it."""
     return bool(_ROBOTS_URL.fullmatch(url))
+
+
+def has_host(url: str) -> bool:
+    """Whether *url* names a host and a port that there may be."""
+    try:
+        return not _IN_NO_URL.search(url) and bool(Origin.from_url(url))
+    except ValueError:
+        return False
 
 
 class Capture(NamedTuple):

@@ -25,24 +25,34 @@ _PIECE: Final = 16_384  # octets
 
 
 class HttpMessage(NamedTuple):
-    """A response. ``location`` is as written, None when there is none or it is empty; ``body`` is decoded."""
+    """A response. ``location`` is as written, None when there is none or it is empty; ``body`` is decoded.
+
+    ``is_whole`` is False for a chunked body whose last chunk is missing (RFC 9112 section 8).
+    """
 
     status: int
     location: str | None
     body: bytes
+    is_whole: bool = True
 
 
 def http_message(octets: bytes, most: int) -> HttpMessage | None:
     """Return the response in *octets*, with the first *most* octets of its body; None if there is no HTTP head."""
     status, end = _STATUS.match(octets), _HEAD_END.search(octets)
+    while status and end and status[1].startswith(b"1"):  # "100 Continue" comes before the response
+        octets = octets[end.end() :]
+        status, end = _STATUS.match(octets), _HEAD_END.search(octets)
     if not status or not end:
         return None
     fields: dict[bytes, list[bytes]] = {}
     for name, value in _FIELD.findall(octets, status.end(), end.start()):
         fields.setdefault(name.lower(), []).append(value.strip())
     codings = [*fields.get(b"content-encoding", ()), *fields.get(b"transfer-encoding", ())]
-    body = _decoded(octets[end.end() :], b",".join(codings).lower().split(b","), most)
-    return HttpMessage(int(status[1]), _text(fields.get(b"location", [b""])[0]) or None, body)
+    names = [name.strip() for name in b",".join(codings).lower().split(b",")]
+    coded = octets[end.end() :]
+    is_whole = names[-1] != b"chunked" or len(octets) >= most or not _is_cut_off(coded)
+    location = _text(fields.get(b"location", [b""])[0]) or None
+    return HttpMessage(int(status[1]), location, _decoded(coded, names, most), is_whole)
 
 
 def _text(value: bytes) -> str:
@@ -54,7 +64,7 @@ def _text(value: bytes) -> str:
 
 def _decoded(body: bytes, codings: list[bytes], most: int) -> bytes:
     for coding in reversed(codings[-_MOST_CODINGS:]):
-        if decode := _DECODERS.get(coding.strip()):
+        if decode := _DECODERS.get(coding):
             body = decode(body, most)
     return body[:most]
 
@@ -71,6 +81,15 @@ def _without_chunks(body: bytes, _: int) -> bytes:
         if not size:
             break
     return b"".join(pieces) if pieces else body
+
+
+def _is_cut_off(body: bytes) -> bool:
+    """Whether *body* has chunks, but not the last one, which is empty."""
+    end, size = 0, 1
+    while size and (chunk := _CHUNK.match(body, end)):
+        size = int(chunk[1], 16)
+        end = chunk.end() + size
+    return bool(end and size)
 
 
 def _inflated(body: bytes, most: int) -> bytes:

@@ -17,7 +17,7 @@ from pyarrow import types as is_
 
 from scrapy_rep.tools.files import PARQUET, binary_kind_at, files_in, wrong_place
 
-from .capture import Capture, is_robots_url
+from .capture import Capture, has_host, is_robots_url
 
 _ROWS_AT_ONCE: Final = 256  # in memory: a body may have megabytes
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -38,12 +38,12 @@ def captures(path: Path | str) -> Iterator[Capture]:
 def captures_in(batch: pa.RecordBatch, first: int = 1) -> Iterator[Capture]:
     """Yield the captures in *batch*, whose first row has the number *first*. Raises ``ValueError``.
 
-    Captures of other URLs than that of a robots.txt are passed over.
+    Captures of other URLs than that of a robots.txt, or without a usable host, are passed over.
     """
     names = _names(batch.schema)
     values = [_values(name, batch.column(name), first) for name in names]
     found = (Capture(**dict(zip(names, each, strict=True))) for each in zip(*values, strict=True))
-    return (capture for capture in found if is_robots_url(capture.url))
+    return (capture for capture in found if is_robots_url(capture.url) and has_host(capture.url))
 
 
 def files_at(path: Path) -> list[Path]:
@@ -51,7 +51,7 @@ def files_at(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     found = files_in(path, is_searched=lambda folder: not folder.name.startswith(_HIDDEN))
-    files = [file for file in found if file.suffix == ".parquet" and not file.name.startswith(_HIDDEN)]
+    files = [file for file in found if file.suffix.lower() == ".parquet" and not file.name.startswith(_HIDDEN)]
     if not files:
         raise ValueError(f"{path}: {wrong_place(path, 'one of Parquet files')}")
     return files

@@ -93,8 +93,16 @@ def long(rows: DataFrame, agents: Iterable[str] = COMMON_AI_CRAWLERS) -> DataFra
 
 
 def newest(rows: DataFrame) -> DataFrame:
-    """Return the newest of the *rows* of each site, by ``fetched_at``."""
-    first = Window.partitionBy("site").orderBy(sql.desc_nulls_last("fetched_at"), sql.asc_nulls_last("sha256"))
+    """Return the newest of the *rows* of each site, by ``fetched_at``, and at one time as `precedence` says."""
+    no_text = sql.lit("")
+    same_time = sql.concat_ws(
+        " ",
+        sql.coalesce("sha256", no_text),
+        sql.coalesce("status", sql.lit(0)).cast("string"),
+        sql.coalesce("problem", no_text),
+        sql.coalesce("location", no_text),
+    )
+    first = Window.partitionBy("site").orderBy(sql.desc_nulls_last("fetched_at"), same_time.desc())
     numbered = rows.withColumn("_number", sql.row_number().over(first))
     return numbered.where("_number = 1").drop("_number")
 

@@ -1,7 +1,8 @@
 """Reads the robots.txt files in web archives: WARC files, plain or compressed with gzip or Zstandard, by FastWARC.
 
 A ``response`` record counts when its target is the /robots.txt of an http or https origin. A redirect is a capture
-with a location. A ``revisit`` record has the body of an earlier record with the same payload digest.
+with a location. A ``revisit`` record has the body of an earlier record: of one with the same payload digest or,
+where the server said "not modified", of the same URL.
 Needs FastWARC: ``pip install 'scrapy_rep[warc]'``.
 """
 
@@ -9,8 +10,8 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import zlib
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -21,7 +22,6 @@ from urllib.parse import urljoin
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.files import (
     MOST_OCTETS,
     WARC,
@@ -33,14 +33,14 @@ from scrapy_rep.tools.files import (
     wrong_start,
 )
 
-from .capture import Capture, is_robots_url
+from .capture import Capture, has_host, is_robots_url
 from .http_message import HttpMessage, http_message
 
-_MOST_REMEMBERED: Final = 64 * 2**20  # octets of bodies that revisits may refer to
+_MOST_REMEMBERED: Final = 2 * 64 * 2**20  # octets of bodies that revisits may refer to, by digest and by URL
 _OVERHEAD: Final = 512  # octets of memory per response, roughly, besides its body
 _START: Final = 1_024  # octets, more than tell what kind of file it is
 _LONGEST_PATH: Final = 65_536  # octets of a line
-_IN_NO_URL: Final = re.compile(r"[\s<>\\]")
+_NOT_MODIFIED: Final = 304
 _NOT_IN_FILES: Final = "revisit of a capture that is not in these files"
 
 
@@ -63,7 +63,8 @@ def paths_in(list_file: Path | str) -> Iterator[Path]:
             if binary_kind(start):
                 raise ValueError(f"{list_file}: {wrong_start(start, 'a list of paths')}")
             for line in iter(partial(file.readline, _LONGEST_PATH), b""):
-                if name := os.fsdecode(line.strip()):
+                name = os.fsdecode(line.removeprefix(BOM_UTF8).strip())
+                if name and not name.startswith("#"):
                     yield folder / name if (folder / name).exists() else Path(name)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{list_file}: damaged: {error}") from None
@@ -105,27 +106,33 @@ class WarcReader:
 
     def _capture(self, record: WarcRecord, url: str, block: bytes) -> Capture | None:
         message, date = http_message(block, MOST_OCTETS), _date(record)
-        if date is None or not _has_host(url):
+        if date is None or not has_host(url):
             return None
         status = message.status if message else None
         if message and message.location and 300 <= message.status < 400:
             return _redirect(url, message.status, date, message.location)
         if record.record_type == WarcRecordType.revisit:
             return self._revisit(record, url, status, date)
-        reason = record.headers.get("WARC-Truncated") or "length"
+        reason = (record.headers.get("WARC-Truncated") or "length").lower()
         if reason != "length":  # which is the limit of a crawler, not a failure
             return Capture(url, status, None, date, problem=f"truncated response ({reason})")
         if not message:
             return None
+        if not message.is_whole:
+            return Capture(url, status, None, date, problem="truncated response (chunks)")
         self._bodies.add(_digest(record), message)
+        self._bodies.add(url, message)
         return Capture(url, status, message.body, date)
 
     def _revisit(self, record: WarcRecord, url: str, status: int | None, date: datetime) -> Capture:
-        is_identical = "identical-payload-digest" in (record.headers.get("WARC-Profile") or "")
-        earlier = self._bodies.get(_digest(record)) if is_identical else None
+        profile = record.headers.get("WARC-Profile") or ""
+        names = {"identical-payload-digest": _digest(record), "server-not-modified": url}
+        name = next((name for kind, name in names.items() if kind in profile), "")
+        earlier = self._bodies.get(name)
         if not earlier:
             return Capture(url, status, None, date, problem=_NOT_IN_FILES)
-        return Capture(url, status or earlier.status, earlier.body, date)
+        is_own = status is not None and status != _NOT_MODIFIED
+        return Capture(url, status if is_own else earlier.status, earlier.body, date)
 
 
 def _blocks(stream: _Stream, name: str) -> Iterator[tuple[WarcRecord, str, bytes]]:
@@ -161,13 +168,6 @@ def _declared(record: WarcRecord) -> int:
         return -1
 
 
-def _has_host(url: str) -> bool:
-    try:
-        return not _IN_NO_URL.search(url) and bool(Origin.from_url(url))
-    except ValueError:
-        return False
-
-
 def _date(record: WarcRecord) -> datetime | None:
     try:
         date = record.record_date
@@ -188,25 +188,31 @@ def _redirect(url: str, status: int, date: datetime, location: str) -> Capture:
 
 
 class _Bodies:
-    """The last responses, by payload digest, within `_MOST_REMEMBERED`."""
+    """The last responses by payload digest, and the newest of each URL, within `_MOST_REMEMBERED`."""
 
     def __init__(self) -> None:
-        self._by_digest: OrderedDict[str, HttpMessage] = OrderedDict()
+        self._by_name: OrderedDict[str, HttpMessage] = OrderedDict()
         self._octets = 0
 
-    def add(self, digest: str, message: HttpMessage) -> None:
-        if not digest or digest in self._by_digest:
+    def add(self, name: str, message: HttpMessage) -> None:
+        if not name:
             return
-        self._by_digest[digest] = message
-        self._octets += len(message.body) + _OVERHEAD
+        if name in self._by_name:
+            self._octets -= _octets(self._by_name.pop(name))
+        self._by_name[name] = message
+        self._octets += _octets(message)
         while self._octets > _MOST_REMEMBERED:
-            _, oldest = self._by_digest.popitem(last=False)
-            self._octets -= len(oldest.body) + _OVERHEAD
+            _, oldest = self._by_name.popitem(last=False)
+            self._octets -= _octets(oldest)
 
-    def get(self, digest: str) -> HttpMessage | None:
-        if digest in self._by_digest:
-            self._by_digest.move_to_end(digest)
-        return self._by_digest.get(digest)
+    def get(self, name: str) -> HttpMessage | None:
+        if name in self._by_name:
+            self._by_name.move_to_end(name)
+        return self._by_name.get(name)
+
+
+def _octets(message: HttpMessage) -> int:
+    return len(message.body) + _OVERHEAD
 
 
 class _Stream:
@@ -226,5 +232,5 @@ class _Stream:
 
 
 def _name(file: IO[bytes]) -> str:
-    name = str(getattr(file, "name", "a stream"))
-    return "standard input" if name == "<stdin>" else name
+    name = getattr(file, "name", "a stream")  # the number of its descriptor where a copy has no name
+    return "standard input" if name == "<stdin>" or isinstance(name, int) else str(name)

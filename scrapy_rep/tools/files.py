@@ -27,6 +27,7 @@ _OF_THE_SHELL: Final = frozenset(map(Path, ("/dev", "/dev/fd", "/proc/self/fd"))
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE: Final = 256  # octets, enough to detect UTF-16
 _GZIP: Final = "a gzip file"
+_ARC: Final = "an ARC file"  # what WARC has replaced: nothing here reads it
 WARC: Final = "a WARC file"
 """A kind of file."""
 WARC_IN_GZIP: Final = "a gzip-compressed WARC file"
@@ -35,9 +36,9 @@ ZSTANDARD: Final = "a Zstandard file"
 """A kind of file."""
 PARQUET: Final = "a Parquet file"
 """A kind of file."""
+_PACKED: Final = (_GZIP, "a bzip2 file", "an xz file")
 ARCHIVES: Final = frozenset({
-    WARC, WARC_IN_GZIP, ZSTANDARD, PARQUET, _GZIP, "a ZIP archive", "a bzip2 file", "an xz file", "a 7z archive",
-    "a RAR archive",
+    WARC, WARC_IN_GZIP, _ARC, ZSTANDARD, PARQUET, *_PACKED, "a ZIP archive", "a 7z archive", "a RAR archive",
 })  # fmt: skip
 """The kinds of files that hold others."""
 
@@ -62,6 +63,7 @@ _SIGNATURES: Final = (
     (b"\xd0\xcf\x11\xe0", "an Office document"),
     (b"wOF", "a font"),
     (b"WARC/", WARC),
+    (b"filedesc://", _ARC),
     (b"PAR1\x15", PARQUET),  # what follows, in Thrift, starts with a number
 )
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
@@ -101,7 +103,7 @@ def require_text(body: bytes) -> bytes:
 
 def not_plain_text(kind: str) -> str:
     """What to say of a file of *kind*, of `binary_kind`, where a text is expected."""
-    hint = "unpack it first" if kind == _GZIP else reader_of(kind)
+    hint = "unpack it first" if kind in _PACKED else reader_of(kind)
     return f"{kind}, not plain text" + (f"; {hint}" if hint else "")
 
 
@@ -154,9 +156,11 @@ def binary_kind(body: bytes, dialect: Dialect = GOOGLE) -> str:
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
     kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
-    if kind == _GZIP and _unpacked(body[:_START]).startswith(b"WARC/"):
-        kind = WARC_IN_GZIP
-    if kind in _OPTIONS:
+    if kind == _GZIP:
+        packed = {b"WARC/": WARC_IN_GZIP, b"filedesc://": _ARC}
+        start = _unpacked(body[:_START])
+        kind = next((name for signature, name in packed.items() if start.startswith(signature)), kind)
+    if kind in _OPTIONS or kind == _ARC:
         return kind  # the groups in it are those of many files
     if not kind or is_utf_16(body):
         return ""

@@ -11,7 +11,7 @@ import brotli
 import pytest
 from fastwarc.stream_io import ZstdWriter
 
-from scrapy_rep.census.http_message import http_message
+from scrapy_rep.census.http_message import HttpMessage, http_message
 
 RULES = b"User-agent: *\nDisallow: /\n"
 MOST = 1_000
@@ -99,8 +99,23 @@ def test_ours_of_a_body_that_is_cut_off_the_start_is_decoded(coding: str, code: 
     assert whole.startswith(message.body)
 
 
-def test_ours_of_chunks_that_are_cut_off_all_that_is_there_counts() -> None:
-    assert body_of(in_chunks(RULES)[:-15], Transfer_Encoding="chunked") == RULES[:-8]
+@pytest.mark.parametrize(
+    ("body", "most", "is_whole"),
+    [(in_chunks(RULES), 10**6, True), (in_chunks(RULES)[:-15], 10**6, False), (in_chunks(RULES)[:-15], 60, True),
+     (RULES, 10**6, True), (b"", 10**6, True)],
+)  # fmt: skip
+def test_rfc_a_chunked_body_without_its_last_chunk_is_not_whole(body: bytes, most: int, is_whole: bool) -> None:
+    """Unless it was cut here, at the most octets that are read."""
+    message = http_message(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body, most)
+    assert message
+    assert message.is_whole is is_whole
+
+
+def test_rfc_what_a_server_sends_before_its_response_is_passed_over() -> None:
+    response = b"HTTP/1.1 200 OK\r\n\r\n" + RULES
+    early = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    assert http_message(early + response, 10**6) == http_message(response, 10**6)
+    assert http_message(early, 10**6) is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +146,7 @@ def test_ours_many_codings_cost_no_more_than_a_few() -> None:
     ],
 )
 def test_rfc_status_and_location_are_read(head: bytes, status: int, location: str | None) -> None:
-    assert http_message(head + RULES, MOST) == (status, location, RULES)
+    assert http_message(head + RULES, MOST) == HttpMessage(status, location, RULES)
 
 
 @pytest.mark.parametrize(

@@ -239,9 +239,11 @@ def test_ours_captures_of_other_pages_are_passed_over(tmp_path: Path) -> None:
         "https://a.example/page",
         "https://a.example/robots.txt?x",
         "a.example",
+        "https://exa mple/robots.txt",
+        "https://a.example:99999/robots.txt",
         "",
     ]
-    table = {"url": urls, "status": [200] * 5, "body": [b""] * 5, "fetched_at": [None] * 5}
+    table = {"url": urls, "status": [200] * 7, "body": [b""] * 7, "fetched_at": [None] * 7}
     schema = {"url": pa.string(), "status": pa.int64(), "body": pa.binary(), "fetched_at": pa.timestamp("us")}
     parquet.write_table(pa.table(table, pa.schema(schema)), tmp_path / "a.parquet")
     assert [capture.url for capture in captures(tmp_path / "a.parquet")] == urls[:1]

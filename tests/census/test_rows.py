@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.census import COLUMNS, LONG, Capture, Row, long, rows, wide
+from scrapy_rep.census import COLUMNS, LONG, Capture, Row, long, precedence, rows, wide
 from scrapy_rep.census.row import LINTED, to_json
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Dialect
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -173,7 +173,8 @@ def test_the_site_is_the_origin_and_a_time_stays_a_time() -> None:
         ({}, "unreachable", "no response", "unreachable", None),
         ({"status": 200, "problem": "truncated response (time)"}, "unreachable", "truncated response (time)",
          "unreachable", None),
-        ({"status": 200}, "successful", None, "empty", "none"),
+        ({"status": 200, "body": b""}, "successful", None, "empty", "none"),
+        ({"status": 200}, "unreachable", "response without its body", "unreachable", None),
         ({"body": b"User-agent: *\nDisallow: /"}, "successful", None, "with rules", "all"),
     ],
     ids=str,
@@ -185,6 +186,24 @@ def test_rfc_2_3_1_a_status_says_what_a_response_means(
     assert (values["access"], values["problem"], Row.of(values).kind) == (access, problem, kind)
     assert values["restriction"].get("*") == closed_to_all
     assert {row["treatment"] for row in long([values])} == ({closed_to_all} if closed_to_all else set())
+
+
+def test_a_user_and_a_password_are_in_no_row() -> None:
+    secret, plain = "http://user:secret@example.com/robots.txt", "http://example.com/robots.txt"
+    (values,) = rows([Capture(secret, 301, location=secret)])
+    assert (values["url"], values["location"]) == (plain, plain)
+    (values,) = rows([Capture(plain, 200, b"", hops=(secret,))])
+    assert (values["url"], values["hops"]) == (plain, [plain])
+    (values,) = rows([Capture("http://example.com/robots.txt", 301, location="http://example.com/a@b")])
+    assert values["location"] == "http://example.com/a@b"
+
+
+def test_of_captures_of_one_time_that_with_a_body_comes_first() -> None:
+    url = "https://h/robots.txt"
+    ranked = [
+        Capture(url, problem="no route"), Capture(url, 404), Capture(url, 503), Capture(url, 200, BODY),
+    ]  # fmt: skip
+    assert sorted([*ranked[::-1]], key=precedence) == ranked
 
 
 def test_a_light_row_is_the_same_without_the_linter() -> None:

@@ -209,10 +209,16 @@ def test_ours_the_newest_row_of_each_site_is_kept(
 @pytest.mark.full
 def test_ours_a_row_with_a_time_is_newer_than_one_without(session: SparkSession, spark: ModuleType) -> None:
     made = session.createDataFrame(
-        [("a", None, "1"), ("a", "2026-05-01", "2"), ("a", "2025-05-01", "3"), ("b", None, "4")],
-        "site string, fetched_at string, sha256 string",
-    )
-    assert sorted(row.sha256 for row in spark.newest(made).collect()) == ["2", "4"]
+        [
+            ("a", None, "1", None), ("a", "2026-05-01", "2", 200), ("a", "2025-05-01", "3", 200),
+            ("b", None, "4", None), ("c", None, None, 503), ("c", None, "5", 200), ("c", None, None, None),
+        ],
+        "site string, fetched_at string, sha256 string, status bigint",
+    )  # fmt: skip
+    from pyspark.sql import functions as sql  # noqa: PLC0415  # an extra
+
+    made = made.withColumns({name: sql.lit(None).cast("string") for name in ("problem", "location")})
+    assert sorted(row.sha256 for row in spark.newest(made).collect()) == ["2", "4", "5"]
 
 
 @pytest.mark.full

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import brotli
 import pytest
@@ -220,13 +221,32 @@ def test_ours_a_revisit_may_refer_to_an_earlier_file_of_the_same_reader(tmp_path
     assert found == [RULES, RULES]
 
 
-@pytest.mark.parametrize(("digest", "profile"), [("sha1:B", IDENTICAL), ("sha1:A", NOT_MODIFIED)])
-def test_ours_a_revisit_of_what_is_not_there_is_a_problem(path: Path, digest: str, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "digest", "profile"),
+    [(URL, "sha1:B", IDENTICAL), ("https://b.example/robots.txt", "sha1:A", NOT_MODIFIED), (URL, "sha1:A", "new")],
+)
+def test_ours_a_revisit_of_what_is_not_there_is_a_problem(path: Path, url: str, digest: str, profile: str) -> None:
     later = datetime(2026, 6, 1, tzinfo=timezone.utc)
     with archive(path) as to:
-        to.add(WARC_Payload_Digest="sha1:A")
+        to.add(url, WARC_Payload_Digest="sha1:A")
         revisit(to, digest, profile, "304 Not Modified")
     assert list(captures(path))[1:] == [Capture(URL, 304, None, later, None, NOT_THERE)]
+
+
+@pytest.mark.parametrize(("digest", "profile"), [("sha1:A", IDENTICAL), ("sha1:B", NOT_MODIFIED)])
+def test_rfc_what_was_not_modified_is_what_the_url_had_last(path: Path, digest: str, profile: str) -> None:
+    with archive(path) as to:
+        to.add(body=b"old")
+        to.add(WARC_Payload_Digest="sha1:A")
+        revisit(to, digest, profile, "304 Not Modified")
+    assert list(captures(path))[2] == Capture(URL, 200, RULES, datetime(2026, 6, 1, tzinfo=timezone.utc))
+
+
+def test_rfc_chunks_without_the_last_one_are_a_truncated_response(path: Path) -> None:
+    with archive(path) as to:
+        to.add(body=b"5\r\nUser-\r\n", head={"Transfer-Encoding": "chunked"})
+        to.add(WARC_Truncated="LENGTH")
+    assert [capture.problem for capture in captures(path)] == ["truncated response (chunks)", None]
 
 
 def test_ours_records_without_a_digest_have_nothing_in_common() -> None:
@@ -246,7 +266,7 @@ def test_ours_a_revisit_of_a_redirect_is_a_redirect(path: Path) -> None:
 def test_ours_what_was_not_used_for_longest_is_forgotten_first(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warc, "_MOST_REMEMBERED", 2_500)
+    monkeypatch.setattr(warc, "_MOST_REMEMBERED", 3_500)  # one of them is also the newest of the URL
     with archive(path) as to:
         to.add(body=b"A" * 500, WARC_Payload_Digest="sha1:A")
         to.add(body=b"B" * 500, WARC_Payload_Digest="sha1:B")
@@ -338,6 +358,11 @@ def test_ours_a_file_may_be_a_pipe(tmp_path: Path) -> None:
     assert done.stdout.decode().strip() == str(Capture(URL, 200, RULES, AT))
 
 
+def test_ours_a_copy_of_standard_input_is_called_so() -> None:
+    with TemporaryFile() as copy, pytest.raises(ValueError, match=r"^standard input: an empty file, not a WARC"):
+        list(captures(copy))
+
+
 def test_ours_what_comes_on_standard_input_and_is_no_warc_file_is_named() -> None:
     program = "import sys; from scrapy_rep.census.warc import captures; list(captures(sys.stdin.buffer))"
     done = subprocess.run([sys.executable, "-c", program], input=RULES, capture_output=True, check=False)
@@ -398,7 +423,8 @@ def test_ours_a_list_names_a_path_per_line(
     (tmp_path / "lists" / "crawl-data").mkdir(parents=True)
     (tmp_path / "lists" / "crawl-data" / "1.warc.gz").touch()
     paths = tmp_path / "lists" / "robotstxt.paths"
-    paths.write_bytes(packed(b"crawl-data/1.warc.gz\r\n\n  other/2.warc.gz \n/3.warc.gz"))
+    text = b"\xef\xbb\xbf# a list\ncrawl-data/1.warc.gz\r\n\n  other/2.warc.gz \n/3.warc.gz"
+    paths.write_bytes(packed(text))
     assert list(paths_in(paths)) == [
         tmp_path / "lists" / "crawl-data" / "1.warc.gz", Path("other/2.warc.gz"), Path("/3.warc.gz"),
     ]  # fmt: skip

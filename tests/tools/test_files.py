@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from scrapy_rep.tools.files import (
 )
 
 RULES = b"User-agent: *\nDisallow: /\n"
+IN_ARC = b"filedesc://a.arc 127.0.0.1 20100101000000 text/plain 76\n" + RULES
 IN_WARC = b"WARC/1.0\r\nWARC-Type: response\r\n\r\n" + RULES
 IN_PARQUET = b"PAR1\x15\x04" + RULES
 
@@ -52,6 +54,8 @@ def test_no_cell_of_csv_is_a_formula() -> None:
         (gzip.compress(IN_WARC, mtime=0), WARC_IN_GZIP),
         (gzip.compress(IN_WARC * 10_000, mtime=0)[:300], WARC_IN_GZIP),
         (gzip.compress(RULES, mtime=0), "a gzip file"),
+        (IN_ARC, "an ARC file"),
+        (gzip.compress(IN_ARC, mtime=0), "an ARC file"),
         (b"\x1f\x8b\x08\0 cut off", "a gzip file"),
         (IN_PARQUET, PARQUET),
         (b"PAR1\n" + RULES, ""),
@@ -72,6 +76,8 @@ def test_ours_a_file_of_captures_is_told_from_one_of_rules(body: bytes, kind: st
         ),
         (IN_PARQUET, "a Parquet file, not plain text; scrapy robots survey --captures reads it"),
         (gzip.compress(RULES, mtime=0), "a gzip file, not plain text; unpack it first"),
+        (lzma.compress(RULES), "an xz file, not plain text; unpack it first"),
+        (IN_ARC, "an ARC file, not plain text"),
         (b"GIF89a", "a GIF image, not plain text"),
     ],
 )

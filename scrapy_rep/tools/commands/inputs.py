@@ -22,7 +22,7 @@ from scrapy_rep.protocol import DIALECTS, Access, Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools import files
-from scrapy_rep.tools.files import binary_kind, not_plain_text, open_file, read_rest, reader_of, require_text
+from scrapy_rep.tools.files import ARCHIVES, binary_kind, not_plain_text, open_file, read_rest, require_text
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -145,7 +145,7 @@ def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
     try:
         with nullcontext(sys.stdin.buffer) if name == "-" else open_file(Path(name)) as file:
             for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
-                if number == 1 and reader_of(kind := binary_kind(line)):
+                if number == 1 and (kind := binary_kind(line)) in ARCHIVES:
                     raise InputError(f"{name}: {not_plain_text(kind)}")
                 if len(line) == _LONGEST_LINE or _BINARY.search(line):
                     source = "standard input" if name == "-" else name

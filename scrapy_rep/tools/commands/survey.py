@@ -223,7 +223,7 @@ def _rows_of_captures(arguments: Namespace, survey: Surveying, census: Census, s
     if arguments.warc is not None and files.skipped:
         print_error("survey", f"{number_of(files.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
-    return captures.before_damage(map_in_processes(partial(_row_of, census), captures, worth_it=_WORTH_PROCESSES))
+    return captures.with_damage(map_in_processes(partial(_row_of, census), captures, worth_it=_WORTH_PROCESSES))
 
 
 def _rows_of_parquet(paths: Sequence[str], survey: Surveying) -> Iterator[Row]:

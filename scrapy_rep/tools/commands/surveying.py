@@ -56,7 +56,7 @@ class Surveying:
         self._earlier = self._earlier_sites() if arguments.resume else None
         self._before = self._expected = self._totals.sites
         self.sites = self._listed() if arguments.sites or arguments.from_file else None
-        self._by = (arguments.by or "").lower()  # as the names of a list are kept
+        self._by = (arguments.by or "").strip().lower()  # as the names of a list are kept
         self._check_column(self._by)
 
     def _earlier_sites(self) -> SiteIndex:
@@ -112,7 +112,7 @@ class Surveying:
             print_error("survey", f"{self._invalid - _MOST_NAMED:,} more are invalid")
         self._expected += number
         if not self._expected:
-            raise InputError("nothing to survey: name sites, or a file or folder of them")
+            raise InputError("nothing to survey: no site is named, and no robots.txt is in what was read")
         self.folder.open(append=self._arguments.resume, sites=self._expected)
         self._pace = Pace()
 
@@ -147,7 +147,7 @@ class Surveying:
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:
         """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code.
 
-        A file that turns out to be damaged ends the survey too, with the report on what came before it.
+        Files that turn out to be damaged are named, and their report is about the rest.
         """
         problem = None
         try:

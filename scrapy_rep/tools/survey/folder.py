@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 from urllib.parse import quote
 
 from scrapy_rep.census import Capture
@@ -21,6 +23,9 @@ from scrapy_rep.census.row import TYPES, Row, to_json
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools import files
 from scrapy_rep.tools.files import MOST_OCTETS, read_file
+
+if sys.platform != "win32":
+    import fcntl
 
 _LONGEST_NAME: Final = 200  # octets
 _MOST_IN_A_FOLDER: Final = 10_000  # files: with more, each of 256 folders has its share
@@ -75,6 +80,7 @@ class SurveyFolder:
         if not self.is_used:
             return
         with self._rows_path.open("r+b") as file:
+            _lock(file, self._path)
             for line in iter(partial(file.readline, MOST_OCTETS), b""):
                 if not line.endswith(b"\n"):
                     file.truncate(self._rows_path.stat().st_size - len(line))
@@ -93,14 +99,21 @@ class SurveyFolder:
             raise ValueError(f"{self._rows_path}: line {number} is no row of a survey: {error}") from None
 
     def open(self, *, append: bool, sites: int = 0) -> None:
-        """Open the file of rows, to *append* to it or to replace it. Raises ``OSError``.
+        """Open the file of rows, to *append* to it or to replace it.
+
+        Raises ``OSError``, and ``ValueError`` when another process writes to it.
 
         *sites* are expected: the bodies of many go to several folders.
         """
         self._has_many = sites > _MOST_IN_A_FOLDER
         self._path.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            self._rows = stack.enter_context(self._rows_path.open("a", encoding="utf-8", buffering=1))
+            _lock(self._rows, self._path)
+            stack.pop_all()  # it stays open
+        if not append:
+            self._rows.truncate(0)
         self.page.unlink(missing_ok=True)  # it covers other sites
-        self._rows = self._rows_path.open("a" if append else "w", encoding="utf-8", buffering=1)
 
     def add(self, row: Row) -> None:
         """Write *row*. Raises ``OSError``."""
@@ -124,6 +137,18 @@ class SurveyFolder:
     def close(self) -> None:
         """Close the file of rows. Raises ``OSError``."""
         self._rows.close()
+
+
+def _lock(file: IO[Any], folder: Path) -> None:
+    """Keep other surveys from writing to *file* until it is closed. Raises ``ValueError`` when one does."""
+    if sys.platform == "win32":
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(f"{folder}: another survey writes to this folder; --out names another one") from None
+    except OSError:  # a file system without locks
+        return
 
 
 def file_name(origin: Origin) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import IO, Final
 
-from scrapy_rep.census import Capture, Row, site_of
+from scrapy_rep.census import Capture, Row, precedence, site_of
 from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain_text, read_file, wrong_place
 
 from .folder import SurveyFolder
@@ -27,6 +28,8 @@ WITHOUT: Final = {
 }
 """What to say of a library that is missing."""
 
+_URL: Final = re.compile(r"[a-z0-9]{2,}:/")
+_MOST_NAMED: Final = 10  # damaged files
 _HOST: Final = r"(?P<host>(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+)"
 _ORIGIN: Final = re.compile(rf"(?:(?P<scheme>https?)(?=.*\+))?\+?{_HOST}(?:[_+](?P<port>[0-9]{{1,5}}))?")
 
@@ -76,46 +79,54 @@ class Files:
 class Captures:
     """The captures in files of one kind, which are read twice: to choose among them, and to measure them.
 
-    ``problem`` says what is wrong with a file that turned out to be damaged: those before it can be measured.
+    Of a file that turns out to be damaged, what comes before the damage counts; then follows the next file.
     """
 
-    def __init__(self, read: Callable[[], Iterator[Capture]]) -> None:
+    def __init__(self, read: Callable[[], Iterable[Iterable[Capture]]]) -> None:
+        """*read* returns the captures of each file."""
         self._read = read
         self._chosen = bytearray()
-        self.problem: ValueError | None = None
+        self._problems: list[str] = []
 
     def choose(self, is_wanted: Callable[[str], bool], *, every: bool, seen: Callable[[int], object]) -> int:
         """Choose the newest capture of each site that *is_wanted*, or *every* one; return how many that are.
 
-        *seen* is told the number of captures now and then. Raises what reading raises; the ``problem`` of
-        a damaged file only if nothing was chosen before it.
+        *seen* is told the number of captures now and then. Raises what reading raises; ``ValueError`` for damaged
+        files only if nothing was chosen.
         """
-        captures = _told(self._until_damaged(), seen)
-        sites = ((site_of(capture.url), capture.fetched_at) for capture in captures)
+        captures = _told(self._all(), seen)
         if every:
-            self._chosen = bytearray(is_wanted(site) for site, _ in sites)
+            self._chosen = bytearray(is_wanted(site_of(capture.url)) for capture in captures)
         else:
+            sites = ((site_of(capture.url), capture.fetched_at, precedence(capture)) for capture in captures)
             self._chosen = newest(sites, is_wanted)
         number = sum(self._chosen)
-        if self.problem and not number:
-            raise self.problem
+        if not number:
+            self._raise_problems()
         return number
 
-    def before_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield *rows*, those of the captures; then raise the ``problem``, if there is one."""
+    def with_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield *rows*, those of the captures; then raise ``ValueError`` if files are damaged."""
         yield from rows
-        if self.problem:
-            raise self.problem
+        self._raise_problems()
 
-    def _until_damaged(self) -> Iterator[Capture]:
-        try:
-            yield from self._read()
-        except ValueError as error:
-            self.problem = error
+    def _all(self) -> Iterator[Capture]:
+        self._problems = []
+        for captures in self._read():
+            try:
+                yield from captures
+            except ValueError as error:  # noqa: PERF203
+                self._problems.append(str(error))
+
+    def _raise_problems(self) -> None:
+        if self._problems:
+            more = len(self._problems) - _MOST_NAMED
+            named = [*self._problems[:_MOST_NAMED], *([f"and {more:,} more damaged files"] if more > 0 else [])]
+            raise ValueError("; ".join(named))
 
     def __iter__(self) -> Iterator[Capture]:
         """The captures that were chosen, in order."""
-        return compress(self._until_damaged(), self._chosen)
+        return compress(self._all(), self._chosen)
 
 
 def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterator[Capture]:
@@ -129,8 +140,8 @@ def parquet_captures(paths: Iterable[str]) -> Captures:
     """The captures in Parquet files and folders at *paths*. Raises ``ModuleNotFoundError`` without pyarrow."""
     from scrapy_rep.census import parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
 
-    named = [*paths]
-    return Captures(lambda: chain.from_iterable(map(parquet.captures, named)))
+    files = [file for path in paths for file in parquet.files_at(_there(path))]
+    return Captures(lambda: map(parquet.captures, files))
 
 
 class WarcFiles:
@@ -141,18 +152,21 @@ class WarcFiles:
         from scrapy_rep.census import warc  # noqa: PLC0415  # an extra
 
         self._warc = warc
-        listed = chain.from_iterable(map(warc.paths_in, lists))
-        self._files = [*(stack.enter_context(_copied()) if path == "-" else Path(path) for path in paths), *listed]
+        listed = map(_there, chain.from_iterable(map(warc.paths_in, lists)))
+        self._files = [
+            *(stack.enter_context(_copied()) if path == "-" else _there(path) for path in paths),
+            *listed,
+        ]
         self.skipped = 0
 
-    def read(self) -> Iterator[Capture]:
-        """Yield the captures in the files, and count the records that were ``skipped``. Raises as `WarcReader`."""
+    def read(self) -> Iterator[Iterator[Capture]]:
+        """Yield the captures of each file, and count the records that were ``skipped``. Raises as `WarcReader`."""
         reader = self._warc.WarcReader()
         try:
             for file in self._files:
                 if not isinstance(file, Path):
                     file.seek(0)
-                yield from reader.captures(file)
+                yield reader.captures(file)
         finally:
             self.skipped = reader.skipped
 
@@ -187,6 +201,14 @@ def surveys_in(path: Path) -> list[SurveyFolder | ParquetRows]:
         return [folder]
     crawls = sorted(path.glob("crawl=*"))
     return [ParquetRows(crawl) for crawl in crawls or [path]]
+
+
+def _there(path: Path | str) -> Path:
+    """The *path*, at which something is: of thousands the last may be missing. Raises ``OSError``."""
+    if _URL.match(str(path)):
+        raise OSError(errno.ENOENT, "a URL; download it first", str(path))
+    os.stat(path)
+    return Path(path)
 
 
 def _copied() -> IO[bytes]:

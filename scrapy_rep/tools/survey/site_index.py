@@ -57,23 +57,24 @@ class SiteIndex:
         return (site for (site,) in self._database.execute("SELECT site FROM sites ORDER BY place"))
 
 
-def newest(captures: Iterable[tuple[str, datetime | None]], is_wanted: Callable[[str], bool]) -> bytearray:
-    """For each of *captures*, a site and a time, an octet: 1 for the newest of a site that *is_wanted*, else 0.
+def newest(captures: Iterable[tuple[str, datetime | None, str]], is_wanted: Callable[[str], bool]) -> bytearray:
+    """For each of *captures* an octet: 1 for the newest of a site that *is_wanted*, else 0.
 
-    Of two at the same time the later one in order counts; one without a time is older than all others.
+    A capture is a site, a time, and the text of which the greatest counts at the same time. One without a time is
+    older than all others.
     """
-    database = temporary_database("newest (site TEXT PRIMARY KEY, at REAL, place INTEGER) WITHOUT ROWID")
+    database = temporary_database("newest (site TEXT PRIMARY KEY, at REAL, rank, place INTEGER) WITHOUT ROWID")
     number = 0
 
-    def numbered() -> Iterator[tuple[str, float, int]]:
+    def numbered() -> Iterator[tuple[str, float, str, int]]:
         nonlocal number
-        for site, time in captures:
-            yield site, time.timestamp() if time else -inf, number
+        for site, time, rank in captures:
+            yield site, time.timestamp() if time else -inf, rank, number
             number += 1
 
     database.executemany(
-        "INSERT INTO newest VALUES (?, ?, ?) ON CONFLICT (site)"
-        " DO UPDATE SET at = excluded.at, place = excluded.place WHERE excluded.at >= at",
+        "INSERT INTO newest VALUES (?, ?, ?, ?) ON CONFLICT (site) DO UPDATE SET at = excluded.at,"
+        " rank = excluded.rank, place = excluded.place WHERE (excluded.at, excluded.rank) > (at, rank)",
         numbered(),
     )
     found = bytearray(number)

@@ -21,6 +21,7 @@ from pyarrow import parquet
 from scrapy_rep.census.warc import captures
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey, surveying
+from scrapy_rep.tools.survey.folder import SurveyFolder
 from tests.census.archives import archive
 from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
@@ -188,7 +189,7 @@ def test_a_list_of_invalid_lines_alone_is_nothing_to_survey(
     assert surveyed("https://") == (2, "")
     assert capsys.readouterr().err.splitlines() == [
         "scrapy robots survey: https://: no host in 'https://'",
-        "scrapy robots survey: nothing to survey: name sites, or a file or folder of them",
+        "scrapy robots survey: nothing to survey: no site is named, and no robots.txt is in what was read",
     ]
 
 
@@ -367,16 +368,49 @@ def test_resume_measures_the_captures_that_are_left(warc: str, tmp_path: Path) -
     assert list(records(tmp_path / "out")) == ["https://a.example", "https://b.example", "https://c.example"]
 
 
-def test_a_damaged_file_ends_the_survey_with_a_report_on_what_came_before(
+def test_of_a_damaged_file_what_comes_before_counts_and_the_next_one_follows(
     warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = archived(tmp_path / "b.warc", ("c.example", NOON, OPEN), ("d.example", NOON, OPEN))
-    Path(more).write_bytes(Path(more).read_bytes()[:-10])
-    code, out = surveyed("--warc", warc, more, "--out", str(tmp_path / "out"))
-    assert (code, out.startswith("3 of 3 sites")) == (2, True)
-    assert "b.warc: cut off or damaged" in capsys.readouterr().err
-    assert list(records(tmp_path / "out")) == ["https://a.example", "https://b.example", "https://c.example"]
+    damaged = [
+        archived(tmp_path / name, (f"{name}1.example", NOON, OPEN), (f"{name}2.example", NOON, OPEN))
+        for name in "cd"
+    ]
+    for path in map(Path, damaged):
+        path.write_bytes(path.read_bytes()[:-10])
+    code, out = surveyed("--warc", *damaged, warc, "--out", str(tmp_path / "out"))
+    assert (code, out.startswith("4 of 4 sites")) == (2, True)
+    err = capsys.readouterr().err
+    assert all(f"{path}: cut off or damaged" in err for path in damaged)
+    assert [name[8:10] for name in records(tmp_path / "out")] == ["c1", "d1", "a.", "b."]
     assert (tmp_path / "out" / "survey.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("missing", "problem"),
+    [
+        ("gone.warc", "gone.warc: No such file or directory"),
+        ("s3://a/b.warc", "s3:/a/b.warc: a URL; download it first"),
+    ],
+)
+def test_a_file_that_is_missing_is_told_before_any_is_read(
+    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], missing: str, problem: str
+) -> None:
+    (tmp_path / "list").write_text(f"{warc}\n{missing}\n")
+    assert surveyed("--warc-list", str(tmp_path / "list"), "--out", str(tmp_path / "out"))[0] == 2
+    assert capsys.readouterr().err == f"scrapy robots survey: {problem}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_surveys_do_not_write_to_one_folder(
+    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = SurveyFolder(tmp_path / "out")
+    first.open(append=False)
+    for option in ("--resume", "--overwrite"):
+        assert surveyed("--warc", warc, "--out", str(tmp_path / "out"), option)[0] == 2
+        assert "out: another survey writes to this folder; --out names another one" in capsys.readouterr().err
+    first.close()
+    assert surveyed("--warc", warc, "--out", str(tmp_path / "out"), "--resume")[0] == 0
 
 
 def test_ctrl_c_while_the_report_is_made_keeps_the_rows(

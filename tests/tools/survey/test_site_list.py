@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from itertools import permutations
 
 import pytest
 
@@ -59,19 +60,27 @@ def test_a_site_is_counted_and_taken_as_often() -> None:
     assert [index.take(site) for site in ("a", "a", "b", "b", "b", "c")] == [True, False, True, True, False, False]
 
 
-def test_the_newest_capture_of_each_wanted_site_is_chosen_the_last_of_equals() -> None:
+def test_the_newest_capture_of_each_wanted_site_is_chosen() -> None:
     old, new = (datetime(year, 1, 1, tzinfo=timezone.utc) for year in (2024, 2026))
-    captures = [("a", old), ("b", new), ("a", new), ("b", old), ("a", new), ("c", None), ("d", old), ("c", old)]
-    assert list(newest(captures, lambda site: site != "d")) == [0, 1, 0, 0, 1, 0, 0, 1]
+    captures = [("a", old), ("b", new), ("b", old), ("a", new), ("c", None), ("d", old), ("c", old)]
+    found = newest(((site, time, "") for site, time in captures), lambda site: site != "d")
+    assert list(found) == [0, 1, 0, 1, 0, 0, 1]
+
+
+def test_of_captures_of_one_time_the_order_of_the_files_chooses_none() -> None:
+    captures = [("a", None, "x"), ("a", None, "z"), ("a", None, "y")]
+    for order in permutations(captures):
+        assert order[list(newest(order, lambda _: True)).index(1)] == ("a", None, "z")
 
 
 def test_a_capture_before_1970_is_newer_than_one_without_a_time() -> None:
-    assert list(newest([("a", None), ("a", datetime(1969, 1, 1, tzinfo=timezone.utc))], lambda _: True)) == [0, 1]
-    assert list(newest([("a", datetime(1969, 1, 1, tzinfo=timezone.utc)), ("a", None)], lambda _: True)) == [1, 0]
+    time = datetime(1969, 1, 1, tzinfo=timezone.utc)
+    assert list(newest([("a", None, "z"), ("a", time, "")], lambda _: True)) == [0, 1]
+    assert list(newest([("a", time, ""), ("a", None, "z")], lambda _: True)) == [1, 0]
 
 
 def test_a_site_without_any_time_is_chosen_once() -> None:
-    assert list(newest([("a", None), ("a", None)], lambda _: True)) == [0, 1]
+    assert list(newest([("a", None, ""), ("a", None, "")], lambda _: True)) == [1, 0]
 
 
 def test_a_list_whose_first_line_names_no_column_of_sites_is_refused() -> None:
