@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from scrapy_rep.protocol import Dialect, Verdict, parse
+from scrapy_rep.protocol import Dialect, Rule, Verdict, parse
 from scrapy_rep.protocol.path_pattern import Pattern, patterns_of
 
 _STAR_STANDS_FOR: Final = (b"", b"x")
 _ENDINGS: Final = (b"", b"x")
 _MOST_MATCHES: Final = 4_000_000  # tries to match a wildcard rule with a path: a few seconds
 _MATCHES_OF_AN_OCTET: Final = 25  # of both files: all but 4 of the 2,818 files of the corpus take less
+_MOST_COMPARISONS: Final = 200_000_000  # of a path with a rule, with or without a wildcard: as long
 _FEWEST_PATHS: Final = 200  # however many rules there are
+
+SAMPLE_HOST: Final = "https://host.invalid"
+"""What comes before a sample path that begins with two slashes, which would name a host without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +59,34 @@ class Difference:
     def sample_paths(self) -> tuple[list[str], int]:
         """Return paths where the verdicts may differ, and how many there are in all.
 
-        The paths are those that the rules of both files match, or nearly match. If many rules have wildcards,
-        the paths are an even sample, since trying all of them would take minutes.
+        The paths are those that the rules of both files match, or nearly match, or an `even_sample` of them.
         """
-        found: dict[str, None] = {"/": None}
-        wildcards = octets = 0
-        for agent, *files in self._files:
-            for file in files:
-                patterns = [
-                    pattern
-                    for rule in file.rules(agent)
-                    for pattern in patterns_of(rule.value, rule.allow, file.dialect)
-                ]
-                found.update(dict.fromkeys(_paths(patterns)))
-                wildcards += sum(len(pattern.pieces) > 1 or pattern.anchored for pattern in patterns)
-                octets += len(file.body)
-        matches = min(_MATCHES_OF_AN_OCTET * octets, _MOST_MATCHES)
-        most = max(matches // (wildcards + 1), _FEWEST_PATHS)
-        step = -(-len(found) // most)
-        return list(found)[::step], len(found)
+        asked = [(agent, file) for agent, *files in self._files for file in files]
+        patterns = [one for agent, file in asked for one in patterns_in(file.rules(agent), file.dialect)]
+        found = dict.fromkeys(["/", *paths_of(patterns)])
+        return even_sample(found, patterns, sum(len(file.body) for _, file in asked)), len(found)
 
 
-def _paths(patterns: Iterable[Pattern]) -> Iterator[str]:
+def patterns_in(rules: Iterable[Rule], dialect: Dialect) -> list[Pattern]:
+    """The patterns of *rules* as *dialect* reads them."""
+    return [pattern for rule in rules for pattern in patterns_of(rule.value, rule.allow, dialect)]
+
+
+def even_sample(paths: Collection[str], patterns: Collection[Pattern], octets: int, samples: int = 1) -> list[str]:
+    """*paths*, or evenly chosen ones if there are so many that asking about all of them would take minutes.
+
+    *patterns* are those that each path is compared with, in files of so many *octets* together; *samples* is how
+    many such samples of the same files share the time.
+    """
+    wildcards = sum(len(pattern.pieces) > 1 or pattern.anchored for pattern in patterns)
+    matches = min(_MATCHES_OF_AN_OCTET * octets, _MOST_MATCHES)
+    most = min(matches // (wildcards + 1), _MOST_COMPARISONS // (len(patterns) + 1)) // samples
+    step = -(-len(paths) // max(most, _FEWEST_PATHS))
+    return list(paths)[::step]
+
+
+def paths_of(patterns: Iterable[Pattern]) -> Iterator[str]:
+    """Yield paths that each of *patterns* matches, or nearly matches."""
     for pattern in patterns:
         pieces = pattern.pieces
         if pieces[0] and not pieces[0].startswith(b"/"):
@@ -89,4 +99,4 @@ def _paths(patterns: Iterable[Pattern]) -> Iterator[str]:
 
 def _as_url(path: bytes) -> str:
     text = path.decode("utf-8", "surrogateescape")
-    return f"https://host.invalid{text}" if text.startswith("//") else text
+    return f"{SAMPLE_HOST}{text}" if text.startswith("//") else text

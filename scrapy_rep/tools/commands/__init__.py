@@ -32,6 +32,7 @@ SUB_COMMANDS: Final = {
     "lint": "check a robots.txt for errors and possible improvements",
     "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",
+    "watch": "fetch the robots.txt of sites again, and show what changed in meaning",
 }
 
 _WITHOUT_SCRAPY: Final = "Scrapy, which fetches as a crawl does, is not installed: name a file"

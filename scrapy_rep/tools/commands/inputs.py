@@ -238,10 +238,10 @@ async def fetch_urls(
 
 
 def fetch_settings(settings: BaseSettings, limit: int) -> BaseSettings:
-    """The *settings* for a crawl that ignores the store, and fetches more than *limit* octets of a body."""
+    """The *settings* for a crawl without a store or HTTP cache that fetches more than *limit* octets of a file."""
     chosen = settings.copy()
-    afresh = {"REP_STORE": "memory", "REP_REDIS_URL": "", "REP_MAX_SIZE": _OVERSIZE_FACTOR * limit}
-    chosen.setdict(afresh, priority="cmdline")
+    afresh = {"REP_STORE": "memory", "REP_REDIS_URL": "", "HTTPCACHE_ENABLED": False}
+    chosen.setdict({**afresh, "REP_MAX_SIZE": _OVERSIZE_FACTOR * limit}, priority="cmdline")
     return chosen
 
 

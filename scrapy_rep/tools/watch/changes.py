@@ -1,0 +1,297 @@
+"""What a new robots.txt of a site changes in meaning: who may fetch what, delays, uses by AI and sitemaps.
+
+Comments, order, spelling and rules that change no verdict are not changes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from itertools import islice
+from typing import Any, Final
+
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.protocol import Dialect, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.display import abridged, number_of, shown
+from scrapy_rep.tools.answers import MOST, day_text, rule_text, uses, verdict_facts
+from scrapy_rep.tools.difference import SAMPLE_HOST, even_sample, paths_of, patterns_in
+
+from .copies import Copy
+
+_LONGEST: Final = 200  # characters of a rule, a path or a URL
+_NAMED: Final = 3  # agents or sitemaps of a longer list that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change at a ``site``: its ``kind``, a sentence about it, and the same as data for JSON."""
+
+    site: str
+    kind: str
+    text: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def as_facts(self) -> dict[str, Any]:
+        """``site``, ``change``, ``text`` and what else is known of this kind of change."""
+        return {"site": self.site, "change": self.kind, "text": self.text, **self.facts}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The questions that the old and the new robots.txt of each site are asked.
+
+    ``agents`` are product tokens. Without ``paths`` the paths are derived from the rules of both files. ``limit``
+    is the number of octets of each that are read, in ``dialect``.
+    """
+
+    agents: tuple[str, ...]
+    paths: tuple[str, ...]
+    dialect: Dialect
+    limit: int
+
+    def changes(self, site: str, old: Copy, new: Copy) -> Iterator[Change]:
+        """Yield what *new*, fetched from *site*, changes in comparison with *old*; beyond `MOST` their number.
+
+        While the site is unreachable nothing is said of its rules. Once it is reachable again they are compared
+        with those of the copy that was read last.
+        """
+        if new.problem:
+            if not old.problem:
+                yield _unreachable(site, new)
+            return
+        found = self._of_files(site, self._read(old), self._read(new))
+        first = next(found, None)
+        if old.problem:
+            same = "" if first else f", nothing else has changed since {_day(old)}"
+            yield Change(site, "reachable", f"reachable again{same}", {"problem": old.problem})
+        if first:
+            yield first
+        yield from islice(found, MOST - 1)
+        if rest := sum(1 for _ in found):
+            yield Change(site, "more", number_of(rest, "more change", "more changes"), {"number": rest})
+
+    def _read(self, copy: Copy) -> _Read:
+        robotstxt = parse(copy.body or b"", self.dialect, limit=self.limit)
+        if copy.body is None:
+            return _Read(robotstxt, f"HTTP status {copy.status}")
+        is_page = is_html(robotstxt.body) and not robotstxt.groups
+        return _Read(robotstxt, "an HTML page instead" if is_page else "")
+
+    def _of_files(self, site: str, old: _Read, new: _Read) -> Iterator[Change]:
+        if new.missing:
+            if not old.missing:
+                text = f"robots.txt is gone ({new.missing}): everything is allowed"
+                yield Change(site, "gone", text, {"why": new.missing})
+            return
+        if old.missing:
+            yield Change(site, "new", f"there is a robots.txt now (before: {old.missing})", {"why": old.missing})
+        if old.robotstxt.body != new.robotstxt.body:
+            crawlers = self._alike(old.robotstxt, new.robotstxt)
+            for each in crawlers:
+                yield from self._of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers)))
+            yield from self._of_delays(site, crawlers)
+            yield from self._of_uses(site, crawlers)
+            yield from _of_sitemaps(site, old.robotstxt, new.robotstxt)
+
+    def _alike(self, old: RobotsTxt, new: RobotsTxt) -> list[_Crawlers]:
+        """The crawlers, those to which both files say the same together."""
+        files = _File(old), _File(new)
+        found: dict[tuple[_Said, _Said], list[str]] = {}
+        for agent in self.agents:
+            before, after = (file.said_to(agent) for file in files)
+            found.setdefault((before, after), []).append(agent)
+        return [_Crawlers(names, *said) for said, names in found.items()]
+
+    def _of_verdicts(self, site: str, crawlers: _Crawlers, paths: Sequence[str]) -> Iterator[Change]:
+        """A change for each rule that forbids, or no longer forbids, something to *crawlers*."""
+        found: dict[tuple[bool, Rule | None], _Paths] = {}
+        for path in paths:
+            old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)
+            if old.allowed is not new.allowed:
+                disallowing = old if new.allowed else new
+                found.setdefault((new.allowed, disallowing.rule), _Paths(old, new)).add(_shown(path))
+        for (allowed, _), those in found.items():
+            may = "may now fetch" if allowed else "may no longer fetch"
+            where = those.text(every=bool(self.paths))
+            text = f"{self._names(crawlers.names)} {may} {where} ({_why(those.old, those.new)})"
+            facts = {
+                "agents": crawlers.names,
+                "paths": those.first,
+                "number_of_paths": those.number,
+                "old": verdict_facts(those.old, _LONGEST),
+                "new": verdict_facts(those.new, _LONGEST),
+            }
+            yield Change(site, "verdict", text, facts)
+
+    def _of_delays(self, site: str, crawlers: Iterable[_Crawlers]) -> Iterator[Change]:
+        found: dict[tuple[float | None, float | None], list[str]] = {}
+        for each in crawlers:
+            found.setdefault((each.old.crawl_delay, each.new.crawl_delay), []).extend(each.names)
+        for (before, after), names in found.items():
+            if before != after:
+                text = f"Crawl-delay for {self._names(names)}: {_seconds(after)} (before: {_seconds(before)})"
+                yield Change(site, "crawl-delay", text, {"agents": names, "old": before, "new": after})
+
+    def _of_uses(self, site: str, crawlers: Iterable[_Crawlers]) -> Iterator[Change]:
+        found: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
+        for each in crawlers:
+            both = zip(each.old.uses, each.new.uses, strict=True)
+            changed = tuple((use, was, now) for (use, was), (_, now) in both if was != now)
+            found.setdefault(changed, []).extend(each.names)
+        for changed, names in found.items():
+            if changed:
+                answers = ", ".join(f"{use} {now} (before: {was})" for use, was, now in changed)
+                facts = {
+                    "agents": names,
+                    "old": {use: was for use, was, _ in changed},
+                    "new": {use: now for use, _, now in changed},
+                }
+                yield Change(site, "ai-use", f"AI use by {self._names(names)}: {answers}", facts)
+
+    def _names(self, agents: Sequence[str]) -> str:
+        """The crawlers called *agents*, as the subject of a sentence."""
+        if len(agents) == len(self.agents) > _NAMED:
+            return f"all {len(agents)} crawlers asked about"
+        names = _some([shown(agent) for agent in agents if agent != "*"])
+        return _listed([*names, *["crawlers without a group of their own"] * ("*" in agents)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A robots.txt; ``missing`` says what there is instead, and is empty where there is one."""
+
+    robotstxt: RobotsTxt
+    missing: str
+
+
+@dataclass(slots=True)
+class _Paths:
+    """The paths whose verdict one rule changes: the ``first`` of them, their number, and two of the verdicts."""
+
+    old: Verdict
+    new: Verdict
+    first: list[str] = field(default_factory=list)
+    number: int = 0
+
+    def add(self, path: str) -> None:
+        self.number += 1
+        if self.number <= MOST:
+            self.first.append(path)
+
+    def text(self, *, every: bool) -> str:
+        """The first path; with *every*, which paths made of rules would not deserve, the number of the others."""
+        more = f" and {number_of(self.number - 1, 'more path', 'more paths')}" if every and self.number > 1 else ""
+        return self.first[0] + more
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What ``robotstxt`` says to a crawler, asked by ``token``; equal for crawlers to which it says the same."""
+
+    robotstxt: RobotsTxt = field(compare=False)
+    token: str = field(compare=False)
+    lines: bytes
+    """The lines of the rules, 4 octets each: the rules themselves would take a hundred times as much."""
+    crawl_delay: float | None
+    uses: tuple[tuple[str, str], ...]
+    """Each use by AI with the answer about ``/``."""
+
+    def rules(self) -> tuple[Rule, ...]:
+        return self.robotstxt.rules(self.token)
+
+    def verdict(self, path: str) -> Verdict:
+        return self.robotstxt.verdict(self.token, path)
+
+
+class _File:
+    """A robots.txt that is read once for all crawlers that it does not name."""
+
+    def __init__(self, robotstxt: RobotsTxt) -> None:
+        self._robotstxt = robotstxt
+        self._said: dict[str, _Said] = {}
+
+    def said_to(self, agent: str) -> _Said:
+        file = self._robotstxt
+        token = agent if file.has_group(agent) else "*"
+        if token not in self._said:
+            answers = uses(RobotsSignals.of(file, token).statements("/"))
+            lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
+            self._said[token] = _Said(file, token, lines, file.crawl_delay(token), (*answers.items(),))
+        return self._said[token]
+
+
+@dataclass(frozen=True, slots=True)
+class _Crawlers:
+    """Crawlers called ``names``, and what the ``old`` and the ``new`` file say to each of them."""
+
+    names: list[str]
+    old: _Said
+    new: _Said
+
+    def sample_paths(self, samples: int) -> list[str]:
+        """Paths on which the verdicts may differ: ``/``, and those made of the rules that only one file has.
+
+        *samples* is for how many crawlers there are such paths.
+        """
+        old, new, dialect = self.old.rules(), self.new.rules(), self.new.robotstxt.dialect
+        rules, same = (*old, *new), {_meaning(rule) for rule in old} & {_meaning(rule) for rule in new}
+        if not dialect.is_googles:
+            same = set()  # there the order of the rules may decide, or the group that they are in
+        changed = patterns_in((rule for rule in rules if _meaning(rule) not in same), dialect)
+        octets = len(self.old.robotstxt.body) + len(self.new.robotstxt.body)
+        return even_sample(dict.fromkeys(["/", *paths_of(changed)]), patterns_in(rules, dialect), octets, samples)
+
+
+def _meaning(rule: Rule) -> tuple[bool, bytes]:
+    return rule.allow, rule.value
+
+
+def _shown(path: str) -> str:
+    return abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST)
+
+
+def _unreachable(site: str, new: Copy) -> Change:
+    # RFC 9309 section 2.3.1.4
+    text = f"now unreachable ({new.problem}): crawlers must assume that everything is disallowed"
+    return Change(site, "unreachable", text, {"problem": new.problem})
+
+
+def _of_sitemaps(site: str, old: RobotsTxt, new: RobotsTxt) -> Iterator[Change]:
+    before, after = dict.fromkeys(old.sitemaps), dict.fromkeys(new.sitemaps)
+    lists = {
+        "added": [shown(url) for url in after if url not in before],
+        "removed": [shown(url) for url in before if url not in after],
+    }
+    if any(lists.values()):
+        parts = (f"{what}: {_listed(_some(urls))}" for what, urls in lists.items() if urls)
+        facts = {what: urls[:MOST] for what, urls in lists.items()}
+        yield Change(site, "sitemaps", f"Sitemap lines {'; '.join(parts)}", facts)
+
+
+def _why(old: Verdict, new: Verdict) -> str:
+    deciding = new if new.rule else old
+    before = "" if new.rule else "before: "
+    return f"{before}line {deciding.line}, {rule_text(deciding.rule, _LONGEST)}"
+
+
+def _seconds(delay: float | None) -> str:
+    return "none" if delay is None else f"{delay:g} s"
+
+
+def _day(copy: Copy) -> str:
+    return day_text(datetime.fromtimestamp(copy.read_at, timezone.utc))
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    """*names*, or the first of them and the number of the others."""
+    if len(names) <= _NAMED + 1:
+        return [*names]
+    return [*names[:_NAMED], f"{len(names) - _NAMED:,} more"]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,131 @@
+"""The file of ``scrapy robots watch``: the robots.txt of each site as it was last read.
+
+A SQLite file of its own rather than the store of a project, whose entries expire and are replaced by every crawl.
+It holds bodies, not verdicts, so that agents and paths may differ from run to run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_APPLICATION: Final = 0x52455057  # SQLite's application_id, in the header of the file: "REPW"
+_FORMAT: Final = 1
+_COLUMNS: Final = """(
+    site TEXT PRIMARY KEY, status INTEGER, read_at REAL NOT NULL, problem TEXT NOT NULL, body BLOB
+) WITHOUT ROWID"""
+_VALUES: Final = "status, read_at, problem, body"  # in the order of the fields of `Copy`
+_PUT: Final = f"INSERT OR REPLACE INTO {{}} (site, {_VALUES}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
+
+
+class UnusableFileError(Exception):
+    """The file cannot be used; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The robots.txt of a site as it was last read.
+
+    ``status`` is the HTTP status of the last response, None without one. ``read_at`` is the time in POSIX seconds.
+    ``problem`` says why the site has been unreachable since then; it is empty while the site can be reached.
+    ``body`` is None where there is no robots.txt.
+    """
+
+    status: int | None
+    read_at: float
+    problem: str
+    body: bytes | None
+
+
+class Copies:
+    """The copies in the file at *path*, which is created if it does not exist.
+
+    Keeps other runs from using the file until it is closed. What was stored since it was opened is lost
+    without `commit`, however the run ends. Every method raises `UnusableFileError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database = sqlite3.connect(path.absolute(), timeout=0, isolation_level=None)
+        try:
+            self._prepare()
+        except sqlite3.Error as error:
+            self.close()
+            raise self._unusable(error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        self._database.execute("BEGIN IMMEDIATE")
+        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        application, version = map(self._pragma, ("application_id", "user_version"))
+        if tables and application != _APPLICATION:
+            raise UnusableFileError(f"{self._path} belongs to another program: name another file")
+        if tables and version != _FORMAT:
+            raise UnusableFileError(
+                f"{self._path} has format {version}, which this version of scrapy_rep cannot read:"
+                " name another file"
+            )
+        if not tables:
+            self._database.execute(f"CREATE TABLE sites {_COLUMNS}")
+            self._database.execute(f"PRAGMA application_id = {_APPLICATION}")
+            self._database.execute(f"PRAGMA user_version = {_FORMAT}")
+        self._database.execute(f"CREATE TEMP TABLE fetched {_COLUMNS}")
+
+    def _pragma(self, name: str) -> int:
+        return int(self._database.execute(f"PRAGMA {name}").fetchone()[0])
+
+    def add_fetched(self, site: str, copy: Copy) -> None:
+        """Keep what was fetched from *site* in this run; its ``body`` is None if it has a ``problem``."""
+        self._execute(_PUT.format("temp.fetched"), site, *astuple(copy))
+
+    def pairs(self, sites: Iterable[str]) -> Iterator[tuple[str, Copy | None, Copy]]:
+        """Yield each of *sites* that was fetched in this run, with the stored copy, if any, and the new one."""
+        for site in sites:
+            new = self._copy("temp.fetched", site)
+            if new is not None:
+                yield site, self._copy("main.sites", site), new
+
+    def store(self, site: str, copy: Copy) -> None:
+        """Replace the copy of *site*."""
+        self._execute(_PUT.format("main.sites"), site, *astuple(copy))
+
+    def commit(self) -> None:
+        """Write what was stored to the file, all of it or nothing."""
+        self._execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _copy(self, table: str, site: str) -> Copy | None:
+        found = self._execute(f"SELECT {_VALUES} FROM {table} WHERE site = ?", site)  # noqa: S608
+        if found is None:
+            return None
+        status, read_at, problem, body = found
+        if not isinstance(read_at, float) or not isinstance(problem, str) or not isinstance(body, bytes | None):
+            raise UnusableFileError(self._damaged(f"the row of {site} cannot be read"))
+        return Copy(status, read_at, problem, body)
+
+    def _execute(self, statement: str, *values: Any) -> Any:
+        """The first row of the answer to *statement*, if there is one."""
+        try:
+            return self._database.execute(statement, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: sqlite3.Error) -> UnusableFileError:
+        if "locked" in str(error):
+            return UnusableFileError(f"another run uses {self._path}: wait until it has ended")
+        if isinstance(error, sqlite3.OperationalError):  # no such folder, not writable, disk full
+            return UnusableFileError(f"{self._path} cannot be used: {error}")
+        if "not a database" in str(error):
+            return UnusableFileError(f"{self._path} is not a file of this command: name another file")
+        return UnusableFileError(self._damaged(str(error)))
+
+    def _damaged(self, how: str) -> str:
+        return f"{self._path} is damaged: {how}. Remove it to begin again: the next run then only stores"
