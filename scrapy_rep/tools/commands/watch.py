@@ -35,7 +35,7 @@ from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.site_list import SiteList
 from scrapy_rep.tools.watch.changes import Change, Question
 from scrapy_rep.tools.watch.copies import Copies, Copy, UnusableFileError
-from scrapy_rep.tools.watch.webhook import WebhookError, checked_webhook, post
+from scrapy_rep.tools.watch.webhook import WebhookError, post, webhook_problem
 
 from . import FOUND, OK
 from .inputs import InputError, fetch_settings, is_url, numbered_lines, origin_of, token_of
@@ -76,8 +76,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         parsed = RepSettings.from_settings(settings)
         agents = tuple(dict.fromkeys(map(token_of, arguments.agent or _AGENTS)))
         question = Question(agents, tuple(map(_checked, arguments.path)), parsed.dialect, parsed.max_size)
-        if arguments.webhook:
-            checked_webhook(arguments.webhook)
+        if arguments.webhook and (problem := webhook_problem(arguments.webhook)):
+            raise InputError(f"--webhook {problem}")
         watch = _Watch(question, out, as_json=arguments.json)
         sites = watch.sites_of(arguments.list)
         with closing(Copies(Path(arguments.store))) as copies:
@@ -158,7 +158,7 @@ class _Watch:
         first = 0
         for site, old, new in copies.pairs(sites):
             if old is None and new.problem:
-                self._fail(f"{site} is unreachable: {new.problem}; there is no copy of its robots.txt yet")
+                self._fail(f"{site} is unreachable: {new.problem}; no copy of its robots.txt is stored")
                 continue
             if old is None:
                 first += 1

@@ -49,20 +49,20 @@ class Copies:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._database = sqlite3.connect(path.absolute(), timeout=0, isolation_level=None)
+        try:
+            self._database = sqlite3.connect(path.absolute(), timeout=0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
         try:
             self._prepare()
-        except sqlite3.Error as error:
-            self.close()
-            raise self._unusable(error) from None
         except BaseException:
             self.close()
             raise
 
     def _prepare(self) -> None:
-        self._database.execute("BEGIN IMMEDIATE")
-        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        application, version = map(self._pragma, ("application_id", "user_version"))
+        self._execute("BEGIN IMMEDIATE")
+        (tables,) = self._execute("SELECT count(*) FROM sqlite_master")
+        (application,), (version,) = map(self._execute, ("PRAGMA application_id", "PRAGMA user_version"))
         if tables and application != _APPLICATION:
             raise UnusableFileError(f"{self._path} belongs to another program: name another file")
         if tables and version != _FORMAT:
@@ -71,13 +71,10 @@ class Copies:
                 " name another file"
             )
         if not tables:
-            self._database.execute(f"CREATE TABLE sites {_COLUMNS}")
-            self._database.execute(f"PRAGMA application_id = {_APPLICATION}")
-            self._database.execute(f"PRAGMA user_version = {_FORMAT}")
-        self._database.execute(f"CREATE TEMP TABLE fetched {_COLUMNS}")
-
-    def _pragma(self, name: str) -> int:
-        return int(self._database.execute(f"PRAGMA {name}").fetchone()[0])
+            self._execute(f"CREATE TABLE sites {_COLUMNS}")
+            self._execute(f"PRAGMA application_id = {_APPLICATION}")
+            self._execute(f"PRAGMA user_version = {_FORMAT}")
+        self._execute(f"CREATE TEMP TABLE fetched {_COLUMNS}")
 
     def add_fetched(self, site: str, copy: Copy) -> None:
         """Keep what was fetched from *site* in this run; its ``body`` is None if it has a ``problem``."""

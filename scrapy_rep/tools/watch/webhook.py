@@ -17,16 +17,16 @@ class WebhookError(Exception):
     """The document was not accepted, or cannot be sent; the message says why, without the path of the URL."""
 
 
-def checked_webhook(url: str) -> str:
-    """Return *url*. Raises `WebhookError` for anything but an HTTP URL with a host."""
+def webhook_problem(url: str) -> str:
+    """What *url* must be instead; empty for an HTTP URL with a host."""
     try:
         parts = urlsplit(url)
         is_right = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0 and url.isascii()
     except ValueError:
         is_right = False
     if not is_right or "@" in parts.netloc or any(character <= " " for character in url):
-        raise WebhookError("takes a URL such as https://hooks.example.com/robots, without user name and password")
-    return url
+        return "takes a URL such as https://hooks.example.com/robots, without user name and password"
+    return ""
 
 
 def post(url: str, document: Mapping[str, Any]) -> None:
@@ -38,7 +38,7 @@ def post(url: str, document: Mapping[str, Any]) -> None:
     headers = {"Content-Type": "application/json", "User-Agent": "scrapy_rep"}
     where = urlsplit(url).netloc
     try:
-        request = Request(url, body, headers, method="POST")  # noqa: S310  # `checked_webhook` allows HTTP alone
+        request = Request(url, body, headers, method="POST")  # noqa: S310  # `webhook_problem` allows HTTP alone
         build_opener(_NoRedirects).open(request, timeout=_TIMEOUT).close()
     except HTTPError as error:
         error.close()
