@@ -229,12 +229,15 @@ def test_after_a_failure_rules_are_compared_with_those_that_were_read_last(watch
     )  # fmt: skip
 
 
-def test_what_a_hostile_file_changes_is_bounded_and_shown_on_one_line_each(watched: Watched) -> None:
+@pytest.mark.parametrize("dialect", ["google", "1996"])
+def test_what_a_hostile_file_changes_is_bounded_and_shown_on_one_line_each(watched: Watched, dialect: str) -> None:
     rules = "".join(f"Disallow: /{number}\u2028\x1b[2J{'x' * 300}\n" for number in range(400))
-    changes = watched.changes_to(f"User-agent: *\n{rules}", "--agent", "*")
+    arguments = ("--agent", "*", "-s", f"REP_DIALECT={dialect}")
+    changes = watched.changes_to(f"User-agent: *\n{rules}", *arguments)
     assert len(changes) == 51
     assert (changes[-1]["text"], changes[-1]["number"]) == ("351 more changes", 351)
     assert all(change["text"].isprintable() and len(change["text"]) < 700 for change in changes)
+    assert all(path.isprintable() for change in changes[:-1] for path in change["paths"])
 
 
 # Several sites.
@@ -427,6 +430,15 @@ def test_a_run_that_is_interrupted_stores_nothing(tmp_path: Path) -> None:
             assert process.communicate(timeout=30) == (b"", b"")
         assert process.returncode == 2
         assert watched.file.read_bytes() == before
+
+
+def test_a_run_whose_crawl_ends_before_all_sites_are_fetched_stores_nothing(tmp_path: Path) -> None:
+    with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
+        watched = Watched(tmp_path, site)
+        site.answer("/robots.txt", robots(OPEN, delay=0.8))
+        assert watched.run("-s", "CLOSESPIDER_TIMEOUT=1", "-s", "CONCURRENT_REQUESTS=1")[:2] == (2, [])
+        assert len(site.log) < 3
+        assert watched.run("-s", "CONCURRENT_REQUESTS=3")[2].startswith("3 sites stored for the first time")
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
