@@ -5,21 +5,19 @@ Comments, order, spelling and rules that change no verdict are not changes.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from itertools import islice
 from typing import Any, Final
 
-from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import Dialect, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.access import is_html
-from scrapy_rep.protocol.display import abridged, number_of, shown
-from scrapy_rep.tools.answers import MOST, day_text, rule_text, uses, verdict_facts
-from scrapy_rep.tools.difference import SAMPLE_HOST, even_sample, paths_of, patterns_in
+from scrapy_rep.protocol.display import abridged, iso_time, number_of, shown
+from scrapy_rep.tools.answers import MOST, rule_text, verdict_facts
+from scrapy_rep.tools.difference import SAMPLE_HOST
 
 from .copies import Copy
+from .said import Crawlers, alike
 
 _LONGEST: Final = 200  # characters of a rule, a path or a URL
 _NAMED: Final = 3  # agents or sitemaps of a longer list that a sentence names
@@ -65,7 +63,7 @@ class Question:
         found = self._of_files(site, self._read(old), self._read(new))
         first = next(found, None)
         if old.problem:
-            same = "" if first else f", nothing else has changed since {_day(old)}"
+            same = "" if first else f", nothing else has changed since {iso_time(old.read_at)[:10]}"
             yield Change(site, "reachable", f"reachable again{same}", {"problem": old.problem})
         if first:
             yield first
@@ -89,23 +87,14 @@ class Question:
         if old.missing:
             yield Change(site, "new", f"there is a robots.txt now (before: {old.missing})", {"why": old.missing})
         if old.robotstxt.body != new.robotstxt.body:
-            crawlers = self._alike(old.robotstxt, new.robotstxt)
+            crawlers = alike(self.agents, old.robotstxt, new.robotstxt)
             for each in crawlers:
                 yield from self._of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers)))
             yield from self._of_delays(site, crawlers)
             yield from self._of_uses(site, crawlers)
             yield from _of_sitemaps(site, old.robotstxt, new.robotstxt)
 
-    def _alike(self, old: RobotsTxt, new: RobotsTxt) -> list[_Crawlers]:
-        """The crawlers, those to which both files say the same together."""
-        files = _File(old), _File(new)
-        found: dict[tuple[_Said, _Said], list[str]] = {}
-        for agent in self.agents:
-            before, after = (file.said_to(agent) for file in files)
-            found.setdefault((before, after), []).append(agent)
-        return [_Crawlers(names, *said) for said, names in found.items()]
-
-    def _of_verdicts(self, site: str, crawlers: _Crawlers, paths: Sequence[str]) -> Iterator[Change]:
+    def _of_verdicts(self, site: str, crawlers: Crawlers, paths: Sequence[str]) -> Iterator[Change]:
         """A change for each rule that forbids, or no longer forbids, something to *crawlers*."""
         found: dict[tuple[bool, Rule | None], _Paths] = {}
         for path in paths:
@@ -126,7 +115,7 @@ class Question:
             }
             yield Change(site, "verdict", text, facts)
 
-    def _of_delays(self, site: str, crawlers: Iterable[_Crawlers]) -> Iterator[Change]:
+    def _of_delays(self, site: str, crawlers: Iterable[Crawlers]) -> Iterator[Change]:
         found: dict[tuple[float | None, float | None], list[str]] = {}
         for each in crawlers:
             found.setdefault((each.old.crawl_delay, each.new.crawl_delay), []).extend(each.names)
@@ -135,7 +124,7 @@ class Question:
                 text = f"Crawl-delay for {self._names(names)}: {_seconds(after)} (before: {_seconds(before)})"
                 yield Change(site, "crawl-delay", text, {"agents": names, "old": before, "new": after})
 
-    def _of_uses(self, site: str, crawlers: Iterable[_Crawlers]) -> Iterator[Change]:
+    def _of_uses(self, site: str, crawlers: Iterable[Crawlers]) -> Iterator[Change]:
         found: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
         for each in crawlers:
             both = zip(each.old.uses, each.new.uses, strict=True)
@@ -187,68 +176,6 @@ class _Paths:
         return self.first[0] + more
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What ``robotstxt`` says to a crawler, asked by ``token``; equal for crawlers to which it says the same."""
-
-    robotstxt: RobotsTxt = field(compare=False)
-    token: str = field(compare=False)
-    lines: bytes
-    """The lines of the rules, 4 octets each: the rules themselves would take a hundred times as much."""
-    crawl_delay: float | None
-    uses: tuple[tuple[str, str], ...]
-    """Each use by AI with the answer about ``/``."""
-
-    def rules(self) -> tuple[Rule, ...]:
-        return self.robotstxt.rules(self.token)
-
-    def verdict(self, path: str) -> Verdict:
-        return self.robotstxt.verdict(self.token, path)
-
-
-class _File:
-    """A robots.txt that is read once for all crawlers that it does not name."""
-
-    def __init__(self, robotstxt: RobotsTxt) -> None:
-        self._robotstxt = robotstxt
-        self._said: dict[str, _Said] = {}
-
-    def said_to(self, agent: str) -> _Said:
-        file = self._robotstxt
-        token = agent if file.has_group(agent) else "*"
-        if token not in self._said:
-            answers = uses(RobotsSignals.of(file, token).statements("/"))
-            lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
-            self._said[token] = _Said(file, token, lines, file.crawl_delay(token), (*answers.items(),))
-        return self._said[token]
-
-
-@dataclass(frozen=True, slots=True)
-class _Crawlers:
-    """Crawlers called ``names``, and what the ``old`` and the ``new`` file say to each of them."""
-
-    names: list[str]
-    old: _Said
-    new: _Said
-
-    def sample_paths(self, samples: int) -> list[str]:
-        """Paths on which the verdicts may differ: ``/``, and those made of the rules that only one file has.
-
-        *samples* is for how many crawlers there are such paths.
-        """
-        old, new, dialect = self.old.rules(), self.new.rules(), self.new.robotstxt.dialect
-        rules, same = (*old, *new), {_meaning(rule) for rule in old} & {_meaning(rule) for rule in new}
-        if not dialect.is_googles:
-            same = set()  # there the order of the rules may decide, or the group that they are in
-        changed = patterns_in((rule for rule in rules if _meaning(rule) not in same), dialect)
-        octets = len(self.old.robotstxt.body) + len(self.new.robotstxt.body)
-        return even_sample(dict.fromkeys(["/", *paths_of(changed)]), patterns_in(rules, dialect), octets, samples)
-
-
-def _meaning(rule: Rule) -> tuple[bool, bytes]:
-    return rule.allow, rule.value
-
-
 def _shown(path: str) -> str:
     return abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST)
 
@@ -266,7 +193,11 @@ def _of_sitemaps(site: str, old: RobotsTxt, new: RobotsTxt) -> Iterator[Change]:
         "removed": [shown(url) for url in before if url not in after],
     }
     if any(lists.values()):
-        parts = (f"{what}: {_listed(_some(urls))}" for what, urls in lists.items() if urls)
+        parts = (
+            f"{what}: {_listed([abridged(one, _LONGEST) for one in _some(urls)])}"
+            for what, urls in lists.items()
+            if urls
+        )
         facts = {what: urls[:MOST] for what, urls in lists.items()}
         yield Change(site, "sitemaps", f"Sitemap lines {'; '.join(parts)}", facts)
 
@@ -279,10 +210,6 @@ def _why(old: Verdict, new: Verdict) -> str:
 
 def _seconds(delay: float | None) -> str:
     return "none" if delay is None else f"{delay:g} s"
-
-
-def _day(copy: Copy) -> str:
-    return day_text(datetime.fromtimestamp(copy.read_at, timezone.utc))
 
 
 def _some(names: Sequence[str]) -> list[str]:
