@@ -42,6 +42,8 @@ from scrapy_rep.tools.lint import lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.survey.sites import explorer_of
+from scrapy_rep.tools.watch import changes as watch
+from scrapy_rep.tools.watch.copies import Copy
 from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
 
 from .hostile import ALL, LINES, RUNS, URLS, filled
@@ -81,6 +83,11 @@ def differences(body: bytes) -> None:
     difference = Difference(body, ALL, TOKENS, (GOOGLE, YANDEX), limit=None)
     for path in [*difference.sample_paths()[0], URL]:
         list(difference.changes(path))
+
+
+def changes(body: bytes) -> None:
+    question = watch.Question(TOKENS, (), GOOGLE, len(ALL) + len(body))
+    list(question.changes(str(ORIGIN), Copy(200, 0.0, "", ALL), Copy(200, 1.0, "", body)))
 
 
 def verdicts_by_path(body: bytes) -> None:
@@ -127,6 +134,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "request_rate": for_tokens(lambda file, token: file.request_rate(token)),
     "Explainer": for_tokens(lambda file, token: Explainer(file, token).explain(URL)),
     "Difference": differences,
+    "watch": changes,
     "lint": lint,
     "fixes": lambda body: FileLinter(Config()).lint("robots.txt", body),  # of one pass: there are ten at most
     "RobotsSignals": for_tokens(lambda file, token: RobotsSignals.of(file, token).statements(URL)),
