@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from html import unescape
 from typing import Final, NamedTuple
@@ -26,6 +26,7 @@ _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
 # What is inside these is text, or in a template no part of the page. Scripts do not run here, so noscript is read.
 _TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
+_TEXT_WITH_SCRIPTS: Final = _TEXT_INSIDE | {b"noscript"}
 _SPEAKING: Final = frozenset(b"base link meta script".split())
 _OF_HEAD: Final = frozenset(b"html head base link meta noscript script style template title".split())
 _ENDS_OF_HEAD: Final = {b"/body", b"/html"}  # between "/head" and the body, elements are of the head
@@ -70,8 +71,8 @@ def has_meta(body: bytes) -> bool:
 class Element(NamedTuple):
     """An element: its ``name`` and the names of its ``attributes`` in lower case, and the ``text`` inside it.
 
-    The text is that of a script, and in XML what stands before the next tag. There the name has no prefix, and
-    the end of an element is one as well: its name begins with a slash.
+    The text is that of a script or a style sheet, and in XML what stands before the next tag. There the name has
+    no prefix, and the end of an element is one as well: its name begins with a slash.
     """
 
     name: str
@@ -110,6 +111,17 @@ class Page:
         for tag in _tags(self._body, _last_of(words, self._body.lower())):
             attributes = {name.decode("latin-1"): self._text(value) for name, value in tag.attributes.items()}
             yield Element(tag.name.decode(), attributes, self._text(tag.text, is_raw=True))
+
+    def loading_elements(self, names: Collection[str]) -> Iterator[Element]:
+        """The elements called *names*, and those with a style attribute, as they are where scripts run.
+
+        What noscript holds is text there. Those in a template are no part of the page.
+        """
+        for tag in _tags_with_scripts(self._body):
+            name = tag.name.decode("latin-1")
+            if name in names or b"style" in tag.attributes:
+                attributes = {key.decode("latin-1"): self._text(value) for key, value in tag.attributes.items()}
+                yield Element(name, attributes, self._text(tag.text, is_raw=True))
 
     def _text(self, octets: bytes, *, is_raw: bool = False) -> str:
         return _text(octets, self._codec, is_raw=is_raw)
@@ -201,6 +213,21 @@ def _tags(body: bytes, last: int, *, head_only: bool = False) -> Iterator[_Tag]:
         if tag.name in {b"template", b"/template"}:
             templates = max(templates + (-1 if tag.name[:1] == b"/" else not tag.is_empty), 0)
         elif tag.name in _SPEAKING and not templates:
+            yield tag
+
+
+def _tags_with_scripts(body: bytes) -> Iterator[_Tag]:
+    """The start tags of all elements outside templates, each with the text that it may have inside."""
+    position = templates = 0
+    while tag := _next_tag(body, position):
+        position = tag.end
+        if tag.name in _TEXT_WITH_SCRIPTS and not tag.is_empty:
+            found = _end_of(tag.name).search(body, position)
+            end = found.start() if found else len(body)
+            tag, position = tag._replace(text=body[position:end]), end
+        if tag.name in {b"template", b"/template"}:
+            templates = max(templates + (-1 if tag.name[:1] == b"/" else not tag.is_empty), 0)
+        elif tag.name[:1] != b"/" and not templates:
             yield tag
 
 

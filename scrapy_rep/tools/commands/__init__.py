@@ -30,6 +30,7 @@ SUB_COMMANDS: Final = {
     "explain": "show whether a URL is allowed, and why",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
     "lint": "check a robots.txt for errors and possible improvements",
+    "resources": "show whether what a page loads is closed to a crawler",
     "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",
     "watch": "fetch the robots.txt of sites again, and show what changed in meaning",

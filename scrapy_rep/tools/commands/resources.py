@@ -1,0 +1,134 @@
+"""Show whether what a page loads is closed to a crawler that renders it.
+
+    scrapy robots resources URL [--agent TOKEN] [--json]
+
+Fetches the page, and the robots.txt of each host from which it loads style sheets, scripts, images and other
+files; nothing else, so what scripts and style sheets load in turn is not known. The page is requested once, at the
+pace of the crawl, if robots.txt allows it to the crawler and to the project; up to five redirects are followed in
+the same way. Each resource gets a line, closed ones first; --json prints one object per line. Exits with 0 when
+all resources are open to the crawler, 1 when one of them or the page itself is closed, 2 when the page or a
+robots.txt cannot be read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Final
+
+from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.resources import Answer, Checked, FetchedPage, Found, Report, check, resources_of
+
+from . import FAILED, FOUND, OK, default_settings
+from .inputs import InputError, origin_of, token_of, with_scheme
+from .sites import CrawlerRules
+from .terminal import Progress, paint, print_error
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from scrapy_rep.protocol import Origin
+
+    from .fetching import Fetched, Fetcher
+
+_RENDERS: Final = "Googlebot"
+_STYLES: Final = {True: "good", False: "bad", None: "strong"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command to *parser*."""
+    parser.add_argument("url", metavar="URL", help="the page")
+    parser.add_argument(
+        "--agent",
+        metavar="TOKEN",
+        default=_RENDERS,
+        help="the product token or User-Agent header of a crawler that renders pages (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+
+
+def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
+    """Run the command; return the exit code."""
+    from scrapy_rep.settings import InvalidSettingError  # noqa: PLC0415  # loads Scrapy, as the next does
+
+    from .fetching import crawl, with_gate  # noqa: PLC0415
+
+    reports: list[Report] = []
+    progress = Progress(sys.stderr)
+    try:
+        agent = token_of(arguments.agent)
+        origin_of(arguments.url)
+        url = with_scheme(arguments.url)
+
+        async def work(fetcher: Fetcher) -> None:
+            reports.append(await check(url, agent, _Asker(agent, fetcher, progress)))
+
+        crawl(with_gate(settings or default_settings()), work)
+    except (InputError, InvalidSettingError) as error:
+        return print_error("resources", error)
+    finally:
+        progress.clear()
+    (report,) = reports
+    _print(report, out, as_json=arguments.json)
+    return FAILED if not report.is_complete else FOUND if report.closed else OK
+
+
+class _Asker:
+    """Fetches as a crawl of the project does, and asks as the crawler *agent*."""
+
+    def __init__(self, agent: str, fetcher: Fetcher, progress: Progress) -> None:
+        self._agent = agent
+        self._fetcher = fetcher
+        self._progress = progress
+
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+        """Return what the robots.txt of each origin says about its URLs."""
+        answers: dict[str, Answer] = {}
+
+        def keep(fetched: Fetched) -> None:
+            rules = CrawlerRules(fetched.robotstxt, (self._agent,), fetched=fetched)
+            for url in by_origin[fetched.origin]:
+                answers[url] = Answer.of(rules.verdict(url), rules.problem)
+
+        self._show(f"fetching {number_of(len(by_origin), 'robots.txt file', 'robots.txt files')} …")
+        await self._fetcher.fetch_each(by_origin, keep)
+        return answers
+
+    async def page(self, url: str) -> FetchedPage:
+        """Request *url* once."""
+        self._show(f"requesting {shown(url)} …")
+        fetched = await self._fetcher.fetch_page(url)
+        if fetched.response is None:
+            return FetchedPage(problem=fetched.problem)
+        response = fetched.response
+        location, content_type = (
+            (response.headers.get(name) or b"").decode("latin-1") for name in (b"Location", b"Content-Type")
+        )
+        return FetchedPage.of(url, response.status, location, content_type, response.body)
+
+    async def find(self, page: FetchedPage, url: str) -> Found:
+        """Return the resources of *page*."""
+        return resources_of(page.body, url, page.content_type)
+
+    def _show(self, text: str) -> None:
+        self._progress.show(text, at_once=True)
+
+
+def _print(report: Report, out: IO[str], *, as_json: bool) -> None:
+    """Print *report*: the page, a line for each resource, and what that means."""
+    for one in (*report.pages, *report.resources):
+        line = json.dumps({"agent": report.agent, **one.as_facts()}) if as_json else _line(one, out)
+        out.write(line + "\n")
+    if not as_json:
+        out.write(f"\n{report.summary}\n")
+    elif not report.is_complete:
+        print_error("resources", report.summary)
+
+
+def _line(one: Checked, out: IO[str]) -> str:
+    answer = one.answer
+    word = paint(f"{answer.word:<7}", _STYLES[answer.allowed], out)
+    why = shown(answer.rule or answer.problem)
+    return f"{word}  {answer.where:<11}  {one.kind.value:<11}  {shown(one.url)}{f'  {why}' if why else ''}"

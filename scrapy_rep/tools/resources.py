@@ -1,0 +1,421 @@
+"""What a page loads, and whether robots.txt lets a crawler load it: asked for crawlers that render pages.
+
+Google renders no script of a file or a page that robots.txt closes to it (Understand the JavaScript SEO basics,
+https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics). A page is read as it
+was received: what its scripts add, and what its style sheets load in turn, is not known. Needs the standard
+library alone; who calls says how robots.txt files and the page are fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from html import unescape
+from typing import Any, Final, Protocol
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from scrapy_rep.directives.html import MAX_SIZE, Element, Page, is_html
+from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.answers import rule_text
+
+MOST_RESOURCES: Final = 1_000
+"""Resources of a page that are checked."""
+
+MOST_ORIGINS: Final = 50
+"""Origins of resources whose robots.txt is asked for."""
+
+MAX_HOPS: Final = 5
+"""Redirects of a page that are followed."""
+
+_LONGEST_URL: Final = 2_083
+_LONGEST_RULE: Final = 500
+
+
+class Kind(str, Enum):
+    """What a URL is loaded as. A preload may be of any kind; ``other`` is what its ``as`` says beside these."""
+
+    PAGE = "page"
+    STYLE_SHEET = "style sheet"
+    SCRIPT = "script"
+    FRAME = "frame"
+    IMAGE = "image"
+    FONT = "font"
+    MEDIA = "media"
+    ICON = "icon"
+    OTHER = "other"
+
+
+_SHAPING: Final = frozenset({Kind.STYLE_SHEET, Kind.SCRIPT, Kind.FRAME})
+"""Without these a page has another look, or other text."""
+
+# Which resources a page has.
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something that a page loads from the absolute ``url``, which has no fragment."""
+
+    url: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The ``resources`` of a page in the order of the page; ``cut`` says what was left out, in a sentence."""
+
+    resources: tuple[Resource, ...]
+    cut: str = ""
+
+
+_LOADING: Final = {
+    "audio": {"src": Kind.MEDIA},
+    "embed": {"src": Kind.OTHER},
+    "frame": {"src": Kind.FRAME},
+    "iframe": {"src": Kind.FRAME},
+    "img": {"src": Kind.IMAGE, "srcset": Kind.IMAGE},
+    "input": {"src": Kind.IMAGE},
+    "object": {"data": Kind.OTHER},
+    "source": {"src": Kind.MEDIA, "srcset": Kind.IMAGE},
+    "track": {"src": Kind.MEDIA},
+    "video": {"src": Kind.MEDIA, "poster": Kind.IMAGE},
+}
+"""The attributes by which elements load; ``link``, ``script`` and ``style`` have rules of their own."""
+
+_READ: Final = frozenset({*_LOADING, "base", "link", "script", "style"})
+
+_PRELOADED: Final = {
+    "style": Kind.STYLE_SHEET, "script": Kind.SCRIPT, "image": Kind.IMAGE, "font": Kind.FONT,
+    "document": Kind.FRAME, "audio": Kind.MEDIA, "video": Kind.MEDIA, "track": Kind.MEDIA,
+}  # fmt: skip
+
+_JAVASCRIPT: Final = re.compile(
+    r"(?:(?:text|application)/(?:x-)?(?:java|ecma|live|j)script(?:1\.\d)?)?", re.IGNORECASE
+)
+"""Types of a script that runs: https://html.spec.whatwg.org/multipage/scripting.html#attr-script-type."""
+
+_BLANKS: Final = "".join(map(chr, range(33)))
+_IGNORED_IN_URLS: Final = str.maketrans({" ": "%20", "\t": "", "\n": "", "\r": ""})
+
+
+def resources_of(html: bytes, url: str, content_type: str = "", most: int = MOST_RESOURCES) -> Found:
+    """The different resources, at most so many, of the page at *url*, whose body is *html*.
+
+    Never raises, and takes time linear in the page, of which `MAX_SIZE` octets are read.
+    """
+    found: dict[str, Resource] = {}
+    base = ""
+    for element in Page(html, content_type).loading_elements(_READ):
+        if element.name == "base":
+            base = base or _absolute(url, element.attributes.get("href", ""))
+        for address, kind in _addresses(element):
+            absolute = _absolute(base or url, address)
+            if not absolute or absolute in found:
+                continue
+            if len(found) == most:
+                return Found(tuple(found.values()), f"Only the first {most:,} resources were checked.")
+            found[absolute] = Resource(absolute, kind)
+    is_cut = len(html) > MAX_SIZE
+    return Found(tuple(found.values()), "Only the start of the page, 2 MiB, was read." if is_cut else "")
+
+
+def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
+    """What *element* loads, as it is written."""
+    attributes = element.attributes
+    if element.name == "link":
+        yield from _of_link(attributes)
+    elif element.name == "script":
+        kind = attributes.get("type", "").strip()
+        if kind.lower() == "module" or ("nomodule" not in attributes and _JAVASCRIPT.fullmatch(kind)):
+            yield attributes.get("src", ""), Kind.SCRIPT
+    elif element.name == "style":
+        yield from _of_css(element.text)
+    elif element.name != "input" or attributes.get("type", "").lower() == "image":
+        for name, kind in _LOADING.get(element.name, {}).items():
+            for address in _of_set(attributes.get(name, "")) if name == "srcset" else (attributes.get(name, ""),):
+                yield address, kind
+    if "style" in attributes:
+        yield from _of_css(attributes["style"])
+
+
+def _of_link(attributes: Mapping[str, str]) -> Iterator[tuple[str, Kind]]:
+    words, address = attributes.get("rel", "").lower().split(), attributes.get("href", "")
+    if "stylesheet" in words:
+        yield address, Kind.STYLE_SHEET
+    elif "modulepreload" in words:
+        yield address, Kind.SCRIPT
+    elif "preload" in words:
+        yield address, _PRELOADED.get(attributes.get("as", "").lower(), Kind.OTHER)
+        for candidate in _of_set(attributes.get("imagesrcset", "")):
+            yield candidate, Kind.IMAGE
+    elif any(word.endswith("icon") for word in words):  # "apple-touch-icon" too
+        yield address, Kind.ICON
+
+
+_CANDIDATE: Final = re.compile(r"[\s,]*(\S+)")
+_DESCRIPTORS: Final = re.compile(r"[^,(]*(?:\([^)]*\)?[^,(]*)*,?")
+
+
+def _of_set(text: str) -> Iterator[str]:
+    """The URLs of a ``srcset``, which may have commas inside.
+
+    https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute
+    """
+    position = 0
+    while found := _CANDIDATE.match(text, position):
+        url, position = found[1].rstrip(","), found.end()
+        if url == found[1] and (behind := _DESCRIPTORS.match(text, position)):
+            position = behind.end()
+        yield url
+
+
+_STRING: Final = r""""[^"\\\n]*(?:\\.[^"\\\n]*)*"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"""
+# Each alternative matches to the end where nothing closes it, so no octet is read twice.
+_CSS: Final = re.compile(
+    rf"""
+      /\*.*?(?:\*/|\Z) | @namespace[^;]*
+    | (?P<face>@font-face) | (?P<end>\}})
+    | (?P<sheet>@import\s*)? (?: (?<![\w-])url\(\s*(?:(?P<quoted>{_STRING})|(?P<bare>[^)\\]*(?:\\.[^)\\]*)*))
+                               | (?P<string>{_STRING}) )
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|\n|(.))", re.DOTALL)
+_NOT_IN_BARE: Final = re.compile(r"[\"'(\s]")
+
+
+def _of_css(text: str) -> Iterator[tuple[str, Kind]]:
+    """What a style sheet loads: https://www.w3.org/TR/css-syntax-3/#consume-url-token for ``url()``."""
+    is_font = False
+    for found in _CSS.finditer(text):
+        if found["face"] or found["end"]:
+            is_font = bool(found["face"])
+            continue
+        quoted = found["quoted"] or (found["string"] if found["sheet"] else None)
+        address = quoted.strip(quoted[0]) if quoted else (found["bare"] or "").strip()
+        if not address or len(address) > _LONGEST_URL or (not quoted and _NOT_IN_BARE.search(address)):
+            continue
+        if "\\" in address:
+            address = _ESCAPE.sub(_unescaped, address)
+        yield address, Kind.STYLE_SHEET if found["sheet"] else Kind.FONT if is_font else Kind.IMAGE
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return unescape(f"&#x{found[1]};") if found[1] else found[2] or ""
+
+
+@lru_cache(maxsize=256)  # a page may have an image a hundred thousand times
+def _absolute(base: str, address: str) -> str:
+    """The URL at which *address* is loaded by HTTP; empty for any other."""
+    address = address.strip(_BLANKS)
+    if not address or address[0] == "#" or len(address) > _LONGEST_URL:
+        return ""
+    try:
+        url = urldefrag(urljoin(base, address.translate(_IGNORED_IN_URLS))).url
+        Origin.from_url(url)
+        return url if urlsplit(url).scheme in {"http", "https"} else ""
+    except ValueError:
+        return ""
+
+
+# Whether robots.txt lets a crawler load them.
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What robots.txt says about a URL: ``allowed`` is None where that is unknown, and ``problem`` says why."""
+
+    allowed: bool | None
+    line: int = 0
+    rule: str = ""
+    reason: str = ""
+    problem: str = ""
+
+    @classmethod
+    def of(cls, verdict: Verdict, problem: str = "") -> Answer:
+        """That of *verdict*; *problem* is why the robots.txt is unreachable, if it is."""
+        is_known = verdict.reason is not Reason.UNREACHABLE
+        rule = rule_text(verdict.rule, _LONGEST_RULE)
+        return cls(verdict.allowed if is_known else None, verdict.line, rule, verdict.reason.value, problem)
+
+    @property
+    def word(self) -> str:
+        """``open``, ``closed`` or ``unknown``."""
+        return {True: "open", False: "closed", None: "unknown"}[self.allowed]
+
+    @property
+    def where(self) -> str:
+        """The line of the rule that decided, or the reason where none did."""
+        return f"line {self.line}" if self.line else self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """The response to a request for a page, or the ``problem`` with it; ``location`` is where it redirects to."""
+
+    body: bytes = b""
+    content_type: str = ""
+    location: str = ""
+    problem: str = ""
+
+    @classmethod
+    def of(cls, url: str, status: int, location: str, content_type: str, body: bytes) -> FetchedPage:
+        """That of a response to *url*; *location* is as its header says, empty without one."""
+        if 300 <= status < 400 and location:
+            return cls(location=_absolute(url, location), problem="it redirects to no page")
+        if not 200 <= status < 300:
+            return cls(problem=f"HTTP status {status}")
+        if content_type and not is_html(content_type):
+            return cls(problem=f"it is no HTML but {content_type.partition(';')[0].strip()}")
+        return cls(body, content_type)
+
+
+class Asker(Protocol):
+    """Fetches for `check`, and knows the crawler."""
+
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> Mapping[str, Answer]:
+        """Return what the robots.txt of each origin says about its URLs; a URL may be missing."""
+
+    async def page(self, url: str) -> FetchedPage:
+        """Request *url*, which robots.txt allows the crawler, once and without following a redirect."""
+
+    async def find(self, page: FetchedPage, url: str) -> Found:
+        """Return the resources of *page*, as `resources_of` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A page or a resource, and the ``answer`` about it."""
+
+    url: str
+    kind: Kind
+    answer: Answer
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON; what is empty is None."""
+        answer = self.answer
+        return {
+            "url": self.url,
+            "kind": self.kind.value,
+            "allowed": answer.allowed,
+            "line": answer.line or None,
+            "rule": answer.rule or None,
+            "reason": answer.reason,
+            "problem": answer.problem or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Whether the resources of a page are closed to the crawler ``agent``.
+
+    ``pages`` are the page and, before it, those that redirect to it; ``problem`` says why the page was not read,
+    though it is open. ``resources`` are sorted: closed, unknown, open. ``cut`` is that of `Found`.
+    """
+
+    agent: str
+    pages: tuple[Checked, ...]
+    resources: tuple[Checked, ...] = ()
+    problem: str = ""
+    cut: str = ""
+
+    @property
+    def closed(self) -> list[Checked]:
+        """What robots.txt disallows."""
+        return [one for one in (*self.pages, *self.resources) if one.answer.allowed is False]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is an answer about everything that the page loads."""
+        is_known = all(one.answer.allowed is not None for one in (*self.pages, *self.resources))
+        return is_known and not self.problem and not self.cut
+
+    @property
+    def summary(self) -> str:
+        """The report in a few sentences."""
+        page, agent = self.pages[-1], shown(self.agent)
+        if page.answer.allowed is False:
+            return f"The page itself is closed to {agent}: it was not fetched, and what it loads is not known."
+        if page.answer.allowed is None:
+            return f"The page was not fetched: {shown(page.answer.problem)}."
+        if self.problem:
+            return f"The page was not read: {shown(self.problem)}."
+        return " ".join(filter(None, [self._of_resources(agent), self.cut]))
+
+    def _of_resources(self, agent: str) -> str:
+        number, closed = len(self.resources), self.closed
+        unknown = sum(one.answer.allowed is None for one in self.resources)
+        if not number:
+            return "The page loads no style sheets, scripts or images."
+        if closed:
+            kinds = Counter(one.kind for one in closed)
+            named = ", ".join(_counted(kind, kinds[kind]) for kind in Kind if kind in kinds)
+            effect = "may not see the page as visitors do" if _SHAPING & kinds.keys() else "sees the page without"
+            effect += "" if _SHAPING & kinds.keys() else (" it" if len(closed) == 1 else " them")
+            verb = "is" if len(closed) == 1 else "are"
+            text = f"{len(closed):,} of {number_of(number, 'resource', 'resources')} {verb} closed to {agent}"
+            text = f"{text}, {named}, so it {effect}."
+        elif not unknown:
+            return f"{'All' if number > 1 else 'The'} {_all_of(number)} open to {agent}."
+        else:
+            text = f"None of {number_of(number, 'resource', 'resources')} is known to be closed to {agent}."
+        return f"{text} Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown." if unknown else text
+
+
+def _all_of(number: int) -> str:
+    return f"{number:,} resources are" if number > 1 else "only resource is"
+
+
+_PLURALS: Final = {Kind.MEDIA: "media files", Kind.OTHER: "other files"}
+_SINGULARS: Final = {Kind.MEDIA: "media file", Kind.OTHER: "other file"}
+
+
+def _counted(kind: Kind, number: int) -> str:
+    one = _SINGULARS.get(kind, kind.value)
+    return number_of(number, one, _PLURALS.get(kind, f"{one}s"))
+
+
+# The check itself.
+
+
+async def check(
+    url: str, agent: str, asker: Asker, most: int = MOST_RESOURCES, most_origins: int = MOST_ORIGINS
+) -> Report:
+    """Report on the resources of the page at the absolute *url* to the crawler *agent*, for which *asker* asks.
+
+    A page that is closed is not requested. At most so many resources are checked, and so many origins asked.
+    """
+    pages: list[Checked] = []
+    page = FetchedPage(location=url)
+    while page.location:
+        if len(pages) > MAX_HOPS:
+            return Report(agent, tuple(pages), problem=f"it redirects more than {MAX_HOPS} times")
+        if pages and not Origin.from_url(url).may_lead_to(page.location):
+            return Report(agent, tuple(pages), problem=f"it redirects to {page.location}, which is not followed")
+        url = page.location
+        (checked,) = await _checked([Resource(url, Kind.PAGE)], asker, most_origins)
+        pages.append(checked)
+        if not checked.answer.allowed:
+            return Report(agent, tuple(pages))
+        page = await asker.page(url)
+    if page.problem:
+        return Report(agent, tuple(pages), problem=page.problem)
+    found = await asker.find(page, url)
+    resources = await _checked(found.resources[:most], asker, most_origins)
+    resources.sort(key=lambda one: (one.answer.allowed is not False, one.answer.allowed is not None))
+    return Report(agent, tuple(pages), tuple(resources), cut=found.cut)
+
+
+async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: int) -> list[Checked]:
+    by_origin: dict[Origin, list[str]] = {}
+    for one in resources:
+        origin = Origin.from_url(one.url)
+        if origin in by_origin or len(by_origin) < most_origins:
+            by_origin.setdefault(origin, []).append(one.url)
+    answers = await asker.answers(by_origin) if by_origin else {}
+    beyond = Answer(None, reason="not asked", problem=f"at most {most_origins} hosts are asked for a robots.txt")
+    return [Checked(one.url, one.kind, answers.get(one.url, beyond)) for one in resources]
