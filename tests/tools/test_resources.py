@@ -1,0 +1,313 @@
+"""Which resources a page has, what a report says about them, and what a hostile page costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from scrapy_rep.protocol import Origin, parse
+from scrapy_rep.tools.resources import Answer, FetchedPage, Found, Kind, Report, check, resources_of
+from tests.support.cost import is_linear_in_steps, is_linear_in_time
+from tests.support.in_process import run
+
+URL = "https://example.com/shop/page.html"
+SHOP = "https://example.com/shop/"
+
+
+def found(html: str | bytes, url: str = URL, content_type: str = "") -> dict[str, str]:
+    """The kind of each resource by its URL, in the order of the page."""
+    octets = html if isinstance(html, bytes) else html.encode()
+    return {one.url: one.kind.value for one in resources_of(octets, url, content_type).resources}
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<link rel=stylesheet href=a>", {"a": "style sheet"}),
+        ("<link rel='Alternate STYLESHEET' href=a>", {"a": "style sheet"}),
+        ("<link rel=modulepreload href=a>", {"a": "script"}),
+        ("<link rel=preload as=font href=a>", {"a": "font"}),
+        ("<link rel=preload as=fetch href=a>", {"a": "other"}),
+        ("<link rel=preload as=image href=a imagesrcset='b 1x'>", {"a": "image", "b": "image"}),
+        ("<link rel='shortcut icon' href=a>", {"a": "icon"}),
+        ("<link rel=apple-touch-icon href=a>", {"a": "icon"}),
+        ("<link rel=canonical href=a><link rel=preconnect href=//b/><link href=c>", {}),
+        ("<script src=a></script>", {"a": "script"}),
+        ("<script type=module nomodule src=a></script>", {"a": "script"}),
+        ("<script type=' Text/JavaScript' src=a></script>", {"a": "script"}),
+        ("<script nomodule src=a></script><script type=application/ld+json src=b></script>", {}),
+        ("<script>'<img src=a>'</script>", {}),
+        ("<img src=a srcset='b 1x'>", {"a": "image", "b": "image"}),
+        ("<picture><source srcset='a, b 2x'><img src=c></picture>", {"a": "image", "b": "image", "c": "image"}),
+        ("<video src=a poster=b><source src=c><track src=d></video>",
+         {"a": "media", "b": "image", "c": "media", "d": "media"}),
+        ("<audio src=a>", {"a": "media"}),
+        ("<iframe src=a><img src=b></iframe>", {"a": "frame"}),
+        ("<object data=a></object><embed src=b>", {"a": "other", "b": "other"}),
+        ("<input type=IMAGE src=a><input src=b>", {"a": "image"}),
+        ("<img data-src=a><a href=b>c</a>", {}),
+        ("<template><img src=a></template><img src=b>", {"b": "image"}),
+        ("<noscript><img src=a></noscript><img src=b>", {"b": "image"}),
+        ("<!-- <img src=a> --><textarea><img src=b></textarea>", {}),
+        ("<p style='background: url(a)'>", {"a": "image"}),
+    ],
+)  # fmt: skip
+def test_each_element_loads_what_its_attributes_name(html: str, expected: dict[str, str]) -> None:
+    assert found(html) == {SHOP + name: kind for name, kind in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("css", "expected"),
+    [
+        ("@import 'a';@import url(b) screen;@import url( \"c\" );",
+         {"a": "style sheet", "b": "style sheet", "c": "style sheet"}),
+        ("x{background:URL('a'),url(b)}", {"a": "image", "b": "image"}),
+        ("@font-face{src:url(a) format('woff2'),local('x')} x{mask:url(b)}", {"a": "font", "b": "image"}),
+        (r"x{background:url(a\)b),url('\63 d')}", {"a)b": "image", "cd": "image"}),
+        ("/* url(a) */x{content:'url(b)';-url(c):d;background:my-url(e)}", {}),
+        ("@namespace url(a);@namespace x 'b';", {}),
+        ("x{fill:url(#a);background:url(),url(''),url(data:image/png,a b),url(a b),url(c'd)}", {}),
+        ("x{background:url(a", {"a": "image"}),
+        ("x{background:url('a", {"a": "image"}),
+        ("/* url(a)", {}),
+    ],
+)  # fmt: skip
+def test_a_style_element_loads_what_its_text_names(css: str, expected: dict[str, str]) -> None:
+    assert found(f"<style>{css}</style>") == {SHOP + name: kind for name, kind in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a 1x, b 2x", ["a", "b"]),
+        ("a 100w,b 200w", ["a", "b"]),
+        ("w_1,h_2/a 1x, w_3,h_4/b 2x", ["w_1,h_2/a", "w_3,h_4/b"]),
+        ("a, b,c", ["a", "b,c"]),
+        ("a (1, 2) 1x, b", ["a", "b"]),
+        (" , a,, b ,", ["a", "b"]),
+        ("data:image/gif;base64,R0lGOD 1x, a 2x", ["a"]),
+        ("\n a\t1x,\n b", ["a", "b"]),
+        (", ,", []),
+    ],
+)
+def test_the_urls_of_a_set_may_have_commas_inside(text: str, expected: list[str]) -> None:
+    assert list(found(f"<img srcset='{text}'>")) == [SHOP + name for name in expected]
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        ("/a?b=c#d", "https://example.com/a?b=c"),
+        ("//cdn.example/a", "https://cdn.example/a"),
+        ("HTTP://CDN.example/a", "HTTP://CDN.example/a"),
+        ("../a", "https://example.com/a"),
+        ("?b", "https://example.com/shop/page.html?b"),
+        (" \n/a b\t", "https://example.com/a%20b"),
+        ("/a?b=1&amp;c=&#50;", "https://example.com/a?b=1&c=2"),
+        ("/ä", "https://example.com/ä"),
+    ],
+)
+def test_an_address_is_made_absolute(address: str, url: str) -> None:
+    assert list(found(f'<img src="{address}">')) == [url]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "#a", "data:image/png,a", "blob:https://example.com/1", "javascript:0", "about:blank", "ws://a/", "ftp://a/",
+     "file:///a", "http://", "http://[::1", "https://a:x/", "https://a:99999/", "/" + "a" * 2_100],
+)  # fmt: skip
+def test_what_is_not_loaded_by_http_is_left_out(address: str) -> None:
+    assert found(f'<iframe src="{address}"></iframe><img src=/b>') == {"https://example.com/b": "image"}
+
+
+def test_the_first_base_with_an_address_counts_for_what_follows() -> None:
+    html = "<img src=a><base target=x><base href=//cdn.example/x/><base href=/y/><img src=b>"
+    assert list(found(html)) == [f"{SHOP}a", "https://cdn.example/x/b"]
+    assert list(found("<base href=data:,x><img src=a>")) == [f"{SHOP}a"]
+
+
+def test_a_url_is_named_once_with_its_first_kind() -> None:
+    assert found("<link rel=preload as=font href=a><img src=a><img src=./a#b>") == {f"{SHOP}a": "font"}
+
+
+def test_a_page_is_read_in_its_encoding() -> None:
+    assert found("<img src=ä>".encode("cp1252"), content_type="text/html; charset=cp1252") == {f"{SHOP}ä": "image"}
+    assert found("<img src=a>".encode("utf-16")) == {f"{SHOP}a": "image"}
+
+
+@pytest.mark.parametrize(
+    "html",
+    [b"", b"<", b"<img", b"<img src=", b"<img src='a", b"<style>@import", b"\0\xff<img src=\xff\xfe>",
+     b"<link rel=stylesheet><script src></script>", b"<img src=a" * 50, b"</img src=a>", b"<!--<img src=a>",
+     b"<!DOCTYPE html><p><p></div>"],
+)  # fmt: skip
+def test_no_page_is_too_broken(html: bytes) -> None:
+    assert len(resources_of(html, URL).resources) <= 1
+
+
+def test_what_follows_a_broken_part_is_found() -> None:
+    html = "<p <b></i><img alt='\"' src=a / ><img src=b<img src=c></span"
+    assert list(found(html)) == [f"{SHOP}a", f"{SHOP}b<img"]
+
+
+def test_a_hundred_thousand_images_are_a_thousand_and_a_note() -> None:
+    html = b"".join(b"<img src=%d>" % number for number in range(100_000))
+    result = resources_of(html, URL)
+    assert (len(result.resources), result.cut) == (1_000, "Only the first 1,000 resources were checked.")
+    assert resources_of(b"<img src=1>" * 100_000, URL).cut == ""
+    result = resources_of(b" " * 2_097_152 + b"<img src=1>", URL)
+    assert (result.resources, result.cut) == ((), "Only the start of the page, 2 MiB, was read.")
+
+
+HOSTILE: dict[str, Callable[[int], bytes]] = {
+    "images": lambda size: b"<img src=x>" * size,
+    "a set of commas": lambda size: b"<img srcset='" + b"," * size + b"'>",
+    "a set of blanks and commas": lambda size: b"<img srcset='" + b" ," * size + b" '>",
+    "a set of brackets": lambda size: b"<img srcset='a " + b"(" * size + b"'>",
+    "candidates": lambda size: b"<img srcset='" + b"a 1x," * size + b"'>",
+    "escaped quotes": lambda size: b"<style>" + b'"\\"' * size,
+    "quotes": lambda size: b"<style>" + b"'\n" * size,
+    "url(": lambda size: b"<style>" + b"url(" * size,
+    "url and blanks": lambda size: b"<style>url(" + b" " * size,
+    "escaped brackets": lambda size: b"<style>url(" + b"\\)" * size,
+    "comments": lambda size: b"<style>" + b"/*" * size,
+    "@import": lambda size: b"<style>" + b"@import " * size,
+    "@import and blanks": lambda size: b"<style>@import" + b" " * size + b"x",
+    "@namespace": lambda size: b"<style>" + b"@namespace " * size,
+    "unclosed tags": lambda size: b"<img src='" * size,
+    "styles": lambda size: b"<p style='x'>" * size,
+    "noscript": lambda size: b"<noscript>" * size,
+    "a long base": lambda size: b"<base href='/" + b"a/" * size + b"'>" + b"<img src=x>" * size,
+}
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_page_takes_time_linear_in_its_octets(name: str) -> None:
+    def ask(html: bytes) -> Found:
+        return resources_of(html, URL)
+
+    make = HOSTILE[name]
+    assert is_linear_in_steps(ask, make(200), make(1_600))
+    assert is_linear_in_time(ask, make(5_000), make(40_000))
+
+
+# The check.
+
+
+@dataclass
+class Sites:
+    """Answers by robots.txt files and pages in memory; ``asked`` are the origins and pages, in order."""
+
+    robots: dict[str, str]
+    pages: dict[str, FetchedPage]
+    asked: list[str] = field(default_factory=list)
+
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+        self.asked += map(str, by_origin)
+        return {
+            url: Answer.of(parse(self.robots.get(str(origin), "").encode()).verdict("Googlebot", url))
+            for origin, urls in by_origin.items()
+            for url in urls
+        }
+
+    async def page(self, url: str) -> FetchedPage:
+        self.asked.append(url)
+        return self.pages[url]
+
+    async def find(self, page: FetchedPage, url: str) -> Found:
+        return resources_of(page.body, url)
+
+
+def report(html: str, robots: str = "", most_origins: int = 50) -> Report:
+    """On the page at `URL`."""
+    sites = Sites({"https://example.com": robots}, {URL: FetchedPage(html.encode())})
+    return run(check(URL, "Googlebot", sites, most_origins=most_origins))
+
+
+@pytest.mark.parametrize(
+    ("html", "robots", "summary"),
+    [
+        ("<p>", "", "The page loads no style sheets, scripts or images."),
+        ("<img src=a>", "", "The only resource is open to Googlebot."),
+        ("<img src=a><img src=b>", "", "All 2 resources are open to Googlebot."),
+        ("<img src=a><img src=b>", "Disallow: /shop/a", "1 of 2 resources is closed to Googlebot, 1 image,"
+         " so it sees the page without it."),
+        ("<img src=a><img src=b><video src=c>", "Disallow: /shop/\nAllow: /shop/p",
+         "3 of 3 resources are closed to Googlebot, 2 images, 1 media file, so it sees the page without them."),
+        ("<link rel=stylesheet href=a><img src=b><img src=c>", "Disallow: /shop/a\nDisallow: /shop/b",
+         "2 of 3 resources are closed to Googlebot, 1 style sheet, 1 image,"
+         " so it may not see the page as visitors do."),
+    ],
+)  # fmt: skip
+def test_the_summary_says_how_many_are_closed_and_what_follows(html: str, robots: str, summary: str) -> None:
+    assert report(html, f"User-agent: *\n{robots}\n").summary == summary
+
+
+def test_closed_resources_come_first_and_unknown_ones_second() -> None:
+    html = "<img src=a><img src=b><img src=//one.example/c><img src=//two.example/d>"
+    result = report(html, "User-agent: *\nDisallow: /shop/b\n", most_origins=2)
+    assert [(one.answer.word, one.url[-1]) for one in result.resources] == [
+        ("closed", "b"), ("unknown", "d"), ("open", "a"), ("open", "c")
+    ]  # fmt: skip
+    assert result.resources[1].answer.problem == "at most 2 hosts are asked for a robots.txt"
+    assert result.summary.endswith(" Whether 1 more may be loaded is unknown.")
+    assert not result.is_complete
+
+
+def test_unknown_resources_alone_are_not_called_open() -> None:
+    result = report("<img src=a><img src=//one.example/b>", most_origins=1)
+    assert result.summary == (
+        "None of 2 resources is known to be closed to Googlebot. Whether 1 may be loaded is unknown."
+    )
+
+
+def test_a_page_that_is_closed_is_not_requested() -> None:
+    sites = Sites({"https://example.com": "User-agent: *\nDisallow: /shop\n"}, {})
+    result = run(check(URL, "Googlebot", sites))
+    assert sites.asked == ["https://example.com"]
+    assert result.summary.startswith("The page itself is closed to Googlebot: it was not fetched")
+    assert (result.is_complete, [one.answer.line for one in result.closed]) == (True, [2])
+
+
+def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
+    target = "https://www.example.com/a"
+    pages = {URL: FetchedPage(location=target), target: FetchedPage(b"<img src=b>")}
+    sites = Sites({}, pages)
+    result = run(check(URL, "Googlebot", sites))
+    assert [one.url for one in result.pages] == [URL, target]
+    assert [(one.url, one.kind) for one in result.resources] == [("https://www.example.com/b", Kind.IMAGE)]
+    sites = Sites({"https://www.example.com": "User-agent: *\nDisallow: /a\n"}, pages)
+    result = run(check(URL, "Googlebot", sites))
+    assert target not in sites.asked
+    assert [one.answer.word for one in result.pages] == ["open", "closed"]
+
+
+def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:
+    pages = {f"https://a.example/{n}": FetchedPage(location=f"https://a.example/{n + 1}") for n in range(9)}
+    sites = Sites({}, pages)
+    result = run(check("https://a.example/0", "Googlebot", sites))
+    assert (len(result.pages), result.problem) == (6, "it redirects more than 5 times")
+    sites = Sites({}, {URL: FetchedPage(location="http://127.0.0.1/")})
+    result = run(check(URL, "Googlebot", sites))
+    assert result.problem == "it redirects to http://127.0.0.1/, which is not followed"
+    assert not result.is_complete
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "content_type", "page"),
+    [
+        (200, "", "text/html; charset=utf-8", FetchedPage(b"x", "text/html; charset=utf-8")),
+        (200, "", "", FetchedPage(b"x")),
+        (200, "/ignored", "", FetchedPage(b"x")),
+        (404, "", "text/html", FetchedPage(problem="HTTP status 404")),
+        (304, "", "", FetchedPage(problem="HTTP status 304")),
+        (301, "../a", "", FetchedPage(location="https://example.com/a", problem="it redirects to no page")),
+        (301, "javascript:0", "", FetchedPage(problem="it redirects to no page")),
+        (200, "", "application/pdf;x=y", FetchedPage(problem="it is no HTML but application/pdf")),
+    ],
+)
+def test_what_a_response_means(status: int, location: str, content_type: str, page: FetchedPage) -> None:
+    assert FetchedPage.of(URL, status, location, content_type, b"x") == page
