@@ -23,6 +23,9 @@ from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.answers import rule_text
 
+RENDERER: Final = "Googlebot"
+"""The crawler that is asked about where none is named."""
+
 MOST_RESOURCES: Final = 1_000
 """Resources of a page that are checked."""
 
@@ -119,8 +122,12 @@ def resources_of(html: bytes, url: str, content_type: str = "", most: int = MOST
             if len(found) == most:
                 return Found(tuple(found.values()), f"Only the first {most:,} resources were checked.")
             found[absolute] = Resource(absolute, kind)
-    is_cut = len(html) > MAX_SIZE
-    return Found(tuple(found.values()), "Only the start of the page, 2 MiB, was read." if is_cut else "")
+    return Found(tuple(found.values()), cut_after(MAX_SIZE) if len(html) > MAX_SIZE else "")
+
+
+def cut_after(octets: int) -> str:
+    """The sentence about a page of which no more than so many *octets* were read."""
+    return f"Only the first {octets:,} octets of the page were read."
 
 
 def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
@@ -346,6 +353,16 @@ class Report:
             return f"The page was not read: {shown(self.problem)}."
         return " ".join(filter(None, [self._of_resources(agent), self.cut]))
 
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        return {
+            "agent": self.agent,
+            "summary": self.summary,
+            "is_complete": self.is_complete,
+            "pages": [one.as_facts() for one in self.pages],
+            "resources": [one.as_facts() for one in self.resources],
+        }
+
     def _of_resources(self, agent: str) -> str:
         number, closed = len(self.resources), self.closed
         unknown = sum(one.answer.allowed is None for one in self.resources)
@@ -358,7 +375,7 @@ class Report:
             effect += "" if _SHAPING & kinds.keys() else (" it" if len(closed) == 1 else " them")
             verb = "is" if len(closed) == 1 else "are"
             text = f"{len(closed):,} of {number_of(number, 'resource', 'resources')} {verb} closed to {agent}"
-            text = f"{text}, {named}, so it {effect}."
+            text = f"{text} ({named}), so it {effect}."
         elif not unknown:
             return f"{'All' if number > 1 else 'The'} {_all_of(number)} open to {agent}."
         else:

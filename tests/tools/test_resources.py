@@ -158,7 +158,7 @@ def test_a_hundred_thousand_images_are_a_thousand_and_a_note() -> None:
     assert (len(result.resources), result.cut) == (1_000, "Only the first 1,000 resources were checked.")
     assert resources_of(b"<img src=1>" * 100_000, URL).cut == ""
     result = resources_of(b" " * 2_097_152 + b"<img src=1>", URL)
-    assert (result.resources, result.cut) == ((), "Only the start of the page, 2 MiB, was read.")
+    assert (result.resources, result.cut) == ((), "Only the first 2,097,152 octets of the page were read.")
 
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {
@@ -233,12 +233,12 @@ def report(html: str, robots: str = "", most_origins: int = 50) -> Report:
         ("<p>", "", "The page loads no style sheets, scripts or images."),
         ("<img src=a>", "", "The only resource is open to Googlebot."),
         ("<img src=a><img src=b>", "", "All 2 resources are open to Googlebot."),
-        ("<img src=a><img src=b>", "Disallow: /shop/a", "1 of 2 resources is closed to Googlebot, 1 image,"
+        ("<img src=a><img src=b>", "Disallow: /shop/a", "1 of 2 resources is closed to Googlebot (1 image),"
          " so it sees the page without it."),
         ("<img src=a><img src=b><video src=c>", "Disallow: /shop/\nAllow: /shop/p",
-         "3 of 3 resources are closed to Googlebot, 2 images, 1 media file, so it sees the page without them."),
+         "3 of 3 resources are closed to Googlebot (2 images, 1 media file), so it sees the page without them."),
         ("<link rel=stylesheet href=a><img src=b><img src=c>", "Disallow: /shop/a\nDisallow: /shop/b",
-         "2 of 3 resources are closed to Googlebot, 1 style sheet, 1 image,"
+         "2 of 3 resources are closed to Googlebot (1 style sheet, 1 image),"
          " so it may not see the page as visitors do."),
     ],
 )  # fmt: skip

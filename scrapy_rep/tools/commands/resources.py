@@ -19,7 +19,16 @@ from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.resources import Answer, Checked, FetchedPage, Found, Report, check, resources_of
+from scrapy_rep.tools.resources import (
+    RENDERER,
+    Answer,
+    Checked,
+    FetchedPage,
+    Found,
+    Report,
+    check,
+    resources_of,
+)
 
 from . import FAILED, FOUND, OK, default_settings
 from .inputs import InputError, origin_of, token_of, with_scheme
@@ -33,7 +42,6 @@ if TYPE_CHECKING:
 
     from .fetching import Fetched, Fetcher
 
-_RENDERS: Final = "Googlebot"
 _STYLES: Final = {True: "good", False: "bad", None: "strong"}
 
 
@@ -43,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--agent",
         metavar="TOKEN",
-        default=_RENDERS,
+        default=RENDERER,
         help="the product token or User-Agent header of a crawler that renders pages (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")

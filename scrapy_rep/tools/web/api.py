@@ -17,6 +17,7 @@ from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
+from scrapy_rep.tools.resources import RENDERER, Kind
 
 from .annotated import found_in
 from .page import COMPARING_TIME
@@ -27,6 +28,7 @@ from .visitors import Limits
 _Schema = dict[str, Any]
 
 _TEXT: Final[_Schema] = {"type": "string"}
+_TEXT_OR_NULL: Final[_Schema] = {"type": ["string", "null"]}
 _NUMBER: Final[_Schema] = {"type": "integer", "minimum": 0}
 _TRUTH: Final[_Schema] = {"type": "boolean"}
 
@@ -77,6 +79,24 @@ _AGENT: Final = _object(
 _DIALECT_GROUP: Final = _object(
     dialects=_list(_TEXT), is_asked=_TRUTH, differences=_list(_DIFFERENCE), count=_NUMBER
 )
+_RESOURCE: Final = _object(
+    url=_TEXT,
+    kind={**_TEXT, "enum": [kind.value for kind in Kind]},
+    allowed={"type": ["boolean", "null"], "description": "null: its robots.txt is not known"},
+    line={"type": ["integer", "null"], "description": "the line that decided; null if none did"},
+    rule=_TEXT_OR_NULL,
+    reason=_TEXT,
+    problem={**_TEXT_OR_NULL, "description": "why the robots.txt is not known"},
+)
+REPORT: Final = _object(
+    agent=_TEXT,
+    summary={**_TEXT, "description": "the answer in a few sentences"},
+    is_complete={**_TRUTH, "description": "whether everything that the page loads has an answer"},
+    pages=_list(_RESOURCE, description="the page, and before it those that redirect to it"),
+    resources=_list(_RESOURCE, description="closed ones first"),
+)
+"""The answer of ``/api/resources``."""
+
 ANSWER: Final = _object(
     access={**_TEXT, "enum": [access.value for access in Access]},
     verdicts=_list(_VERDICT),
@@ -139,6 +159,12 @@ def description(limits: Limits) -> dict[str, Any]:
         },
         "dialect": {**_TEXT, "enum": list(DIALECTS), "default": next(iter(DIALECTS))},
     }
+    page = _object(url={**_TEXT, "description": "a page", "maxLength": limits.url_characters})
+    page["properties"]["agent"] = {
+        **_TEXT,
+        "description": "a product token or User-Agent header of a crawler that renders pages",
+        "default": RENDERER,
+    }
     site = _object(site={**_TEXT, "description": "a host, or any URL of it"})
     return {
         "openapi": "3.1.0",
@@ -151,6 +177,7 @@ def description(limits: Limits) -> dict[str, Any]:
         "paths": {
             "/api/check": {"post": _check(question)},
             "/api/fetch": {"post": _fetch(site)},
+            "/api/resources": {"post": _resources(page)},
         },
     }
 
@@ -188,6 +215,20 @@ def _fetch(site: _Schema) -> dict[str, Any]:
             "200": _response("the steps", {"application/x-ndjson": _TEXT}),
             **_failures(),
             "422": _response("the site cannot be asked", {"application/json": _ERROR}),
+        },
+    }
+
+
+def _resources(page: _Schema) -> dict[str, Any]:
+    return {
+        "summary": "Check the resources of a page",
+        "description": "Fetches the page, and the robots.txt of each host that it loads from.",
+        "operationId": "resources",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": page}}},
+        "responses": {
+            "200": _response("the answer", {"application/json": REPORT}),
+            **_failures(),
+            "422": _response("the page cannot be asked for", {"application/json": _ERROR}),
         },
     }
 

@@ -18,12 +18,24 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
+from scrapy_rep.tools.resources import RENDERER, Report
 
-from . import api, page
+from . import api, page, resources
 from .annotated import fixed
-from .fetch import Fetched, Fetcher, robots_url
+from .fetch import Fetched, Fetcher, page_url, robots_url
 from .guard import Guard, refusal
-from .question import Form, Question, QuestionError, checked, question_in, read_form
+from .question import (
+    Form,
+    Question,
+    QuestionError,
+    checked,
+    crawler_in,
+    page_in,
+    question_in,
+    read_form,
+    read_page_form,
+)
+from .resources import PageQuestion
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
 
@@ -41,10 +53,13 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
     routes = [
         Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
+        Route("/resources", HTMLResponse(resources.page_html(limits)), methods=["GET"]),
+        Route("/resources", checker.resources, methods=["POST"]),
         Route("/api", HTMLResponse(page.render("api.html", api=description, limits=limits)), methods=["GET"]),
         Route("/api/openapi.json", JSONResponse(description), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
+        Route("/api/resources", checker.resources_as_json, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
     ]
     errors = {Problem: _problem, HTTPException: _http_error, Exception: _failure}
@@ -138,6 +153,34 @@ class _Checker:
         if not isinstance(site, str):
             raise QuestionError('expected a JSON object such as {"site": "example.com"}')
         return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
+
+    async def resources(self, request: Request) -> Response:
+        """``POST /resources``: whether the resources of a page are closed to a crawler."""
+        asked = PageQuestion("", RENDERER)
+        try:
+            url, agent = await read_page_form(request, self._limits)
+            asked = replace(asked, url=url, agent=agent)
+            question, report = await self._report(asked, request)
+            html = await self._workers.run(resources.report_html, question, report, self._limits)
+        except Problem as problem:
+            return HTMLResponse(resources.page_html(self._limits, asked, str(problem)), problem.status)
+        return HTMLResponse(html)
+
+    async def resources_as_json(self, request: Request) -> Response:
+        """``POST /api/resources``: the same as JSON."""
+        url, agent = page_in(await _json_of(request))
+        question, report = await self._report(PageQuestion(url, agent or RENDERER), request)
+        octets = await self._workers.run(resources.report_json, question, report)
+        return Response(octets, media_type="application/json")
+
+    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, Report]:
+        """The question that was *asked*, checked, and its answer."""
+        if not asked.url or len(asked.url) > self._limits.url_characters:
+            raise QuestionError("page: write its address, such as https://example.com/")
+        agent, visitor = crawler_in(asked.agent, self._limits), client_of(request.scope)
+        question = replace(asked, url=page_url(asked.url), agent=agent, visitor=visitor)
+        run = self._workers.run
+        return question, await resources.report_on(question, self._limits, self._fetcher, run, self._size)
 
 
 async def _json_of(request: Request) -> Any:

@@ -1,6 +1,6 @@
-"""One polite fetch of a robots.txt: one request and its redirects, by httpcore over a network of ours.
+"""Polite fetches of a robots.txt, and of a page with those of its resources, by httpcore over a network of ours.
 
-What redirects and statuses mean is what they mean in a crawl.
+What redirects and statuses of a robots.txt mean is what they mean in a crawl.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import os
 import ssl
 import zlib
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import httpcore
@@ -21,6 +21,7 @@ from w3lib.url import safe_url_string
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.display import number_of, shown
+from scrapy_rep.tools.resources import FetchedPage
 
 from .network import FetchError, Network, Resolver, resolve
 from .visitors import Hosts, Limits
@@ -30,7 +31,12 @@ MAX_HOPS: Final = 5
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_HEADERS: Final = (("Accept", "text/plain, */*;q=0.5"), ("Accept-Encoding", "identity"), ("Connection", "close"))
+_HEADERS: Final = (("Accept-Encoding", "identity"), ("Connection", "close"))
+_TEXT: Final = "text/plain, */*;q=0.5"
+_PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
+_LEAST_TIME: Final = 0.25
+"""Seconds: with less left, no further host is asked."""
+
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
@@ -58,21 +64,33 @@ class _Response:
     body: bytes = field(repr=False)
 
 
+class _Deadline(NamedTuple):
+    """Until when something is fetched, and how many ``seconds`` that were."""
+
+    until: float
+    seconds: float
+
+
 def robots_url(site: str) -> str:
     """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `FetchError`."""
+    return Origin.from_url(page_url(site)).robots_url
+
+
+def page_url(site: str) -> str:
+    """The URL of *site*, which may be a bare host. Raises `FetchError`."""
     url = site.strip()
-    url = url if "://" in url else f"https://{url}"
     try:
-        origin = Origin.from_url(safe_url_string(url))
+        url = safe_url_string(url if "://" in url else f"https://{url}")
+        origin = Origin.from_url(url)
     except ValueError as error:
         raise FetchError(f"{shown(site)}: {error}") from None
     if origin.scheme not in _DEFAULT_PORTS:
         raise FetchError(f"{shown(site)}: write an address that starts with https:// or http://")
-    return origin.robots_url
+    return url
 
 
 class Fetcher:
-    """Fetches robots.txt files within the *limits*; *resolver* and *tls* are for tests."""
+    """Fetches within the *limits*, with this *user_agent*; *resolver* and *tls* are for tests."""
 
     def __init__(
         self,
@@ -82,8 +100,8 @@ class Fetcher:
         resolver: Resolver = resolve,
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        self.user_agent = user_agent
         self._limits = limits
-        self._user_agent = user_agent
         self._resolve = resolver
         self._tls = tls or ssl.create_default_context()
         self._hosts = Hosts(limits.fetch_interval)
@@ -95,17 +113,36 @@ class Fetcher:
         Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
         redirect and for an address, and `FetchError`.
         """
-        network = Network(self._resolve, self._addresses, public_only=self._limits.is_public)
+        network = self.network()
         network.count(self._hosts, Origin.from_url(url).host)
-        return self._steps(url, network)
+        return self._steps(url, network, _deadline(self._limits.fetch_time))
 
-    async def _steps(self, url: str, network: Network) -> AsyncGenerator[str | Fetched]:
-        until = current_time() + self._limits.fetch_time
+    def fetches(self) -> Fetches:
+        """Return what fetches for one question."""
+        return Fetches(self, current_time() + self._limits.fetch_time)
+
+    def network(self) -> Network:
+        """The network of a question of which nothing has been fetched."""
+        return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
+
+    async def robots(self, url: str, network: Network, seconds: float) -> Fetched:
+        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
+        async with aclosing(self._steps(url, network, _deadline(seconds))) as steps:
+            (found,) = [step async for step in steps if isinstance(step, Fetched)]
+        return found
+
+    async def page(self, url: str, network: Network, seconds: float) -> FetchedPage:
+        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
+        response = await self._ask(url, network, _deadline(seconds), _PAGE)
+        location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
+        return FetchedPage.of(url, response.status, location, content_type, response.body)
+
+    async def _steps(self, url: str, network: Network, deadline: _Deadline) -> AsyncGenerator[str | Fetched]:
         hops: list[str] = []
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
-            response = await self._ask(target, network, until)
+            response = await self._ask(target, network, deadline, _TEXT)
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
@@ -119,7 +156,7 @@ class Fetcher:
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, network: Network, until: float) -> _Response:
+    async def _ask(self, url: str, network: Network, deadline: _Deadline, accept: str) -> _Response:
         """Make one request, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
@@ -127,10 +164,10 @@ class Fetcher:
         if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
             raise FetchError(f"{where}: only the default ports of http and https are asked")
         try:
-            with fail_after(max(until - current_time(), 0)):
-                return await self._exchange(url, origin, network)
+            with fail_after(max(deadline.until - current_time(), 0)):
+                return await self._exchange(url, origin, network, accept)
         except TimeoutError:
-            raise FetchError(f"{where} did not finish within {self._limits.fetch_time:g} s") from None
+            raise FetchError(f"{where} did not finish within {deadline.seconds:.2g} s") from None
         except httpcore.LocalProtocolError:
             raise FetchError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
@@ -140,21 +177,53 @@ class Fetcher:
         finally:
             await network.disconnect()
 
-    async def _exchange(self, url: str, origin: Origin, network: Network) -> _Response:
+    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> _Response:
         """Send a GET for *url*; of the body of the response no more is read than is needed."""
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         asked = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode())
-        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self._user_agent), *_HEADERS]
+        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self.user_agent), ("Accept", accept)]
         connection = httpcore.AsyncHTTPConnection(asked.origin, ssl_context=self._tls, network_backend=network)
         limit, body = self._limits.robots_octets, bytearray()
-        async with connection.stream("GET", asked, headers=headers) as response:
+        async with connection.stream("GET", asked, headers=[*headers, *_HEADERS]) as response:
             async for piece in response.aiter_stream():
                 body += piece
                 if len(body) > limit:
                     break
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
         return _Response(response.status, fields, _decoded(bytes(body), fields, limit))
+
+
+class Fetches:
+    """The fetches for one question about a page, one after the other, all in the time of one.
+
+    Each may take half of the time that is left, so a host that is slow leaves some for the others. A host is
+    counted once, however often it is asked: for its robots.txt, and for the page.
+    """
+
+    def __init__(self, fetcher: Fetcher, until: float) -> None:
+        self._fetcher = fetcher
+        self._until = until
+        self._network = fetcher.network()
+
+    async def robots(self, origin: Origin, *, of_page: bool) -> Fetched:
+        """Fetch the robots.txt of *origin*, *of_page* or of a resource. Raises `TooManyError`, `FetchError`."""
+        network = self._network if of_page else self._network.beyond()
+        return await self._fetcher.robots(origin.robots_url, network, self._seconds())
+
+    async def page(self, url: str) -> FetchedPage:
+        """Request the page at *url*, without following a redirect. Raises `TooManyError` and `FetchError`."""
+        return await self._fetcher.page(url, self._network, self._seconds())
+
+    def _seconds(self) -> float:
+        seconds = (self._until - current_time()) / 2
+        if seconds < _LEAST_TIME:
+            raise FetchError("there was no time left to ask")
+        return seconds
+
+
+def _deadline(seconds: float) -> _Deadline:
+    return _Deadline(current_time() + seconds, seconds)
 
 
 def _decoded(body: bytes, headers: dict[str, str], limit: int) -> bytes:

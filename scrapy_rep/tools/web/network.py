@@ -71,7 +71,7 @@ def is_public(address: str) -> bool:
 
 
 class Network(AnyIOBackend):
-    """The network of one fetch, with all its redirects.
+    """The network of one question: of a fetch with all its redirects, or of several fetches in turn.
 
     It reaches public addresses alone, or what the visitor names; but a public site must not lead to a private
     address. The addresses that it tries are counted in *counted*.
@@ -84,8 +84,14 @@ class Network(AnyIOBackend):
         self._asked: set[str] = set()
         self._stream: AsyncNetworkStream | None = None
 
+    def beyond(self) -> Network:
+        """A network for a site that one of this network leads to: it counts with this one, what both ask once."""
+        network = Network(self._resolve, self._addresses, public_only=self._public_only)
+        network._asked = self._asked
+        return network
+
     def count(self, counted: Hosts, *hosts: str) -> None:
-        """Count *hosts* in *counted*, each once in this fetch. Raises `TooManyError`."""
+        """Count *hosts* in *counted*, each once in this question. Raises `TooManyError`."""
         for host in hosts:
             if host not in self._asked:
                 counted.visit(host)

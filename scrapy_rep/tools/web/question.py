@@ -176,6 +176,32 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
     return Form(question, action, fix, texts.get("site", "").strip())
 
 
+async def read_page_form(request: Request, limits: Limits) -> tuple[str, str]:
+    """The page and the crawler of the form about resources, as the visitor wrote them. Raises `QuestionError`."""
+    fields = await _fields(request, limits)
+    try:
+        page, agent = (fields.get(name, "") for name in ("page", "agent"))
+    finally:
+        await fields.close()
+    return str(page).strip(), str(agent).strip()
+
+
+def page_in(data: object) -> tuple[str, str]:
+    """The page and the crawler in the JSON *data* of the API. Raises `QuestionError`."""
+    if isinstance(data, dict) and data.keys() <= {"url", "agent"}:
+        page, agent = data.get("url"), data.get("agent", "")
+        if isinstance(page, str) and isinstance(agent, str):
+            return page.strip(), agent.strip()
+    raise QuestionError('expected a JSON object such as {"url": "https://example.com/", "agent": "Googlebot"}')
+
+
+def crawler_in(agent: str, limits: Limits) -> str:
+    """The product token in *agent*. Raises `QuestionError`."""
+    if len(agent) > limits.agent_characters:
+        raise QuestionError(f"agent: it has more than {limits.agent_characters:,} characters")
+    return _token(agent)
+
+
 async def _fields(request: Request, limits: Limits) -> FormData:
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         # The other encoding of forms, which no page of ours asks for, takes half a second to decode.

@@ -47,7 +47,7 @@ def test_each_resource_has_a_line_with_the_rule_that_decides(tmp_path: Path) -> 
         f"open     line 2       style sheet  {here}/css/a.css  Allow: /css/",
         f"open     no rule      image        {here}/c.png",
         "",
-        "1 of 3 resources is closed to Googlebot, 1 script, so it may not see the page as visitors do.",
+        "1 of 3 resources is closed to Googlebot (1 script), so it may not see the page as visitors do.",
     ]
 
 

@@ -74,7 +74,7 @@ def conforms(value: Any, schema: dict[str, Any], path: str = "answer") -> None:
 def test_the_description_is_there_for_people_and_for_programs(local: Checker) -> None:
     document = local.get("/api/openapi.json").data
     assert document["openapi"].startswith("3.1")
-    assert set(document["paths"]) == {"/api/check", "/api/fetch"}
+    assert set(document["paths"]) == {"/api/check", "/api/fetch", "/api/resources"}
     page = local.get("/api").text
     assert "POST /api/check" in page
     assert "at most 1,000" in page

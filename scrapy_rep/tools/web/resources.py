@@ -1,0 +1,159 @@
+"""Whether the resources of a page are closed to a crawler: fetches within the limits, work in worker processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.protocol.product_token import asked_token
+from scrapy_rep.tools.resources import (
+    RENDERER,
+    Answer,
+    FetchedPage,
+    Found,
+    Kind,
+    Report,
+    Resource,
+    check,
+    cut_after,
+    resources_of,
+)
+
+from .fetch import Fetched, Fetcher
+from .network import FetchError
+from .page import render
+from .question import Question
+from .verdicts import judge
+from .visitors import Limits, TooManyError
+
+Run = Callable[..., Awaitable[bytes]]
+"""Runs one of the jobs below in a worker process."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """Whether the resources of the page at ``url`` are closed to ``agent``; ``visitor`` is who asks."""
+
+    url: str
+    agent: str
+    visitor: str = ""
+    is_large: ClassVar = True
+    """Its work may take so long that small questions do not wait for it."""
+
+
+async def report_on(question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> Report:
+    """Answer *question*; *size* octets of a robots.txt are parsed. Raises what `Fetcher` and *run* do."""
+    asker = _Asker(question, limits, fetcher, run, size)
+    return await check(question.url, question.agent, asker, limits.urls, limits.resource_hosts)
+
+
+class _Asker:
+    """Fetches one thing after the other, so that no question looks up two names at a time."""
+
+    def __init__(self, question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> None:
+        self._question = question
+        self._limits = limits
+        self._run = run
+        self._size = size
+        self._own = asked_token(fetcher.user_agent) or "*"
+        self._fetches = fetcher.fetches()
+        self._of_page: tuple[Origin, Fetched] | None = None  # kept, since the page loads from its own host, too
+        self._is_found = False
+
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+        """Return what the robots.txt of each origin says about its URLs."""
+        answers: dict[str, Answer] = {}
+        for origin, urls in by_origin.items():
+            try:
+                found = await self._answers(await self._robots(origin), urls, self._question.agent)
+            except FetchError as error:
+                found = [Answer(None, reason=Reason.UNREACHABLE.value, problem=str(error))] * len(urls)
+            except TooManyError as error:
+                if not self._is_found:
+                    raise
+                found = [Answer(None, reason="not asked", problem=str(error))] * len(urls)
+            answers.update(zip(urls, found, strict=True))
+        return answers
+
+    async def page(self, url: str) -> FetchedPage:
+        """Request *url* once, if robots.txt allows that to this checker as well."""
+        assert self._of_page is not None  # noqa: S101  # it was asked before
+        (own,) = await self._answers(self._of_page[1], [url], self._own)
+        if not own.allowed:
+            return FetchedPage(problem=f"robots.txt disallows it to {self._own}, which asks here ({own.where})")
+        try:
+            return await self._fetches.page(url)
+        except FetchError as error:
+            return FetchedPage(problem=str(error))
+
+    async def find(self, page: FetchedPage, url: str) -> Found:
+        """Return the resources of *page*."""
+        self._is_found = True
+        octets = await self._run(found_json, self._question, page.body, url, page.content_type, self._limits.urls)
+        resources, cut = json.loads(octets)
+        if len(page.body) == self._limits.robots_octets:  # as much as is read of any response
+            cut = cut or cut_after(len(page.body))
+        return Found(tuple(Resource(address, Kind(kind)) for address, kind in resources), cut)
+
+    async def _robots(self, origin: Origin) -> Fetched:
+        """The robots.txt of *origin*; that of the page is fetched once."""
+        if self._of_page is not None and self._of_page[0] == origin:
+            return self._of_page[1]
+        fetched = await self._fetches.robots(origin, of_page=not self._is_found)
+        if not self._is_found:
+            self._of_page = origin, fetched
+        return fetched
+
+    async def _answers(self, fetched: Fetched, urls: Sequence[str], agent: str) -> list[Answer]:
+        question = Question(
+            fetched.body,
+            tuple(urls),
+            (agent,),
+            url=fetched.url,
+            status=fetched.status,
+            found=fetched.access,
+            limit=self._size,
+            visitor=self._question.visitor,
+        )
+        return [Answer(*values) for values in json.loads(await self._run(answers_json, question))]
+
+
+def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = "") -> str:
+    """The page without an answer; *problem* says why there is none to what was *asked*."""
+    asked = asked or PageQuestion("", RENDERER)
+    return render("resources_answer.html", asked=asked, report=None, limits=limits, problem=problem)
+
+
+# Jobs for a worker process.
+
+
+def answers_json(question: Question) -> str:
+    """The values of the `Answer` about each URL of *question*, which has one crawler."""
+    problem = f"its robots.txt answers with status {question.status}"
+    return json.dumps(
+        [
+            (None, 0, "", one.reason, problem)
+            if one.reason == Reason.UNREACHABLE.value
+            else (one.allowed, one.line, one.rule, one.reason)
+            for one in judge(question).verdicts
+        ]
+    )
+
+
+def found_json(_: PageQuestion, html: bytes, url: str, content_type: str, most: int) -> str:
+    """The values of the `Found` in the page at *url*."""
+    found = resources_of(html, url, content_type, most)
+    return json.dumps(([(one.url, one.kind.value) for one in found.resources], found.cut))
+
+
+def report_html(question: PageQuestion, report: Report, limits: Limits) -> str:
+    """The page with *report*."""
+    return render("resources_answer.html", asked=question, report=report, limits=limits, problem="")
+
+
+def report_json(_: PageQuestion, report: Report) -> str:
+    """*report* for programs."""
+    return json.dumps(report.as_facts(), indent=1)
