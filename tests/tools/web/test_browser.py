@@ -365,3 +365,22 @@ def test_print_shows_the_answer_without_the_form(pages: Pages) -> None:
     assert page.locator(".verdicts").is_visible()
     assert page.locator(".file li").last.is_visible()
     assert page.locator(".file").evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_resources_of_a_page_are_checked_by_keyboard(pages: Pages, look: str) -> None:
+    page = pages.open(**LOOKS[look], bypass_csp=True)
+    page.get_by_role("link", name="Resources of a page").click(force=True)
+    assert faults(page) == []
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /a{'b' * 300}\n"))
+        images = f"<img src=/a{'b' * 300}/1><img src=/c>"
+        site.answer("/", Answer(body=images.encode(), headers=[("Content-Type", "text/html")]))
+        page.get_by_label("Page", exact=True).focus()
+        page.keyboard.insert_text(site.origin)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".verdicts")
+    assert page.locator(".verdicts .no").all_inner_texts() == ["closed"]
+    assert "1 of 2 resources is closed to Googlebot" in page.inner_text("[role=status]")
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
