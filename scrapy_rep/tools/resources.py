@@ -261,7 +261,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchedPage:
+class PageResponse:
     """The response to a request for a page, or the ``problem`` with it; ``location`` is where it redirects to."""
 
     body: bytes = b""
@@ -270,7 +270,7 @@ class FetchedPage:
     problem: str = ""
 
     @classmethod
-    def of(cls, url: str, status: int, location: str, content_type: str, body: bytes) -> FetchedPage:
+    def of(cls, url: str, status: int, location: str, content_type: str, body: bytes) -> PageResponse:
         """That of a response to *url*; *location* is as its header says, empty without one."""
         if 300 <= status < 400 and location:
             return cls(location=_absolute(url, location), problem="it redirects to no page")
@@ -287,10 +287,10 @@ class Asker(Protocol):
     async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> Mapping[str, Answer]:
         """Return what the robots.txt of each origin says about its URLs; a URL may be missing."""
 
-    async def page(self, url: str) -> FetchedPage:
+    async def page(self, url: str) -> PageResponse:
         """Request *url*, which robots.txt allows the crawler, once and without following a redirect."""
 
-    async def find(self, page: FetchedPage, url: str) -> Found:
+    async def find(self, page: PageResponse, url: str) -> Found:
         """Return the resources of *page*, as `resources_of` does."""
 
 
@@ -407,7 +407,7 @@ async def check(
     A page that is closed is not requested. At most so many resources are checked, and so many origins asked.
     """
     pages: list[Checked] = []
-    page = FetchedPage(location=url)
+    page = PageResponse(location=url)
     while page.location:
         if len(pages) > MAX_HOPS:
             return Report(agent, tuple(pages), problem=f"it redirects more than {MAX_HOPS} times")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.tools.resources import Answer, FetchedPage, Found, Kind, Report, check, resources_of
+from scrapy_rep.tools.resources import Answer, Found, Kind, PageResponse, Report, check, resources_of
 from tests.support.cost import is_linear_in_steps, is_linear_in_time
 from tests.support.in_process import run
 
@@ -202,7 +202,7 @@ class Sites:
     """Answers by robots.txt files and pages in memory; ``asked`` are the origins and pages, in order."""
 
     robots: dict[str, str]
-    pages: dict[str, FetchedPage]
+    pages: dict[str, PageResponse]
     asked: list[str] = field(default_factory=list)
 
     async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
@@ -213,17 +213,17 @@ class Sites:
             for url in urls
         }
 
-    async def page(self, url: str) -> FetchedPage:
+    async def page(self, url: str) -> PageResponse:
         self.asked.append(url)
         return self.pages[url]
 
-    async def find(self, page: FetchedPage, url: str) -> Found:
+    async def find(self, page: PageResponse, url: str) -> Found:
         return resources_of(page.body, url)
 
 
 def report(html: str, robots: str = "", most_origins: int = 50) -> Report:
     """On the page at `URL`."""
-    sites = Sites({"https://example.com": robots}, {URL: FetchedPage(html.encode())})
+    sites = Sites({"https://example.com": robots}, {URL: PageResponse(html.encode())})
     return run(check(URL, "Googlebot", sites, most_origins=most_origins))
 
 
@@ -274,7 +274,7 @@ def test_a_page_that_is_closed_is_not_requested() -> None:
 
 def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
     target = "https://www.example.com/a"
-    pages = {URL: FetchedPage(location=target), target: FetchedPage(b"<img src=b>")}
+    pages = {URL: PageResponse(location=target), target: PageResponse(b"<img src=b>")}
     sites = Sites({}, pages)
     result = run(check(URL, "Googlebot", sites))
     assert [one.url for one in result.pages] == [URL, target]
@@ -286,11 +286,11 @@ def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
 
 
 def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:
-    pages = {f"https://a.example/{n}": FetchedPage(location=f"https://a.example/{n + 1}") for n in range(9)}
+    pages = {f"https://a.example/{n}": PageResponse(location=f"https://a.example/{n + 1}") for n in range(9)}
     sites = Sites({}, pages)
     result = run(check("https://a.example/0", "Googlebot", sites))
     assert (len(result.pages), result.problem) == (6, "it redirects more than 5 times")
-    sites = Sites({}, {URL: FetchedPage(location="http://127.0.0.1/")})
+    sites = Sites({}, {URL: PageResponse(location="http://127.0.0.1/")})
     result = run(check(URL, "Googlebot", sites))
     assert result.problem == "it redirects to http://127.0.0.1/, which is not followed"
     assert not result.is_complete
@@ -299,15 +299,15 @@ def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:
 @pytest.mark.parametrize(
     ("status", "location", "content_type", "page"),
     [
-        (200, "", "text/html; charset=utf-8", FetchedPage(b"x", "text/html; charset=utf-8")),
-        (200, "", "", FetchedPage(b"x")),
-        (200, "/ignored", "", FetchedPage(b"x")),
-        (404, "", "text/html", FetchedPage(problem="HTTP status 404")),
-        (304, "", "", FetchedPage(problem="HTTP status 304")),
-        (301, "../a", "", FetchedPage(location="https://example.com/a", problem="it redirects to no page")),
-        (301, "javascript:0", "", FetchedPage(problem="it redirects to no page")),
-        (200, "", "application/pdf;x=y", FetchedPage(problem="it is no HTML but application/pdf")),
+        (200, "", "text/html; charset=utf-8", PageResponse(b"x", "text/html; charset=utf-8")),
+        (200, "", "", PageResponse(b"x")),
+        (200, "/ignored", "", PageResponse(b"x")),
+        (404, "", "text/html", PageResponse(problem="HTTP status 404")),
+        (304, "", "", PageResponse(problem="HTTP status 304")),
+        (301, "../a", "", PageResponse(location="https://example.com/a", problem="it redirects to no page")),
+        (301, "javascript:0", "", PageResponse(problem="it redirects to no page")),
+        (200, "", "application/pdf;x=y", PageResponse(problem="it is no HTML but application/pdf")),
     ],
 )
-def test_what_a_response_means(status: int, location: str, content_type: str, page: FetchedPage) -> None:
-    assert FetchedPage.of(URL, status, location, content_type, b"x") == page
+def test_what_a_response_means(status: int, location: str, content_type: str, page: PageResponse) -> None:
+    assert PageResponse.of(URL, status, location, content_type, b"x") == page

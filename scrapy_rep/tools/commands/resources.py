@@ -23,8 +23,8 @@ from scrapy_rep.tools.resources import (
     RENDERER,
     Answer,
     Checked,
-    FetchedPage,
     Found,
+    PageResponse,
     Report,
     check,
     resources_of,
@@ -104,19 +104,19 @@ class _Asker:
         await self._fetcher.fetch_each(by_origin, keep)
         return answers
 
-    async def page(self, url: str) -> FetchedPage:
+    async def page(self, url: str) -> PageResponse:
         """Request *url* once."""
         self._show(f"requesting {shown(url)} …")
         fetched = await self._fetcher.fetch_page(url)
         if fetched.response is None:
-            return FetchedPage(problem=fetched.problem)
+            return PageResponse(problem=fetched.problem)
         response = fetched.response
         location, content_type = (
             (response.headers.get(name) or b"").decode("latin-1") for name in (b"Location", b"Content-Type")
         )
-        return FetchedPage.of(url, response.status, location, content_type, response.body)
+        return PageResponse.of(url, response.status, location, content_type, response.body)
 
-    async def find(self, page: FetchedPage, url: str) -> Found:
+    async def find(self, page: PageResponse, url: str) -> Found:
         """Return the resources of *page*."""
         return resources_of(page.body, url, page.content_type)
 

@@ -21,7 +21,7 @@ from w3lib.url import safe_url_string
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.resources import FetchedPage
+from scrapy_rep.tools.resources import PageResponse
 
 from .network import FetchError, Network, Resolver, resolve
 from .visitors import Hosts, Limits
@@ -131,11 +131,11 @@ class Fetcher:
             (found,) = [step async for step in steps if isinstance(step, Fetched)]
         return found
 
-    async def page(self, url: str, network: Network, seconds: float) -> FetchedPage:
+    async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
         """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
         response = await self._ask(url, network, _deadline(seconds), _PAGE)
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
-        return FetchedPage.of(url, response.status, location, content_type, response.body)
+        return PageResponse.of(url, response.status, location, content_type, response.body)
 
     async def _steps(self, url: str, network: Network, deadline: _Deadline) -> AsyncGenerator[str | Fetched]:
         hops: list[str] = []
@@ -211,7 +211,7 @@ class Fetches:
         network = self._network if of_page else self._network.beyond()
         return await self._fetcher.robots(origin.robots_url, network, self._seconds())
 
-    async def page(self, url: str) -> FetchedPage:
+    async def page(self, url: str) -> PageResponse:
         """Request the page at *url*, without following a redirect. Raises `TooManyError` and `FetchError`."""
         return await self._fetcher.page(url, self._network, self._seconds())
 

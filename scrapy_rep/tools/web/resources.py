@@ -12,9 +12,9 @@ from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.resources import (
     RENDERER,
     Answer,
-    FetchedPage,
     Found,
     Kind,
+    PageResponse,
     Report,
     Resource,
     check,
@@ -78,18 +78,18 @@ class _Asker:
             answers.update(zip(urls, found, strict=True))
         return answers
 
-    async def page(self, url: str) -> FetchedPage:
+    async def page(self, url: str) -> PageResponse:
         """Request *url* once, if robots.txt allows that to this checker as well."""
         assert self._of_page is not None  # noqa: S101  # it was asked before
         (own,) = await self._answers(self._of_page[1], [url], self._own)
         if not own.allowed:
-            return FetchedPage(problem=f"robots.txt disallows it to {self._own}, which asks here ({own.where})")
+            return PageResponse(problem=f"robots.txt disallows it to {self._own}, which asks here ({own.where})")
         try:
             return await self._fetches.page(url)
         except FetchError as error:
-            return FetchedPage(problem=str(error))
+            return PageResponse(problem=str(error))
 
-    async def find(self, page: FetchedPage, url: str) -> Found:
+    async def find(self, page: PageResponse, url: str) -> Found:
         """Return the resources of *page*."""
         self._is_found = True
         octets = await self._run(found_json, self._question, page.body, url, page.content_type, self._limits.urls)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
-from tests.support.command import robots_command
+from tests.support.command import robots_command, scrapy_process
 from tests.support.command_here import robots_here
 from tests.support.site import Answer, Site, hang, redirect, robots
 
@@ -247,3 +249,18 @@ def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
         code, out, err = robots_command(tmp_path, "resources", site.origin)
     assert (code, err) == (0, "")
     assert out.endswith("The only resource is open to Googlebot.\n")
+
+
+def test_ctrl_c_ends_it_at_once_and_quietly_with_2(tmp_path: Path) -> None:
+    with Site(TWO) as site:
+        here, other = site.origins
+        site.answer("/", html(f"<img src=/a><img src={other}/b>"))
+        site.answer("/robots.txt", hang(), other)
+        arguments = ("robots", "resources", here, "-s", "REP_TIMEOUT=60")
+        with scrapy_process(*arguments, folder=tmp_path) as process:
+            until = monotonic() + 30
+            while not site.count("/robots.txt", other) and monotonic() < until:
+                sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)  # half as long as the fetch would take
+    assert (process.returncode, out, err) == (2, b"", b"")
