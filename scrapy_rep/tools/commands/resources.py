@@ -131,7 +131,7 @@ def _print(report: Report, out: IO[str], *, as_json: bool) -> None:
         out.write(line + "\n")
     if not as_json:
         out.write(f"\n{report.summary}\n")
-    elif not report.is_complete:
+    elif report.problem or report.cut:  # which no object says
         print_error("resources", report.summary)
 
 

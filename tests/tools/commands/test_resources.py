@@ -192,11 +192,16 @@ def test_json_has_an_object_for_the_page_and_for_each_resource(tmp_path: Path) -
 
 
 def test_json_says_on_standard_error_what_no_object_says(tmp_path: Path) -> None:
-    with Site() as site:
+    with Site(TWO) as site:
+        page, other = site.origins
         site.answer("/", Answer(404))
-        code, lines, err = asked(tmp_path, site.origin, "--json")
-    assert (code, len(lines)) == (2, 1)
-    assert err == "scrapy robots resources: The page was not read: HTTP status 404.\n"
+        code, lines, err = asked(tmp_path, page, "--json")
+        assert (code, len(lines)) == (2, 1)
+        assert err == "scrapy robots resources: The page was not read: HTTP status 404.\n"
+        site.answer("/", html(f"<img src={other}/a>"))
+        site.answer("/robots.txt", Answer(503), other)
+        code, lines, err = asked(tmp_path, page, "--json", REP_RETRY_DELAY="0.01")
+    assert (code, json.loads(lines[1])["allowed"], err) == (2, None, "")
 
 
 def test_a_hundred_thousand_images_are_a_thousand_and_a_note(tmp_path: Path) -> None:
