@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrapy_rep.protocol.display import shown
 
@@ -38,6 +38,11 @@ class Severity(str, Enum):
         """0 for the worst."""
         return _RANKS[self]
 
+    @property
+    def noun(self) -> str:
+        """What a finding of this severity is called in a sentence, in the singular."""
+        return "improvement" if self is Severity.OPTIMISE else self.value
+
 
 _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
@@ -52,12 +57,23 @@ class Code:
     advice: str
 
 
+class Consequence(NamedTuple):
+    """What follows from a finding, and is gone once that is repaired: no finding of its own.
+
+    ``line`` counts from 1; 0 is the whole file. ``message`` is a sentence or two.
+    """
+
+    code: str
+    line: int
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a robots.txt that its author should know.
 
     ``line`` and ``column``, in characters, count from 1; line 0 is the whole file, column 0 the whole line.
-    ``advice`` says what to do about it.
+    ``advice`` says what to do about it, and thus about its ``consequences``.
     """
 
     code: str
@@ -66,6 +82,7 @@ class Finding:
     column: int
     message: str
     advice: str
+    consequences: tuple[Consequence, ...] = ()
 
 
 class Findings:

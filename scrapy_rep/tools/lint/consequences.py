@@ -1,0 +1,249 @@
+"""One finding for one cause: what is gone once its cause is repaired is a consequence, and becomes part of it.
+
+A repair is what the advice says. Where that changes how other lines are read, the linter reads the repaired file,
+and what it no longer finds there is a consequence. Where it changes one line, a table says what goes with it.
+Nothing becomes part of a milder finding, nor of one that is itself a consequence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Final, NamedTuple
+
+from scrapy_rep.protocol.display import number_of
+from scrapy_rep.protocol.product_token import token_in
+
+from .agent_checks import BROWSER
+from .finding import MOST_OF_A_CODE, Consequence, Finding
+from .subject import Subject
+
+_MOST_REPAIRED: Final = 4  # causes of a file: each takes the linter as long as the file itself
+_MOST_READ: Final = 4  # times the limit: the rest of a longer file is not read
+_AN_AGENT: Final = b"User-agent: any-crawler"  # whichever it is: what is gone with it is gone with every other
+
+
+def fold(
+    findings: Sequence[Finding], subject: Subject, find: Callable[[Subject], Sequence[Finding]]
+) -> tuple[Finding | None, ...]:
+    """The *findings* in *subject* with their consequences, and None in the place of each consequence.
+
+    *find* is what finds them. At most `_MOST_REPAIRED` causes are repaired.
+    """
+    parts: dict[int, list[int]] = {}
+    folded: set[int] = set()
+    for at, others in chain(_by_repair(findings, subject, find, folded), _by_line(findings, subject)):
+        rank = findings[at].severity.rank
+        own = [
+            other
+            for other in others
+            if other not in folded and other not in parts and findings[other].severity.rank >= rank
+        ]
+        if own and at not in folded:
+            parts.setdefault(at, []).extend(own)
+            folded.update(own)
+    return tuple(
+        None
+        if at in folded
+        else replace(finding, consequences=_consequences(findings, parts[at]))
+        if at in parts
+        else finding
+        for at, finding in enumerate(findings)
+    )
+
+
+def _consequences(findings: Sequence[Finding], parts: Sequence[int]) -> tuple[Consequence, ...]:
+    """Those of *findings* with the indices *parts*, each code once."""
+    by_code: dict[str, list[Finding]] = {}
+    for part in sorted(parts):
+        by_code.setdefault(findings[part].code, []).append(findings[part])
+    return tuple(
+        Consequence(code, first.line, first.message + _more(others)) for code, (first, *others) in by_code.items()
+    )
+
+
+def _more(others: Sequence[Finding]) -> str:
+    return f" The same is true of {number_of(len(others), 'more line', 'more lines')}." if others else ""
+
+
+def _by_repair(
+    findings: Sequence[Finding],
+    subject: Subject,
+    find: Callable[[Subject], Sequence[Finding]],
+    folded: set[int],
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield the causes that change how other lines are read, each with what is gone once it alone is repaired.
+
+    A cause in *folded* is not repaired: it is a consequence.
+    """
+    causes = [at for at, finding in enumerate(findings) if finding.code in _REPAIRS] if len(findings) > 1 else []
+    causes.sort(key=lambda at: _ORDER[findings[at].code])
+    is_cut = subject.limit is not None and len(subject.octets) > subject.limit
+    left = _MOST_REPAIRED
+    for at in causes:
+        cause = findings[at]
+        repaired = None
+        if at not in folded and left and is_cut is (cause.code == _CUT):
+            repaired = _REPAIRS[cause.code](subject, cause)
+        if repaired:
+            left -= 1
+            yield at, _gone(findings, at, repaired, find)
+
+
+def _gone(
+    findings: Sequence[Finding], cause: int, repaired: _Repaired, find: Callable[[Subject], Sequence[Finding]]
+) -> list[int]:
+    """The indices of those of *findings* that are not found in what is *repaired*.
+
+    A code that is found on another line than before stays: it may be the same finding, or a list of them.
+    """
+    left = {(each.code, repaired.old_line(each.line)) for each in find(repaired.subject)}
+    known = {(finding.code, finding.line) for finding in findings}
+    stays = {code for code, _ in left - known}
+    stays |= {code for code, count in Counter(each.code for each in findings).items() if count >= MOST_OF_A_CODE}
+    return [
+        at
+        for at, finding in enumerate(findings)
+        if at != cause and finding.code not in stays and (finding.code, finding.line) not in left
+    ]
+
+
+class _Repaired(NamedTuple):
+    """The file after a repair, which put ``more`` lines above or below ``line``."""
+
+    subject: Subject
+    line: int = 0
+    more: int = 0
+
+    def old_line(self, number: int) -> int:
+        """The line *number* before the repair."""
+        return number if number <= self.line else max(self.line, number - self.more)
+
+
+def _with_line(subject: Subject, number: int, *lines: bytes) -> _Repaired:
+    """*subject* with *lines* in the place of line *number*, or of the first one for the whole file."""
+    at = max(number, 1) - 1
+    start, old = subject.line_starts[at], subject.lines[at]
+    after = subject.body[start + len(old) :]
+    ends = _LINE_END.match(after) or _LINE_END.search(subject.body)
+    text = (ends[0] if ends else b"\n").join(lines)
+    body = subject.body[:start] + text + after
+    return _Repaired(replace(subject, octets=body, limit=None), at + 1, len(lines) - 1)
+
+
+def _uncut(subject: Subject, cause: Finding) -> _Repaired | None:  # noqa: ARG001  # all have one form
+    is_readable = subject.limit and len(subject.octets) <= _MOST_READ * subject.limit
+    return _Repaired(replace(subject, limit=None)) if is_readable else None
+
+
+def _as_advised(subject: Subject, cause: Finding) -> _Repaired | None:
+    """The word that *cause* is about in the spelling that its advice names."""
+    record = subject.record(cause.line)
+    if not record:
+        return None
+    line, word = subject.raw(record), record.key
+    at = line.find(word)
+    if cause.code == "misspelt-agent":
+        at, word = line.find(record.value, at + len(word)), record.value
+    right = cause.advice.removeprefix("Write ").removesuffix(".").encode()
+    return _with_line(subject, cause.line, line[:at] + right + line[at + len(word) :])
+
+
+def _with_colon(subject: Subject, cause: Finding) -> _Repaired | None:
+    """A colon after the first word of a line that is not read; the engine reads other such lines as they are."""
+    if subject.record(cause.line):
+        return None
+    word, rest = subject.lines[cause.line - 1].split(None, 1)
+    return _with_line(subject, cause.line, word + b": " + rest)
+
+
+def _as_sitemap(subject: Subject, cause: Finding) -> _Repaired | None:
+    """The URL as a sitemap, if its name says that it is one."""
+    url = subject.lines[cause.line - 1].strip()
+    return _with_line(subject, cause.line, b"Sitemap: " + url) if b"sitemap" in url.lower() else None
+
+
+def _below_agent(subject: Subject, cause: Finding) -> _Repaired:
+    return _with_line(subject, cause.line, _AN_AGENT, subject.lines[max(cause.line, 1) - 1])
+
+
+def _split(subject: Subject, cause: Finding) -> _Repaired | None:
+    """A line for each of several values."""
+    record = subject.record(cause.line)
+    if not record:
+        return None
+    separator = _BETWEEN_PATHS if cause.code == "several-paths" else _BETWEEN_AGENTS
+    values = filter(None, separator.split(record.value))
+    return _with_line(subject, cause.line, *(record.key + b": " + value for value in values))
+
+
+_LINE_END: Final = re.compile(rb"\r\n?|\n")
+_BETWEEN_PATHS: Final = re.compile(rb"[\s,];?(?=/)")
+_BETWEEN_AGENTS: Final = re.compile(rb"[,;|]\s*")
+_CUT: Final = "file-too-long"
+_REPAIRS: Final[dict[str, Callable[[Subject, Finding], _Repaired | None]]] = {
+    _CUT: _uncut,
+    "misspelt-key-ignored": _as_advised,
+    "missing-colon": _with_colon,
+    "bare-url": _as_sitemap,
+    "several-agents": _split,
+    "misspelt-agent": _as_advised,
+    "several-paths": _split,
+    "no-user-agent": _below_agent,
+    "rule-before-user-agent": _below_agent,
+}
+"""The causes that change how other lines are read, those that may cause others first, each with its repair.
+
+There is none where it is not clear.
+"""
+_ORDER: Final = {code: order for order, code in enumerate(_REPAIRS)}
+
+
+def _by_line(findings: Sequence[Finding], subject: Subject) -> Iterator[tuple[int, list[int]]]:
+    """Yield the causes that concern one line, each with what is gone once that line is repaired or removed."""
+    by_line: defaultdict[int, list[int]] = defaultdict(list)
+    for at, finding in enumerate(findings):
+        by_line[finding.line].append(at)
+    for line, places in by_line.items():
+        for at in places if line and len(places) > 1 else ():
+            parts = _ON_ITS_LINE.get(findings[at].code)
+            if parts:
+                cause = findings[at]
+                yield at, [other for other in places if parts.get(findings[other].code, _never)(subject, cause)]
+
+
+def _always(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
+    return True
+
+
+def _never(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
+    return False
+
+
+def _is_browser(subject: Subject, cause: Finding) -> bool:
+    """Whether the header is read as the name of a browser, which no crawler goes by: every repair replaces it."""
+    record = subject.record(cause.line)
+    return record is not None and token_in(record.value, wide=True).lower() == BROWSER
+
+
+def _is_to_be_removed(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
+    return cause.advice == "Remove it."
+
+
+_Condition = Callable[[Subject, Finding], bool]
+_OF_A_RULE: Final[dict[str, _Condition]] = dict.fromkeys(
+    ("needless-star", "indented-line", "comment-after-rule", "prefix-trap"), _always
+)
+_ON_ITS_LINE: Final[dict[str, dict[str, _Condition]]] = {
+    "rule-never-matches": {"needless-star": _always},
+    "path-without-slash": {"needless-star": _always},
+    "user-agent-header": {"agent-in-several-groups": _is_browser},
+    "agent-in-several-groups": {"agent-with-other-text": _always},
+    "retired-agent": {"agent-with-other-text": _always, "named-group-drops-star-rules": _is_to_be_removed},
+    "duplicate-rule": _OF_A_RULE,
+    "useless-rule": _OF_A_RULE,
+}
+"""What goes with a cause on the same line, and when: the advice replaces the value, or removes the line."""
