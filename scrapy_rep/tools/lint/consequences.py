@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from scrapy_rep.protocol.display import number_of
-from scrapy_rep.protocol.product_token import token_in
 
 from .agent_checks import BROWSER
 from .finding import MOST_OF_A_CODE, Consequence, Finding
@@ -100,15 +99,24 @@ def _gone(
 
     A code that is found on another line than before stays: it may be the same finding, or a list of them.
     """
-    left = {(each.code, repaired.old_line(each.line)) for each in find(repaired.subject)}
-    known = {(finding.code, finding.line) for finding in findings}
+    left = {(_SAME.get(each.code, each.code), repaired.old_line(each.line)) for each in find(repaired.subject)}
+    codes = [_SAME.get(finding.code, finding.code) for finding in findings]
+    known = {(code, finding.line) for code, finding in zip(codes, findings, strict=True)}
     stays = {code for code, _ in left - known}
-    stays |= {code for code, count in Counter(each.code for each in findings).items() if count >= MOST_OF_A_CODE}
+    stays |= {code for code, count in Counter(codes).items() if count >= MOST_OF_A_CODE}
     return [
         at
-        for at, finding in enumerate(findings)
-        if at != cause and finding.code not in stays and (finding.code, finding.line) not in left
+        for at, (code, finding) in enumerate(zip(codes, findings, strict=True))
+        if at != cause and code not in stays and (code, finding.line) not in left
     ]
+
+
+_SAME: Final = {
+    "closed-except": "site-closed",
+    "duplicate-rule": "useless-rule",
+    "noindex-record": "noindex-behind-disallow",
+}
+"""Codes for what another repair has made of a finding: the line still has the other one."""
 
 
 class _Repaired(NamedTuple):
@@ -183,6 +191,7 @@ def _split(subject: Subject, cause: Finding) -> _Repaired | None:
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
 _BETWEEN_PATHS: Final = re.compile(rb"[\s,];?(?=/)")
 _BETWEEN_AGENTS: Final = re.compile(rb"[,;|]\s*")
+_WORD: Final = re.compile(rb"[a-z_-]+")
 _CUT: Final = "file-too-long"
 _REPAIRS: Final[dict[str, Callable[[Subject, Finding], _Repaired | None]]] = {
     _CUT: _uncut,
@@ -224,9 +233,10 @@ def _never(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
 
 
 def _is_browser(subject: Subject, cause: Finding) -> bool:
-    """Whether the header is read as the name of a browser, which no crawler goes by: every repair replaces it."""
+    """Whether the header is read as the name of a browser, by which no crawler goes, and names no other group."""
     record = subject.record(cause.line)
-    return record is not None and token_in(record.value, wide=True).lower() == BROWSER
+    first, *others = _WORD.findall(record.value.lower()) if record else [b""]
+    return first == BROWSER and subject.named.keys().isdisjoint(others)
 
 
 def _is_to_be_removed(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
@@ -242,7 +252,10 @@ _ON_ITS_LINE: Final[dict[str, dict[str, _Condition]]] = {
     "path-without-slash": {"needless-star": _always},
     "user-agent-header": {"agent-in-several-groups": _is_browser},
     "agent-in-several-groups": {"agent-with-other-text": _always},
-    "retired-agent": {"agent-with-other-text": _always, "named-group-drops-star-rules": _is_to_be_removed},
+    "retired-agent": {
+        "agent-with-other-text": _is_to_be_removed,
+        "named-group-drops-star-rules": _is_to_be_removed,
+    },
     "duplicate-rule": _OF_A_RULE,
     "useless-rule": _OF_A_RULE,
 }

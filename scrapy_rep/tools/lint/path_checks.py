@@ -81,7 +81,9 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
     elif never := _never(path, subject):
         found.add("rule-never-matches", line, subject.value_column(record), path, *never)
     elif path[:1] not in b"/*":
-        found.add("path-without-slash", line, subject.value_column(record), path, _rooted(path))
+        found.add(
+            "path-without-slash", line, subject.value_column(record), path, without_needless_stars(_rooted(path))
+        )
     if _UNUSUAL.search(path):
         _check_octets(path, line, subject.value_column(record), found)
     needless = _NEEDLESS.search(path)
@@ -130,7 +132,10 @@ def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
     """Why *path* never decides, and what to write, where a leading slash would not help."""
     url = _URL.fullmatch(path)
     if url and not path.startswith(b"/"):
-        return "rules are compared with the path of a URL, without scheme and host", b"Write " + (url[1] or b"/")
+        return (
+            "a rule is a path, without scheme and host",
+            b"Write " + without_needless_stars(url[1]),
+        )
     if path == b"$":
         return "no URL has an empty path", b"Write /$ for the home page"
     if subject.dialect.robots_txt_allowed and path == _ROBOTS_TXT:

@@ -50,17 +50,23 @@ def test_people_read_file_line_column_and_what_to_write() -> None:
     assert linted("robots.txt", "clean.txt") == (
         1,
         """robots.txt:2:11: error: search matches nothing: a path must start with / or *. (path-without-slash)
-    Write /search.
+    2 | Disallow: search
+      |           ^^^^^^
+    help: Write /search.
 robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (record-google-ignores)
-    Do not rely on it for Google.
+    3 | Crawl-delay: 5
+      | ^^^^^^^^^^^^^^
+    help: Do not rely on it for Google.
 robots.txt:5:1: optimise: Line 4 of this group is the same rule. (duplicate-rule)
-    Remove this line.
-2 files: 1 error, 1 optimise, 1 note; --fix fixes 1
+    5 | Disallow: /a
+      | ^^^^^^^^^^^^
+    help: Remove this line.
+2 files: 1 error, 1 improvement, 1 note; --fix fixes 1
 """,
     )
     assert linted("clean.txt") == (0, "1 file: no findings\n")
     assert linted("robots.txt", "robots.txt")[1].endswith(
-        "\n2 files: 2 errors, 2 optimise, 2 notes; --fix fixes 2\n"
+        "\n2 files: 2 errors, 2 improvements, 2 notes; --fix fixes 2\n"
     )
 
 
@@ -80,6 +86,7 @@ def test_json_is_one_object_a_line() -> None:
         "message": "search matches nothing: a path must start with / or *.",
         "advice": "Write /search.",
         "fix": None,
+        "consequences": [],
     }
     assert findings[2]["fix"] == [{"start": BODY.rindex(b"Disallow"), "end": BODY.index(SITEMAP), "text": ""}]
 
@@ -214,7 +221,7 @@ def test_a_url_is_asked_afresh_whatever_a_fleet_knows(folder: Path, redis_server
 
 def test_a_file_is_linted_outside_a_project_without_a_crawl(folder: Path) -> None:
     code, out, err = robots_command(folder, "lint", "robots.txt")
-    assert (code, out.count("\n"), err) == (1, 7, "")
+    assert (code, out.count("\n"), err) == (1, 13, "")
     assert "\x1b" not in out
 
 
@@ -232,7 +239,7 @@ def test_findings_are_selected_and_ignored_by_code_and_by_severity() -> None:
     ("option", "problem"),
     [
         ("--select", "'dupe-rule' is neither a code nor a severity"),
-        ("--explain", "'dupe-rule' is no code of a finding"),
+        ("--explain", "'dupe-rule' is not a lint code"),
     ],
 )
 def test_a_code_that_does_not_exist_is_an_error_of_usage(
@@ -282,7 +289,7 @@ def test_findings_may_be_no_reason_to_fail() -> None:
 def test_a_folder_is_searched_and_without_a_name_this_one(folder: Path) -> None:
     (folder / "public").mkdir()
     (folder / "public" / "robots.txt").write_bytes(CLEAN)
-    assert linted()[1].endswith("2 files: 1 error, 1 optimise, 1 note; --fix fixes 1\n")
+    assert linted()[1].endswith("2 files: 1 error, 1 improvement, 1 note; --fix fixes 1\n")
     assert linted("public") == (0, "1 file: no findings\n")
     assert "3 files" in linted("--include", "*.txt", ".")[1]
 
@@ -302,7 +309,7 @@ record-google-ignores: note: Record that Google ignores (2)
     more.txt:3
 mixed-line-ends: note: Mixed line ends (1, --fix fixes 1)
     more.txt
-2 files: 3 errors, 4 optimise, 3 notes; --fix fixes 5
+2 files: 3 errors, 4 improvements, 3 notes; --fix fixes 5
 """,
     )
     (folder / "long.txt").write_bytes(b"User-agent: *\n" + b"Disallow: a\nDisallow: /b\n" * 20)
@@ -316,7 +323,7 @@ def test_statistics_are_a_line_for_each_code() -> None:
         """       2  error     path-without-slash           1 file
        2  optimise  duplicate-rule               1 file  --fix fixes 2
        2  note      record-google-ignores        1 file
-2 files: 2 errors, 2 optimise, 2 notes; --fix fixes 2
+2 files: 2 errors, 2 improvements, 2 notes; --fix fixes 2
 """,
     )
 
@@ -385,7 +392,7 @@ def test_a_comment_without_effect_is_told_beside_the_findings(
 ) -> None:
     (folder / "clean.txt").write_bytes(CLEAN + b"# lint: ignore nosuch\n")
     assert linted("clean.txt")[0] == 0
-    assert capsys.readouterr().err == "clean.txt:4: nosuch is no code of a finding\n"
+    assert capsys.readouterr().err == "clean.txt:4: nosuch is not a lint code\n"
 
 
 def test_the_page_of_a_code_is_printed() -> None:
@@ -413,4 +420,4 @@ def test_a_command_of_its_own_fetches_urls_as_well(folder: Path) -> None:
         called = [sys.executable, "-c", script, "--isolated", "--statistics", site.origin]
         done = subprocess.run(called, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.endswith("\n1 file: 1 error, 1 optimise, 1 note; --fix fixes 1\n")
+    assert done.stdout.endswith("\n1 file: 1 error, 1 improvement, 1 note; --fix fixes 1\n")
