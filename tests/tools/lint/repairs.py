@@ -6,7 +6,7 @@ Each repair says which old line every new line comes from. Where the advice leav
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, Dialect
@@ -20,7 +20,7 @@ _WRITE: Final = re.compile(r"Write ([^…]+)\.")
 
 
 def survivors(body: bytes, finding: Finding, dialect: Dialect = GOOGLE) -> set[tuple[str, int]] | None:
-    """The codes and (old) lines of what is still found in *body* once *finding* is repaired; None without a repair."""
+    """What is still found in *body* once *finding* is repaired, by code and old line; None without a repair."""
     lines = body.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
     repair = REPAIRS.get(finding.code)
     changed = repair(lines, finding) if repair else None
