@@ -17,6 +17,7 @@ from scrapy_rep.tools.lint import CODES
 from tests.support.command import command_here, robots_command
 from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, redirect, robots
+from tests.tools.lint.asking import HEAD
 
 SITEMAP = b"Sitemap: https://example.com/sitemap.xml\n"
 BODY = b"User-agent: *\nDisallow: search\nCrawl-delay: 5\nDisallow: /a\nDisallow: /a\n" + SITEMAP
@@ -89,6 +90,75 @@ def test_json_is_one_object_a_line() -> None:
         "consequences": [],
     }
     assert findings[2]["fix"] == [{"start": BODY.rindex(b"Disallow"), "end": BODY.index(SITEMAP), "text": ""}]
+
+
+TYPO = b"User-agnt: *\nDisallow: /a\nCrawl-delay: 3\n" + SITEMAP
+
+
+def test_what_follows_from_a_finding_is_below_it(given_here: Callable[[bytes], None]) -> None:
+    given_here(TYPO)
+    assert linted("-") == (
+        1,
+        """-:1:1: error: User-agnt is not a known key, so the line is ignored; perhaps User-agent was meant. \
+(misspelt-key-ignored)
+    1 | User-agnt: *
+      | ^^^^^^^^^
+    note: Without a user-agent line the rules apply to no crawler. (no-user-agent)
+    note: line 3: Crawl-delay comes before the first user-agent line, so it applies to no crawler. \
+(record-before-user-agent)
+    help: Write User-agent.
+1 file: 1 error
+""",
+    )
+
+
+def test_what_follows_from_a_finding_is_in_each_format(given_here: Callable[[bytes], None]) -> None:
+    none, late = (
+        {
+            "code": "no-user-agent",
+            "line": 0,
+            "message": "Without a user-agent line the rules apply to no crawler.",
+        },
+        {
+            "code": "record-before-user-agent",
+            "line": 3,
+            "message": "Crawl-delay comes before the first user-agent line, so it applies to no crawler.",
+        },
+    )
+    given_here(TYPO)
+    assert json.loads(linted("--json", "-")[1])["consequences"] == [none, late]
+    given_here(TYPO)
+    (result,) = json.loads(linted("--sarif", "-")[1])["runs"][0]["results"]
+    artifact = {"artifactLocation": {"uri": "stdin"}}
+    assert result["relatedLocations"] == [
+        {"physicalLocation": artifact, "message": {"text": none["message"]}},
+        {"physicalLocation": {**artifact, "region": {"startLine": 3}}, "message": {"text": late["message"]}},
+    ]
+    given_here(TYPO)
+    assert f" {none['message']} {late['message']} Write User-agent.\n" in linted("--github", "-")[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "shown"),
+    [
+        (b"User-agent: *\nDisallow: /%zz\n", "bad-escape", "2 | Disallow: /%zz\n      |            ^\n"),
+        (b"User-agent: *\nDissalow: /b # c\n", "misspelt-key", "2 | Dissalow: /b # c\n      | ^^^^^^^^\n"),
+        (b"User-agent: *\nDisallow /b\n", "missing-colon", "2 | Disallow /b\n      | ^^^^^^^^\n"),
+        (HEAD + b"Disallow: /b\nDisallow: /b # c\n", "duplicate-rule", "| ^^^^^^^^^^^^\n    note"),
+        (
+            b"User-agent: *\nDisallow: \xe9\n",
+            "path-without-slash",
+            "2 | Disallow: \\xe9\n      |           ^^^^\n",
+        ),
+        (b"User-agent: a\n\nDisallow: /\n", "blank-line-in-group", "(blank-line-in-group)\n    help"),
+        (b"# Disallow: /\n", "commented-out-rule", "1 | # Disallow: /\n      | ^^^^^^^^^^^^^\n"),
+    ],
+)
+def test_carets_are_below_what_a_finding_is_about(
+    given_here: Callable[[bytes], None], body: bytes, code: str, shown: str
+) -> None:
+    given_here(body)
+    assert shown in linted("--select", f"{code},note", "-")[1]
 
 
 def test_sarif_is_one_document_with_all_rules_and_the_places_of_the_results(

@@ -26,7 +26,7 @@ def survivors(body: bytes, finding: Finding, dialect: Dialect = GOOGLE) -> set[t
     changed = repair(lines, finding) if repair else None
     if changed is None:
         return None
-    new, origins = [b"\xef\xbb\xbf" if body[:3] == b"\xef\xbb\xbf" else b""], [0]
+    new, origins = [body[: len(body) - sum(map(len, lines))]], [0]
     for number, line in enumerate(lines, start=1):
         for each in changed.get(number, [line]):
             new.append(each)
@@ -35,12 +35,17 @@ def survivors(body: bytes, finding: Finding, dialect: Dialect = GOOGLE) -> set[t
     return {(each.code, origins[min(each.line, len(origins) - 1)]) for each in left}
 
 
+def _unlimited(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    """Nothing but the limit, without which `survivors` reads."""
+    return {}
+
+
 def _line(lines: Lines, finding: Finding) -> bytes:
-    return (
-        lines[finding.line - 1]
-        if lines[finding.line - 1].endswith((b"\n", b"\r"))
-        else lines[finding.line - 1] + b"\n"
-    )
+    return _ended(lines[finding.line - 1])
+
+
+def _ended(line: bytes) -> bytes:
+    return line if line.endswith((b"\n", b"\r")) else line + b"\n"
 
 
 def _advised(finding: Finding) -> bytes | None:
@@ -58,22 +63,16 @@ def _without(lines: Lines, finding: Finding) -> dict[int, Lines]:
 
 def _key(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
     line, key = _line(lines, finding), _advised(finding)
-    start = len(line) - len(line.lstrip())
-    return (
-        {finding.line: [line[:start] + re.sub(rb"^[^:]*", lambda _: key, line[start:], count=1)]} if key else None
-    )
+    return {finding.line: [re.sub(rb"[^:\s][^:]*", lambda _: key, line, count=1)]} if key else None
 
 
 def _colon(lines: Lines, finding: Finding) -> dict[int, Lines]:
     return {finding.line: [re.sub(rb"(\S)\s+", rb"\1: ", _line(lines, finding), count=1)]}
 
 
-def _path(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
-    line, path = _line(lines, finding), _advised(finding)
-    if not path or not path.isascii():
-        return None
-    path = path.partition(b", which")[0]
-    return {finding.line: [line.replace(_value(line), path, 1)]}
+def _value_advised(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
+    line, value = _line(lines, finding), _advised(finding)
+    return {finding.line: [line.replace(_value(line), value, 1)]} if value else None
 
 
 def _sitemap(lines: Lines, finding: Finding) -> dict[int, Lines]:
@@ -94,20 +93,16 @@ def _split(separators: bytes) -> Repair:
     return split
 
 
-def _merged(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
-    """The rules of the group at the end of the first one; the other crawlers of both stay where they are."""
-    found = re.search(r"at line (\d+)", finding.message)
-    first, rules = int(found[1]) if found else 0, _block(lines, finding.line)
-    if not first or _is_agent(lines, finding.line - 1) or _is_agent(lines, finding.line + 1):
-        return None
-    end = max(_block(lines, first), default=first)
-    if end >= finding.line:
-        return None
-    moved = [
-        lines[number - 1] if lines[number - 1].endswith(b"\n") else lines[number - 1] + b"\n" for number in rules
-    ]
-    own = lines[end - 1] if lines[end - 1].endswith(b"\n") else lines[end - 1] + b"\n"
-    return {end: [own, *moved], finding.line: [], **{number: [] for number in rules}}
+def _merged(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    """The rules of the crawler at the end of its first group; other crawlers of both stay where they are."""
+    (first,) = map(int, re.findall(r"already has a group at line (\d+)", finding.message))
+    rules, end = _block(lines, finding.line), max(_block(lines, first), default=first)
+    merged = {end: [_ended(lines[number - 1]) for number in (end, *rules)], finding.line: []}
+    return merged if _is_shared(lines, finding.line) else {**{number: [] for number in rules}, **merged}
+
+
+def _is_shared(lines: Lines, number: int) -> bool:
+    return _is_agent(lines, number - 1) or _is_agent(lines, number + 1)
 
 
 def _is_agent(lines: Lines, number: int) -> bool:
@@ -125,10 +120,9 @@ def _block(lines: Lines, number: int) -> list[int]:
 
 def _retired(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
     if finding.advice != "Remove it.":
-        return _path(lines, finding)
-    if _is_agent(lines, finding.line - 1) or _is_agent(lines, finding.line + 1):
-        return {finding.line: []}
-    return {number: [] for number in (finding.line, *_block(lines, finding.line))}
+        return _value_advised(lines, finding)
+    rules = [] if _is_shared(lines, finding.line) else _block(lines, finding.line)
+    return {number: [] for number in (finding.line, *rules)}
 
 
 def _header(lines: Lines, finding: Finding) -> dict[int, Lines]:
@@ -140,33 +134,21 @@ def _header(lines: Lines, finding: Finding) -> dict[int, Lines]:
 
 
 REPAIRS: Final[dict[str, Repair]] = {
+    "file-too-long": _unlimited,
     "misspelt-key-ignored": _key,
-    "misspelt-key": _key,
     "missing-colon": _colon,
     "bare-url": _sitemap,
     "no-user-agent": _agent_above,
     "rule-before-user-agent": _agent_above,
-    "rule-never-matches": _path,
-    "path-without-slash": _path,
-    "needless-star": _path,
-    "space-in-path": _path,
-    "agent-with-other-text": _path,
-    "misspelt-agent": _path,
+    "rule-never-matches": _value_advised,
+    "path-without-slash": _value_advised,
+    "misspelt-agent": _value_advised,
     "user-agent-header": _header,
     "agent-in-several-groups": _merged,
     "retired-agent": _retired,
     "several-agents": _split(rb"[,;|]\s*"),
     "several-paths": _split(rb"[\s,];?(?=/)"),
-    **dict.fromkeys(
-        (
-            "useless-rule",
-            "duplicate-rule",
-            "empty-allow",
-            "noindex-record",
-            "host-record",
-            "noindex-behind-disallow",
-            "allow-disallow-tie",
-        ),
-        _without,
-    ),
+    "useless-rule": _without,
+    "duplicate-rule": _without,
 }
+"""The codes of findings that have consequences."""
