@@ -21,7 +21,6 @@ from .finding import MOST_OF_A_CODE, Consequence, Finding
 from .subject import Subject
 
 _MOST_REPAIRED: Final = 4  # causes of a file: each takes the linter as long as the file itself
-_MOST_READ: Final = 4  # times the limit: the rest of a longer file is not read
 _AN_AGENT: Final = b"User-agent: any-crawler"  # whichever it is: what is gone with it is gone with every other
 
 
@@ -78,15 +77,14 @@ def _by_repair(
 
     A cause in *folded* is not repaired: it is a consequence.
     """
-    causes = [at for at, finding in enumerate(findings) if finding.code in _REPAIRS] if len(findings) > 1 else []
+    causes = [at for at, finding in enumerate(findings) if finding.code in _REPAIRS]
     causes.sort(key=lambda at: _ORDER[findings[at].code])
-    is_cut = subject.limit is not None and len(subject.octets) > subject.limit
-    left = _MOST_REPAIRED
+    codes = {finding.code for finding in findings} if causes else set()
+    left = 0 if len(subject.body) < len(subject.octets) else _MOST_REPAIRED  # what is cut hides consequences
     for at in causes:
         cause = findings[at]
-        repaired = None
-        if at not in folded and left and is_cut is (cause.code == _CUT):
-            repaired = _REPAIRS[cause.code](subject, cause)
+        is_worth_it = left and at not in folded and not codes.isdisjoint(_WORTH_IT.get(cause.code, codes))
+        repaired = _REPAIRS[cause.code](subject, cause) if is_worth_it else None
         if repaired:
             left -= 1
             yield at, _gone(findings, at, repaired, find)
@@ -142,21 +140,18 @@ def _with_line(subject: Subject, number: int, *lines: bytes) -> _Repaired:
     return _Repaired(replace(subject, octets=body, limit=None), at + 1, len(lines) - 1)
 
 
-def _uncut(subject: Subject, cause: Finding) -> _Repaired | None:  # noqa: ARG001  # all have one form
-    is_readable = subject.limit and len(subject.octets) <= _MOST_READ * subject.limit
-    return _Repaired(replace(subject, limit=None)) if is_readable else None
-
-
 def _as_advised(subject: Subject, cause: Finding) -> _Repaired | None:
     """The word that *cause* is about in the spelling that its advice names."""
     record = subject.record(cause.line)
+    right = cause.advice.removeprefix("Write ").removesuffix(".").encode()
     if not record:
         return None
     line, word = subject.raw(record), record.key
     at = line.find(word)
     if cause.code == "misspelt-agent":
+        if not _JUDGED.search(right):
+            return None
         at, word = line.find(record.value, at + len(word)), record.value
-    right = cause.advice.removeprefix("Write ").removesuffix(".").encode()
     return _with_line(subject, cause.line, line[:at] + right + line[at + len(word) :])
 
 
@@ -181,20 +176,22 @@ def _below_agent(subject: Subject, cause: Finding) -> _Repaired:
 def _split(subject: Subject, cause: Finding) -> _Repaired | None:
     """A line for each of several values."""
     record = subject.record(cause.line)
-    if not record:
+    is_path = cause.code == "several-paths"
+    if not record or not (is_path or _JUDGED.search(record.value)):
         return None
-    separator = _BETWEEN_PATHS if cause.code == "several-paths" else _BETWEEN_AGENTS
-    values = filter(None, separator.split(record.value))
+    values = filter(None, (_BETWEEN_PATHS if is_path else _BETWEEN_AGENTS).split(record.value))
     return _with_line(subject, cause.line, *(record.key + b": " + value for value in values))
 
 
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
+_JUDGED: Final = re.compile(rb"google|\*", re.IGNORECASE)
+"""The crawlers by whose reading the linter judges: other names change no finding about other lines."""
+
 _BETWEEN_PATHS: Final = re.compile(rb"[\s,];?(?=/)")
 _BETWEEN_AGENTS: Final = re.compile(rb"[,;|]\s*")
+_SITEMAP: Final = re.compile(rb"^[ \t]*site-?map[ \t]*:", re.IGNORECASE | re.MULTILINE)
 _WORD: Final = re.compile(rb"[a-z_-]+")
-_CUT: Final = "file-too-long"
 _REPAIRS: Final[dict[str, Callable[[Subject, Finding], _Repaired | None]]] = {
-    _CUT: _uncut,
     "misspelt-key-ignored": _as_advised,
     "missing-colon": _with_colon,
     "bare-url": _as_sitemap,
@@ -208,16 +205,22 @@ _REPAIRS: Final[dict[str, Callable[[Subject, Finding], _Repaired | None]]] = {
 
 There is none where it is not clear.
 """
+_WORTH_IT: Final = {
+    "several-agents": {"no-star-group", "blocked-css-js", "blocked-images"},
+    "misspelt-agent": {"blocked-css-js", "blocked-images"},
+}
+"""Frequent causes, which are repaired only beside findings that may be gone with them."""
+
 _ORDER: Final = {code: order for order, code in enumerate(_REPAIRS)}
 
 
 def _by_line(findings: Sequence[Finding], subject: Subject) -> Iterator[tuple[int, list[int]]]:
-    """Yield the causes that concern one line, each with what is gone once that line is repaired or removed."""
+    """Yield the causes that concern one line, or the file, each with what is gone once that is repaired."""
     by_line: defaultdict[int, list[int]] = defaultdict(list)
     for at, finding in enumerate(findings):
         by_line[finding.line].append(at)
-    for line, places in by_line.items():
-        for at in places if line and len(places) > 1 else ():
+    for places in by_line.values():
+        for at in places if len(places) > 1 else ():
             parts = _ON_ITS_LINE.get(findings[at].code)
             if parts:
                 cause = findings[at]
@@ -230,6 +233,11 @@ def _always(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
 
 def _never(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
     return False
+
+
+def _has_sitemap_behind(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
+    """Whether a sitemap is named where the file is not read any more."""
+    return _SITEMAP.search(subject.octets, len(subject.body)) is not None
 
 
 def _is_browser(subject: Subject, cause: Finding) -> bool:
@@ -248,6 +256,7 @@ _OF_A_RULE: Final[dict[str, _Condition]] = dict.fromkeys(
     ("needless-star", "indented-line", "comment-after-rule", "prefix-trap"), _always
 )
 _ON_ITS_LINE: Final[dict[str, dict[str, _Condition]]] = {
+    "file-too-long": {"no-sitemap": _has_sitemap_behind},
     "rule-never-matches": {"needless-star": _always},
     "path-without-slash": {"needless-star": _always},
     "user-agent-header": {"agent-in-several-groups": _is_browser},
