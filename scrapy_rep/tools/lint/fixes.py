@@ -92,6 +92,9 @@ class Fixer:
     def _rules(self) -> RuleFixes:
         return RuleFixes(self._subject)
 
+    def _record(self, number: int) -> Record | None:
+        return self._subject.record(number)
+
     def _line(self, number: int) -> bytes:
         return self._subject.lines[number - 1]
 
@@ -115,20 +118,20 @@ class Fixer:
         yield Edit(start, end, _LINE_END.sub(b"\n", octets[start:end]))
 
     def _indentation(self, finding: Finding) -> Iterator[Edit]:
-        record = self._subject.record(finding.line)
+        record = self._record(finding.line)
         if record:
             line = self._line(finding.line).lstrip()
             yield from self._rewritten(finding.line, line, kind=record.kind, value=record.value)
 
     def _key(self, finding: Finding) -> Iterator[Edit]:
         """The usual spelling of a key; other keys that only start like one are not misspelt."""
-        record = self._subject.record(finding.line)
+        record = self._record(finding.line)
         if record and _MISSPELT.fullmatch(record.key):
             yield from self._respelt(record)
 
     def _case(self, finding: Finding) -> Iterator[Edit]:
         """The usual spelling, on all lines that have this one: it is reported once."""
-        record = self._subject.record(finding.line)
+        record = self._record(finding.line)
         for each in self._by_key[record.key][:_MOST_EDITS] if record else ():
             yield from self._respelt(each)
 
@@ -138,14 +141,14 @@ class Fixer:
 
     def _colon(self, finding: Finding) -> Iterator[Edit]:
         """A colon between two words that the engine reads as a record; more words are none."""
-        record = self._subject.record(finding.line)
+        record = self._record(finding.line)
         if record and b":" not in record.key + record.value:
             line = re.sub(rb"(?<=\S)[ \t]+", b": ", self._line(finding.line), count=1)
             yield from self._rewritten(finding.line, line, kind=record.kind, value=record.value)
 
     def _comment(self, finding: Finding) -> Iterator[Edit]:
         """The comment above its rule. A # after anything but white space may be meant as part of the path."""
-        record, line = self._subject.record(finding.line), self._line(finding.line)
+        record, line = self._record(finding.line), self._line(finding.line)
         text, _, comment = line.partition(b"#")
         if record and text[-1:].isspace():
             moved = b"#" + comment.rstrip() + self._end_of(finding.line)
@@ -178,13 +181,13 @@ class Fixer:
 
     def _version(self, finding: Finding) -> Iterator[Edit]:
         """A token without its version, where nothing else follows."""
-        record = self._subject.record(finding.line)
+        record = self._record(finding.line)
         found = _WITH_VERSION.fullmatch(record.value) if record else None
         if record and found and token_in(record.value, wide=True) == found[1]:
             yield from self._revalued(record, found[1])
 
     def _star(self, finding: Finding) -> Iterator[Edit]:
-        record = self._subject.record(finding.line)
+        record = self._record(finding.line)
         shorter = self._rules.without_needless_star(record) if record else b""
         if record and shorter:
             yield from self._revalued(record, shorter)

@@ -81,9 +81,7 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
     elif never := _never(path, subject):
         found.add("rule-never-matches", line, subject.value_column(record), path, *never)
     elif path[:1] not in b"/*":
-        found.add(
-            "path-without-slash", line, subject.value_column(record), path, without_needless_stars(_rooted(path))
-        )
+        found.add("path-without-slash", line, subject.value_column(record), path, _rooted(path))
     if _UNUSUAL.search(path):
         _check_octets(path, line, subject.value_column(record), found)
     needless = _NEEDLESS.search(path)
@@ -112,7 +110,7 @@ def _escaped(path: bytes) -> bytes:
 def _rooted(path: bytes) -> bytes:
     """What was probably meant by *path*, which has no slash at its start."""
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
-    return b"/*" + path if is_part else b"/" + _WWW.sub(b"", path)
+    return without_needless_stars(b"/*" + path if is_part else b"/" + _WWW.sub(b"", path))
 
 
 def _is_private(path: bytes) -> bool:
@@ -132,10 +130,7 @@ def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
     """Why *path* never decides, and what to write, where a leading slash would not help."""
     url = _URL.fullmatch(path)
     if url and not path.startswith(b"/"):
-        return (
-            "a rule is a path, without scheme and host",
-            b"Write " + without_needless_stars(url[1]),
-        )
+        return "a rule is a path, without scheme and host", b"Write " + without_needless_stars(url[1])
     if path == b"$":
         return "no URL has an empty path", b"Write /$ for the home page"
     if subject.dialect.robots_txt_allowed and path == _ROBOTS_TXT:
