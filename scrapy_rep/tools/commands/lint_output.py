@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import IO, Any, Final
+from typing import IO, Any, ClassVar, Final
 
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.records import bom_length
@@ -32,7 +32,9 @@ _KEY: Final = re.compile(rb"[^:\s]+(?:[ \t]+[^:\s]+)*(?=[ \t]*:)|\S+")
 
 
 class Output:
-    """A format of findings, for one run with *config*."""
+    """A format of findings, for one run with *config*; nothing is printed before the end where it ``is_last``."""
+
+    is_last: ClassVar[bool] = False
 
     def __init__(self, out: IO[str], config: Config) -> None:
         self._out = out
@@ -123,6 +125,8 @@ def _marked(line: bytes, finding: Finding) -> tuple[int, int]:
 
 class _ByCode(_Counted):
     """Prints nothing before it has the findings of all files."""
+
+    is_last = True
 
     def __init__(self, out: IO[str], config: Config) -> None:
         super().__init__(out, config)
@@ -238,6 +242,8 @@ def _escaped(text: str, more: str = "") -> str:
 
 class SarifOutput(Output):
     """One SARIF document, for programs that show findings next to code."""
+
+    is_last = True
 
     def __init__(self, out: IO[str], config: Config) -> None:
         super().__init__(out, config)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
 import os
 import subprocess
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -396,6 +399,25 @@ def test_statistics_are_a_line_for_each_code() -> None:
 2 files: 2 errors, 2 improvements, 2 notes; --fix fixes 2
 """,
     )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("option", "is_shown"), [("--statistics", True), ("--grouped", True), ("--json", False)])
+def test_a_long_run_shows_how_far_it_is_where_nothing_else_is_printed_yet(
+    monkeypatch: pytest.MonkeyPatch, option: str, is_shown: bool
+) -> None:
+    seconds = itertools.count()
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: float(next(seconds)))
+    parser, out, err = ArgumentParser(), Terminal(), Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    lint.add_arguments(parser)
+    lint.run(parser.parse_args(["--isolated", option, "robots.txt", "clean.txt"]), None, out)
+    assert ("\r1 file linted, " in err.getvalue()) is is_shown
+    assert "linted" not in out.getvalue()
 
 
 def test_annotations_are_commands_that_github_reads(given_here: Callable[[bytes], None]) -> None:
