@@ -43,6 +43,8 @@ def fold(
         if own and at not in folded:
             parts.setdefault(at, []).extend(own)
             folded.update(own)
+    if not parts:  # as in nine of ten files
+        return tuple(findings)
     return tuple(
         None
         if at in folded
@@ -216,9 +218,11 @@ _ORDER: Final = {code: order for order, code in enumerate(_REPAIRS)}
 
 def _by_line(findings: Sequence[Finding], subject: Subject) -> Iterator[tuple[int, list[int]]]:
     """Yield the causes that concern one line, or the file, each with what is gone once that is repaired."""
+    lines = {finding.line for finding in findings if finding.code in _ON_ITS_LINE}
     by_line: defaultdict[int, list[int]] = defaultdict(list)
     for at, finding in enumerate(findings):
-        by_line[finding.line].append(at)
+        if finding.line in lines:
+            by_line[finding.line].append(at)
     for places in by_line.values():
         for at in places if len(places) > 1 else ():
             parts = _ON_ITS_LINE.get(findings[at].code)
