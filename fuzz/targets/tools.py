@@ -49,6 +49,10 @@ def _check_findings(body: bytes, dialect: Dialect) -> None:
         assert 0 <= each.line <= max(len(lines), 1)
         assert 0 <= each.column <= (len(lines[each.line - 1]) + 1 if each.line and lines else 0)
         assert (each.message + each.advice).isprintable()
+        for consequence in each.consequences:
+            assert consequence.code in CODES
+            assert 0 <= consequence.line <= max(len(lines), 1)
+            assert consequence.message.isprintable()
 
 
 def _check_fixes(asked: Questions, dialect: Dialect) -> None:

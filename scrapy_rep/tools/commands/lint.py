@@ -4,10 +4,11 @@
     robots-lint …, the same command, which needs no Scrapy but for a URL
 
 In a FOLDER (by default this one) all files called *robots*.txt are linted; - is standard input; for a URL
-(https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" and the
-advice for each finding. NAMES are codes, severities, or all, separated by commas. robots-lint.toml, or
-[tool.robots-lint] in pyproject.toml, configures a project. Exits with 0 when there is nothing to fix, 1 when a
-finding has the severity of --fail-on or a worse one (by default warning), 2 when it could not do its work.
+(https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" for each
+finding and, indented below it, its line, what follows from it, and what to do. NAMES are codes, severities, or
+all, separated by commas. robots-lint.toml, or [tool.robots-lint] in pyproject.toml, configures a project. Exits
+with 0 when there is nothing to fix, 1 when a finding has the severity of --fail-on or a worse one (by default
+warning), 2 when it could not do its work.
 """
 
 from __future__ import annotations
@@ -119,8 +120,9 @@ def _lint(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> 
     dialect, limit = dialect_and_limit(settings)
     dialect = DIALECTS[config.dialect] if config.dialect else dialect
     linter = FileLinter(config, dialect, limit, is_fixing=arguments.fix or arguments.diff)
-    progress = Progress(sys.stderr) if sys.stderr.isatty() and not out.isatty() else None
-    linting = _Run(linter, _output(arguments, config, out), is_diff=arguments.diff, progress=progress)
+    output = _output(arguments, config, out)
+    progress = Progress(sys.stderr) if sys.stderr.isatty() and (output.is_last or not out.isatty()) else None
+    linting = _Run(linter, output, is_diff=arguments.diff, progress=progress)
     try:
         linting.lint_all(names, settings)
     finally:
@@ -216,7 +218,9 @@ class _Run:
         self._files += 1
         self._fixed += linted.fixed
         if self._progress:
-            self._progress.show(f"{self._files:,} files linted, {self._pace.text(self._files, self._share)}")
+            self._progress.show(
+                f"{number_of(self._files, 'file', 'files')} linted, {self._pace.text(self._files, self._share)}"
+            )
         return None
 
     @property

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import IO, Any, Final
+from typing import IO, Any, ClassVar, Final
 
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.lint import CODES, Severity
+from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.lint import CODES, Finding, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
 from scrapy_rep.tools.lint.finding import Fix
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
+from scrapy_rep.tools.lint.subject import characters
 
+from .source_line import with_carets
 from .terminal import paint
 
 _STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
 _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 _MOST_LINES: Final = 12  # of a file that are listed below a code
+_ABOUT_KEYS: Final = frozenset(
+    {"unknown-record", "misspelt-key", "misspelt-key-ignored", "missing-colon", "odd-case-key"}
+)
+_KEY: Final = re.compile(rb"[^:\s]+(?:[ \t]+[^:\s]+)*(?=[ \t]*:)|\S+")
 
 
 class Output:
-    """A format of findings, for one run with *config*."""
+    """A format of findings, for one run with *config*; nothing is printed before the end where it ``is_last``."""
+
+    is_last: ClassVar[bool] = False
 
     def __init__(self, out: IO[str], config: Config) -> None:
         self._out = out
@@ -50,7 +60,7 @@ class _Counted(Output):
         """Count the findings in a file."""
         self._files += 1
         self._fixed += linted.fixed
-        self._fixable += sum(fix is not None for fix in linted.fixes)
+        self._fixable += linted.fixable
         self._counts.update(finding.severity for finding in linted.findings)
 
     def end(self) -> None:
@@ -68,24 +78,55 @@ class _Counted(Output):
 
 
 def _count(severity: Severity, number: int) -> str:
-    name = severity.value
-    return f"{number:,} {name}" if severity is Severity.OPTIMISE else number_of(number, name, f"{name}s")
+    return number_of(number, severity.noun, f"{severity.noun}s")
 
 
 class TextOutput(_Counted):
-    """Each finding with its place, for editors too, which read ``file:line:column:``."""
+    """Each finding with its place, for editors too, which read ``file:line:column:``; all below is indented."""
 
     def add(self, linted: LintedFile) -> None:
         """Print the findings in a file."""
         super().add(linted)
+        lines = linted.body[bom_length(linted.body) :].splitlines() if linted.findings else []
         for finding in linted.findings:
             place = ":".join([shown(linted.name), *(str(each) for each in (finding.line, finding.column) if each)])
             self._out.write(f"{place}: {self._painted(finding.severity)}: {finding.message} ({finding.code})\n")
-            self._out.write(f"    {finding.advice}\n")
+            if 0 < finding.line <= len(lines):
+                self._show(lines[finding.line - 1], finding)
+            for code, line, message in finding.consequences:
+                where = f"line {line}: " if line not in {0, finding.line} else ""
+                self._out.write(f"    note: {where}{message} ({code})\n")
+            self._out.write(f"    help: {finding.advice}\n")
+
+    def _show(self, line: bytes, finding: Finding) -> None:
+        """Print the *line* of *finding*, with carets below what it is about; nothing for a blank one."""
+        if not line.strip():
+            return
+        text, carets = with_carets(line, *_marked(line, finding))
+        carets = paint(carets, _STYLES.get(finding.severity, "faint"), self._out)
+        self._out.write(f"    {finding.line} | {text}\n    {'':<{len(str(finding.line))}} | {carets}\n")
+
+
+def _marked(line: bytes, finding: Finding) -> tuple[int, int]:
+    """The column, and the number of characters, of what *finding* is about on its *line*.
+
+    Where it begins like the record or its value, it is all of that.
+    """
+    record = line.partition(b"#")[0].rstrip() or line.rstrip()
+    start = len(record) - len(record.lstrip())
+    key = _KEY.match(record, start)
+    end_of_key = key.end() if key else start
+    value = end_of_key + len(record[end_of_key:]) - len(record[end_of_key:].lstrip(b": \t"))
+    column = finding.column or characters(line[:start]) + 1
+    if column == characters(line[:start]) + 1:
+        return column, characters(record[start : end_of_key if finding.code in _ABOUT_KEYS else None])
+    return column, characters(record[value:]) if column == characters(line[:value]) + 1 else 1
 
 
 class _ByCode(_Counted):
     """Prints nothing before it has the findings of all files."""
+
+    is_last = True
 
     def __init__(self, out: IO[str], config: Config) -> None:
         super().__init__(out, config)
@@ -162,6 +203,7 @@ class JsonOutput(Output):
                 "message": finding.message,
                 "advice": finding.advice,
                 "fix": _edits(fix) if fix else None,
+                "consequences": [consequence._asdict() for consequence in finding.consequences],
             }
             self._out.write(json.dumps(facts) + "\n")
 
@@ -184,7 +226,9 @@ class GitHubOutput(Output):
             place = {"file": linted.name, "line": finding.line, "col": finding.column}
             properties = {key: str(value) for key, value in place.items() if value} | {"title": finding.code}
             named = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
-            text = _escaped(f"{finding.message} {finding.advice}")
+            text = _escaped(
+                " ".join([finding.message, *(each.message for each in finding.consequences), finding.advice])
+            )
             self._out.write(f"::{kind} {named}::{text}\n")
 
 
@@ -198,6 +242,8 @@ def _escaped(text: str, more: str = "") -> str:
 
 class SarifOutput(Output):
     """One SARIF document, for programs that show findings next to code."""
+
+    is_last = True
 
     def __init__(self, out: IO[str], config: Config) -> None:
         super().__init__(out, config)

@@ -12,11 +12,14 @@ from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
 from scrapy_rep.protocol.reader import require_octets
 
 from . import agent_checks, content_usage_checks, path_checks, record_checks, rule_checks, text_checks
-from .finding import CODES, MOST_OF_A_CODE, Code, Edit, Finding, Findings, Fix, Severity
+from .consequences import fold
+from .finding import CODES, MOST_OF_A_CODE, Code, Consequence, Edit, Finding, Findings, Fix, Severity
 from .fixes import fix_for
 from .subject import Subject
 
-__all__ = ["CODES", "MOST_OF_A_CODE", "Code", "Edit", "Finding", "Fix", "Severity", "fix_for", "lint"]
+__all__ = [
+    "CODES", "MOST_OF_A_CODE", "Code", "Consequence", "Edit", "Finding", "Fix", "Severity", "fix_for", "lint",
+]  # fmt: skip
 
 _LINE_BY_LINE: Final = (text_checks, agent_checks, path_checks, rule_checks, record_checks, content_usage_checks)
 
@@ -30,7 +33,7 @@ def lint(
     hops: Sequence[str] = (),
     status: int | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the findings in the robots.txt *body*, by line and column.
+    """Return the findings in the robots.txt *body*, by line and column, each with its consequences.
 
     They are about Google's reading, also if *dialect* is none of Google's: that has no findings of its own.
     *limit* is the number of octets that are parsed (None: all). *url* is the URL that was requested, *hops* are
@@ -57,6 +60,11 @@ def subject_of(
 
 def findings_in(subject: Subject) -> tuple[Finding, ...]:
     """The findings in *subject*, as `lint` returns them."""
+    return tuple(filter(None, fold(separate_findings_in(subject), subject, separate_findings_in)))
+
+
+def separate_findings_in(subject: Subject) -> tuple[Finding, ...]:
+    """The findings in *subject*, their consequences as findings of their own."""
     found = Findings()
     text_checks.check_file(subject, found)
     if subject.is_readable:

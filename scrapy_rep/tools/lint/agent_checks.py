@@ -21,7 +21,9 @@ _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
 _STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
-_BROWSER: Final = b"mozilla"  # of a User-Agent header, which has a code of its own
+BROWSER: Final = b"mozilla"
+"""The token of a browser's User-Agent header, in lower case: no crawler goes by it."""
+
 _DISOBEYS: Final = {Follows.NOTHING: "does not follow", Follows.PARTLY: "does not always follow"}
 
 
@@ -166,7 +168,7 @@ def _dropped(samples: list[tuple[Rule, bytes]], groups: list[Group], subject: Su
 
 def _check_names(subject: Subject, found: Findings) -> None:
     """Look up the crawlers that *subject* names, each once."""
-    names = {token: named for token, named in subject.named.items() if token != _BROWSER}
+    names = {token: named for token, named in subject.named.items() if token != BROWSER}
     unknown = []
     for agent, group in names.values():
         crawler = crawler_of(agent.text)

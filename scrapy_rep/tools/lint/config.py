@@ -145,7 +145,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def _table(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = document.get(name, {})
     if not isinstance(table, dict):
-        raise ValueError(f"{name} is no table")
+        raise ValueError(f"{name} must be a table")
     return table
 
 
@@ -174,7 +174,7 @@ def read_names(names: Any) -> tuple[str, ...]:
 def read_code(name: Any) -> str:
     """*name*, a code. Raises ``ValueError`` for any other."""
     if name not in CODES:
-        raise ValueError(f"{name!r} is no code of a finding{_perhaps(name, CODES)}")
+        raise ValueError(f"{name!r} is not a lint code{_perhaps(name, CODES)}")
     return str(name)
 
 
@@ -185,7 +185,7 @@ def _perhaps(name: str, known: Iterable[str]) -> str:
 
 def _read_texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f'{value!r} is no list of texts, such as ["note"]')
+        raise ValueError(f'{value!r} must be a list of strings, such as ["note"]')
     return tuple(value)
 
 
@@ -202,7 +202,7 @@ def _read_per_file(value: Any) -> dict[str, tuple[str, ...]]:
 
 def _read_pairs(value: Any) -> Iterable[tuple[str, Any]]:
     if not isinstance(value, dict):
-        raise ValueError(f"{value!r} is no table")
+        raise ValueError(f"{value!r} must be a table")
     return value.items()
 
 

@@ -23,8 +23,9 @@ from scrapy_rep.protocol.records import bom_length, split_line
 from scrapy_rep.tools.files import read_file
 from scrapy_rep.tools.processes import map_in_processes
 
-from . import CODES, findings_in, subject_of
+from . import CODES, separate_findings_in, subject_of
 from .config import Config
+from .consequences import fold
 from .finding import Finding, Fix, apply_fixes
 from .fixes import Fixer
 from .subject import Subject
@@ -44,7 +45,8 @@ class LintedFile:
     """The ``findings`` in the file ``name``, each with its fix, or None, in ``fixes``.
 
     They are for ``body``: what the file holds or, where ``fixed`` findings have been fixed, what it should hold
-    instead of ``given``. ``problems`` are comments for the linter without effect, with their lines.
+    instead of ``given``. ``fixable`` counts what has a fix, consequences too. ``problems`` are comments for the
+    linter without effect, with their lines.
     """
 
     name: str
@@ -53,6 +55,7 @@ class LintedFile:
     findings: tuple[Finding, ...]
     fixes: tuple[Fix | None, ...]
     fixed: int = 0
+    fixable: int = 0
     problems: tuple[tuple[int, str], ...] = ()
 
 
@@ -73,34 +76,43 @@ class FileLinter:
     ) -> LintedFile:
         """Lint *body*, what the file *name* holds; the other arguments are those of `lint`."""
 
-        def once(octets: bytes) -> LintedFile:
+        def once(octets: bytes) -> tuple[Subject, LintedFile]:
             subject = subject_of(octets, self.dialect, limit=self.limit, url=url, hops=hops, status=status)
-            return self._chosen(name, subject, findings_in(subject))
+            return subject, self._chosen(name, subject)
 
-        linted, fixed = once(body), 0
+        (subject, linted), fixed = once(body), 0
         for _ in range(_PASSES if self.is_fixing else 0):
             octets, made = apply_fixes(linted.body, filter(None, linted.fixes))
             if not made or (len(octets) > len(linted.body) and len(octets) > self._most_octets):
                 break
-            linted, fixed = once(octets), fixed + made
-        return replace(linted, given=body, fixed=fixed)
+            (subject, linted), fixed = once(octets), fixed + made
+        return replace(self._folded(subject, linted), given=body, fixed=fixed)
 
     @property
     def _most_octets(self) -> int:
         return MAX_SIZE if self.limit is None else min(self.limit, MAX_SIZE)
 
-    def _chosen(self, name: str, subject: Subject, findings: Sequence[Finding]) -> LintedFile:
-        """Those of *findings* that are reported."""
+    def _chosen(self, name: str, subject: Subject) -> LintedFile:
+        """What is to be reported of *subject*, its consequences as findings of their own."""
         body = subject.octets
         ignores, codes = inline_ignores(body), self.config.codes_for(name)
         chosen = tuple(
             self.config.with_severity(each)
-            for each in findings
+            for each in separate_findings_in(subject)
             if each.code in codes and not ignores.silences(each)
         )
         fixer = Fixer(body, self.dialect, limit=self.limit, subject=subject)
         fixes = tuple(map(fixer.fix_for, chosen))
         return LintedFile(name, body, body, chosen, fixes, problems=tuple(ignores.problems))
+
+    @staticmethod
+    def _folded(subject: Subject, linted: LintedFile) -> LintedFile:
+        """*linted* with each consequence in its cause, if that is reported, too."""
+        folded = fold(linted.findings, subject, separate_findings_in)
+        kept = [(finding, fix) for finding, fix in zip(folded, linted.fixes, strict=True) if finding]
+        findings, fixes = tuple(zip(*kept, strict=True)) or ((), ())
+        fixable = sum(fix is not None for fix in linted.fixes)
+        return replace(linted, findings=findings, fixes=fixes, fixable=fixable)
 
 
 @dataclass(slots=True)
@@ -130,7 +142,7 @@ def inline_ignores(body: bytes) -> InlineIgnores:
         if comment:
             names = re.findall(r"[a-z0-9-]+", (comment["codes"] or b"").decode().lower())
             (found.in_file if comment["file"] else open_codes).update(CODES.keys() & names)
-            found.problems += [(number, f"{name} is no code of a finding") for name in names if name not in CODES]
+            found.problems += [(number, f"{name} is not a lint code") for name in names if name not in CODES]
             if not names:
                 found.problems.append((number, "the comment names no code, so it silences nothing"))
         if open_codes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrapy_rep.protocol.display import shown
 
@@ -38,6 +38,11 @@ class Severity(str, Enum):
         """0 for the worst."""
         return _RANKS[self]
 
+    @property
+    def noun(self) -> str:
+        """What a finding of this severity is called in a sentence, in the singular."""
+        return "improvement" if self is Severity.OPTIMISE else self.value
+
 
 _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
@@ -52,12 +57,23 @@ class Code:
     advice: str
 
 
+class Consequence(NamedTuple):
+    """What follows from a finding, and is gone once that is repaired: no finding of its own.
+
+    ``line`` counts from 1; 0 is the whole file. ``message`` is a sentence or two.
+    """
+
+    code: str
+    line: int
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something in a robots.txt that its author should know.
 
     ``line`` and ``column``, in characters, count from 1; line 0 is the whole file, column 0 the whole line.
-    ``advice`` says what to do about it.
+    ``advice`` says what to do about it, and thus about its ``consequences``.
     """
 
     code: str
@@ -66,6 +82,7 @@ class Finding:
     column: int
     message: str
     advice: str
+    consequences: tuple[Consequence, ...] = ()
 
 
 class Findings:
@@ -150,12 +167,12 @@ CODES: Final[dict[str, Code]] = {
     "html": _error(
         "HTML instead of text",
         "This is an HTML page, not a robots.txt: crawlers find {0} in it.",
-        "Serve plain text at /robots.txt, or status 404 if there are no rules.",
+        "Serve plain text at /robots.txt, or respond with status 404 if there are no rules.",
     ),
     "binary-file": _error(
         "Binary file",
-        "This is {0}, not a text: crawlers find no rules in it.",
-        "Serve plain text at /robots.txt, or status 404 if there are no rules.",
+        "This is {0}, not a text file: crawlers find no rules in it.",
+        "Serve plain text at /robots.txt, or respond with status 404 if there are no rules.",
     ),
     "file-too-long": _error(
         "File over the limit",
@@ -179,8 +196,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "nul": _error(
         "NUL character",
-        "A NUL ends the line: the rest of the line is ignored.",
-        "Remove it, and find out which program wrote it.",
+        "A NUL ends the line, so the rest of it is ignored.",
+        "Remove it, and find out which program writes it.",
     ),
     "byte-order-mark": _note(
         "Byte order mark",
@@ -215,12 +232,12 @@ CODES: Final[dict[str, Code]] = {
     "missing-file": _note(
         "No robots.txt",
         "The server responds with status {0}: there is no robots.txt, so every crawler may request everything.",
-        "Nothing needs to be done unless something should not be crawled.",
+        "You need one only if something should not be crawled.",
     ),
     "unreachable": _error(
         "Unreachable",
-        "The server responds with status {0}, which forbids crawlers everything for now.",
-        "Serve the file with status 200, or status 404 if there are no rules.",
+        "The server responds with status {0}, so crawlers request nothing from this host for now.",
+        "Serve the file with status 200, or respond with status 404 if there are no rules.",
     ),
     "error-page": _error(
         "Error page",
@@ -357,8 +374,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "unknown-agent": _note(
         "Unknown crawler",
-        "{0} is the name of no crawler that is known here{1}.",
-        "Compare it with what the owner of the crawler documents; a name that no crawler has does nothing.",
+        "{0} is not the name of a known crawler{1}.",
+        "Check the spelling in the crawler's documentation; a name that no crawler uses does nothing.",
     ),
     "retired-agent": _note(
         "Retired crawler",
@@ -367,8 +384,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "agent-ignores-rules": _note(
         "Crawler that does not follow robots.txt",
-        "By its documents {0} ({1}) {2} robots.txt.",
-        "Do not rely on these rules; block it at the server if it must not come.",
+        "According to its documentation, {0} ({1}) {2} robots.txt.",
+        "Do not rely on these rules; block it at the server if you do not want it.",
     ),
     # Rules, one by one
     "path-without-slash": _error(
@@ -393,12 +410,12 @@ CODES: Final[dict[str, Code]] = {
     ),
     "space-in-path": _warning(
         "Space in a path",
-        "In URLs a space is %20, and Google compares {0} as it is written, so it matches nothing there.",
+        "A space in a URL is written %20; Google compares {0} as it stands, so it matches nothing.",
         "Write {1}.",
     ),
     "bad-escape": _warning(
         "Invalid % escape",
-        "The % is followed by no two hexadecimal digits, and parsers disagree about it.",
+        "The % is not followed by two hexadecimal digits, and parsers disagree about it.",
         "Write %25 for a literal %.",
     ),
     "agent-as-path": _error(
@@ -439,19 +456,19 @@ CODES: Final[dict[str, Code]] = {
     ),
     "useless-rule": _optimise(
         "Useless rule",
-        "{0} changes no verdict: {1}.",
+        "{0} makes no difference: {1}.",
         "Remove this line.",
     ),
     # How far rules reach
     "site-closed": _warning(
         "Site closed to all crawlers",
-        "{0} forbids every crawler the whole site, search engines included.",
+        "{0} closes the whole site to every crawler, search engines included.",
         "Remove the line when the site is ready to be found.",
     ),
     "closed-except": _note(
         "Site closed except to named crawlers",
         "{0} closes the site, but not to {1}{2}: a crawler that a group names follows that group alone.",
-        "Check that all crawlers that should come are named.",
+        "Check that every crawler you want is named.",
     ),
     "blocked-css-js": _warning(
         "Style sheets or scripts closed to Google",
@@ -460,22 +477,22 @@ CODES: Final[dict[str, Code]] = {
     ),
     "blocked-images": _note(
         "Images closed to Google",
-        "Google may not fetch images such as {0}, so it cannot list them.",
+        "Google may not fetch images such as {0}, so it does not show them in its results.",
         "If they should be found, remove the line; a longer rule such as “Allow: {1}” opens a part.",
     ),
     "blocked-queries": _note(
         "All URLs with a query closed",
-        "{0} forbids every URL with a ?, such as links with a tracking parameter (?utm_source=…).",
+        "{0} disallows every URL with a ?, such as links with a tracking parameter (?utm_source=…).",
         "Name the parameters that should not be crawled, such as “Disallow: /*?sort=”.",
     ),
     "prefix-trap": _note(
         "Rule that reaches further than its folder",
-        "{0} also forbids {1} of line {2}, and whatever else begins with it.",
+        "{0} also disallows {1} (line {2}) and everything else that starts with {0}.",
         "Write {0}/ for the folder alone or {0}$ for the page alone, unless all of that is meant.",
     ),
     "closable-pattern": _note(
         "Pattern closed one by one",
-        "{0} rules close single URLs with {1}, and other such URLs stay open.",
+        "{0} rules disallow single URLs with {1}, and other URLs like them stay open.",
         "Write “Disallow: {2}” if all of them should be closed.",
     ),
     # Sitemaps and extensions
@@ -511,7 +528,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "record-before-rules": _note(
         "Record before the rules of its group",
-        "{0} comes before the first rule of its group, where parsers of the 1994 standard expect rules.",
+        "{0} comes before the first rule of its group, where parsers that follow the 1994 standard expect rules.",
         "Move it after the rules of the group.",
     ),
     "record-of-another-engine": _warning(
@@ -526,8 +543,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "host-record": _note(
         "Host",
-        "Only Yandex read Host, until 2018.",
-        "Redirect to the preferred host with status 301.",
+        "Only Yandex ever read Host, and it stopped in 2018.",
+        "Remove it, and redirect to the preferred host with status 301.",
     ),
     "noindex-record": _warning(
         "Noindex",
@@ -536,7 +553,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "noindex-behind-disallow": _warning(
         "Noindex behind a Disallow",
-        "No search engine reads Noindex in robots.txt, and line {1} disallows {0}, so none sees a noindex there.",
+        "No search engine reads Noindex in robots.txt, and line {1} disallows {0}: none sees a noindex there.",
         "Allow the page and put the noindex in its X-Robots-Tag header or robots meta tag; remove this line.",
     ),
     "misplaced-content-signal": _warning(
@@ -593,7 +610,7 @@ CODES: Final[dict[str, Code]] = {
     "retired-content-usage": _warning(
         "Retired label in Content-Usage",
         "{0} is a label of draft-ietf-aipref-{1}. Later drafts dropped it; crawlers that follow them ignore it.",
-        "Write the labels of today, {2}, as far as they say what you mean.",
+        "Write the current labels, {2}, if they say what you mean.",
     ),
     "content-usage-path": _error(
         "Unreadable path in Content-Usage",
@@ -602,12 +619,12 @@ CODES: Final[dict[str, Code]] = {
     ),
     "content-usage-between-agents": _warning(
         "Content-Usage between user-agent lines",
-        "Its draft makes it a rule, so {0} lacks the rules for {1}; other parsers give the rules to both.",
+        "The draft makes Content-Usage a rule, so {0} lacks the rules for {1}; other parsers apply them to both.",
         "Put a rule after it, such as “Disallow:”, or move it below {1}.",
     ),
     # Other dialects
     "read-otherwise": _note(
-        "Crawler that reads the file in another way",
+        "Crawler that reads the file differently",
         "{0} {1} request {2} ({3}); as Google reads the file, it {4} ({5}).",
         "“scrapy robots diff robots.txt --dialect google --dialect {6}” lists such URLs.",
     ),

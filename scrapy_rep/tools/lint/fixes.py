@@ -93,10 +93,7 @@ class Fixer:
         return RuleFixes(self._subject)
 
     def _record(self, number: int) -> Record | None:
-        """The record on line *number*."""
-        at = bisect_left(self._subject.record_lines, number)
-        is_there = at < len(self._subject.record_lines) and self._subject.record_lines[at] == number
-        return self._subject.records[at] if is_there else None
+        return self._subject.record(number)
 
     def _line(self, number: int) -> bytes:
         return self._subject.lines[number - 1]

@@ -110,7 +110,7 @@ def _escaped(path: bytes) -> bytes:
 def _rooted(path: bytes) -> bytes:
     """What was probably meant by *path*, which has no slash at its start."""
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
-    return b"/*" + path if is_part else b"/" + _WWW.sub(b"", path)
+    return without_needless_stars(b"/*" + path if is_part else b"/" + _WWW.sub(b"", path))
 
 
 def _is_private(path: bytes) -> bool:
@@ -130,7 +130,7 @@ def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
     """Why *path* never decides, and what to write, where a leading slash would not help."""
     url = _URL.fullmatch(path)
     if url and not path.startswith(b"/"):
-        return "rules are compared with the path of a URL, without scheme and host", b"Write " + (url[1] or b"/")
+        return "a rule is a path, without scheme and host", b"Write " + without_needless_stars(url[1])
     if path == b"$":
         return "no URL has an empty path", b"Write /$ for the home page"
     if subject.dialect.robots_txt_allowed and path == _ROBOTS_TXT:

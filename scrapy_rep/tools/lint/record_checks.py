@@ -37,7 +37,7 @@ _DAY: Final = 86_400.0
 _SCHEME: Final = re.compile(rb"([a-z][a-z0-9+.-]*)://[^/]", re.IGNORECASE)
 _SIGNALS: Final = frozenset({Kind.CONTENT_SIGNAL, Kind.CONTENT_USAGE})
 _DELAYS: Final = frozenset({Kind.CRAWL_DELAY, Kind.REQUEST_RATE, Kind.VISIT_TIME})
-_OF_YANDEX: Final = frozenset({Kind.HOST, Kind.CLEAN_PARAM})
+_OF_SOME: Final = _DELAYS | {Kind.CLEAN_PARAM}  # engines; that nobody reads Host has a code of its own
 _GOOGLE: Final = re.compile(rb"[a-z-]*google", re.IGNORECASE)
 _YANDEX: Final = re.compile(rb"yandex", re.IGNORECASE)
 
@@ -106,11 +106,11 @@ def _extension_code(extension: Extension, readers: _Readers) -> str:
             return "misplaced-content-signal"
         return "record-before-user-agent" if kind in _DELAYS else ""
     is_for_all, is_for_google, is_for_yandex = readers.of(extension.agents)
-    if is_for_google and kind in _DELAYS | _OF_YANDEX:
+    if is_for_google and kind in _OF_SOME:
         return "record-of-another-engine"
-    if kind in _OF_YANDEX and not (is_for_all or is_for_yandex):
+    if kind is Kind.CLEAN_PARAM and not (is_for_all or is_for_yandex):
         return "record-of-another-engine"
-    return "record-google-ignores" if is_for_all and kind in _DELAYS | {Kind.CLEAN_PARAM} else ""
+    return "record-google-ignores" if is_for_all and kind in _OF_SOME else ""
 
 
 def _check_noindex(subject: Subject, found: Findings) -> None:
@@ -136,7 +136,7 @@ def _disallowed(extension: Extension, subject: Subject) -> tuple[bytes, int]:
 
 def _check_before_rules(subject: Subject, found: Findings) -> None:
     """Find delays between the user-agent lines of a group and its first rule."""
-    early = [each.record for each in subject.extensions if each.record.kind in _DELAYS | _OF_YANDEX]
+    early = [each.record for each in subject.extensions if each.record.kind in _OF_SOME]
     lines = [record.line for record in early]
     for group in subject.groups if early else ():
         if group.rules:

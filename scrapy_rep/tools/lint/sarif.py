@@ -13,7 +13,7 @@ from scrapy_rep.protocol import GOOGLE
 from . import CODES
 from .config import Config
 from .file_linter import LintedFile
-from .finding import Edit, Finding, Fix, Severity, page
+from .finding import Consequence, Edit, Finding, Fix, Severity, page
 from .subject import Subject
 
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -71,10 +71,19 @@ def _result(artifact: dict[str, str], finding: Finding, fix: Fix | None, subject
         "message": {"text": f"{finding.message} {finding.advice}"},
         "locations": [{"physicalLocation": location}],
     }
+    if finding.consequences:
+        result["relatedLocations"] = [_related(artifact, each) for each in finding.consequences]
     if fix:
         replacements = [_replacement(edit, subject) for edit in fix.edits]
         result["fixes"] = [{"artifactChanges": [{"artifactLocation": artifact, "replacements": replacements}]}]
     return result
+
+
+def _related(artifact: dict[str, str], consequence: Consequence) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": artifact}
+    if consequence.line:
+        location["region"] = {"startLine": consequence.line}
+    return {"physicalLocation": location, "message": {"text": consequence.message}}
 
 
 def _replacement(edit: Edit, subject: Subject) -> dict[str, Any]:

@@ -81,6 +81,12 @@ class Subject:
         """The lines of the records."""
         return [record.line for record in self.records]
 
+    def record(self, number: int) -> Record | None:
+        """The record on line *number*."""
+        at = bisect_left(self.record_lines, number)
+        is_there = at < len(self.record_lines) and self.record_lines[at] == number
+        return self.records[at] if is_there else None
+
     @cached_property
     def by_kind(self) -> defaultdict[Kind, list[Record]]:
         """The records of each kind."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
 import os
 import subprocess
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +20,7 @@ from scrapy_rep.tools.lint import CODES
 from tests.support.command import command_here, robots_command
 from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, redirect, robots
+from tests.tools.lint.asking import HEAD
 
 SITEMAP = b"Sitemap: https://example.com/sitemap.xml\n"
 BODY = b"User-agent: *\nDisallow: search\nCrawl-delay: 5\nDisallow: /a\nDisallow: /a\n" + SITEMAP
@@ -50,17 +54,23 @@ def test_people_read_file_line_column_and_what_to_write() -> None:
     assert linted("robots.txt", "clean.txt") == (
         1,
         """robots.txt:2:11: error: search matches nothing: a path must start with / or *. (path-without-slash)
-    Write /search.
+    2 | Disallow: search
+      |           ^^^^^^
+    help: Write /search.
 robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (record-google-ignores)
-    Do not rely on it for Google.
+    3 | Crawl-delay: 5
+      | ^^^^^^^^^^^^^^
+    help: Do not rely on it for Google.
 robots.txt:5:1: optimise: Line 4 of this group is the same rule. (duplicate-rule)
-    Remove this line.
-2 files: 1 error, 1 optimise, 1 note; --fix fixes 1
+    5 | Disallow: /a
+      | ^^^^^^^^^^^^
+    help: Remove this line.
+2 files: 1 error, 1 improvement, 1 note; --fix fixes 1
 """,
     )
     assert linted("clean.txt") == (0, "1 file: no findings\n")
     assert linted("robots.txt", "robots.txt")[1].endswith(
-        "\n2 files: 2 errors, 2 optimise, 2 notes; --fix fixes 2\n"
+        "\n2 files: 2 errors, 2 improvements, 2 notes; --fix fixes 2\n"
     )
 
 
@@ -80,8 +90,78 @@ def test_json_is_one_object_a_line() -> None:
         "message": "search matches nothing: a path must start with / or *.",
         "advice": "Write /search.",
         "fix": None,
+        "consequences": [],
     }
     assert findings[2]["fix"] == [{"start": BODY.rindex(b"Disallow"), "end": BODY.index(SITEMAP), "text": ""}]
+
+
+TYPO = b"User-agnt: *\nDisallow: /a\nCrawl-delay: 3\n" + SITEMAP
+
+
+def test_what_follows_from_a_finding_is_below_it(given_here: Callable[[bytes], None]) -> None:
+    given_here(TYPO)
+    assert linted("-") == (
+        1,
+        """-:1:1: error: User-agnt is not a known key, so the line is ignored; perhaps User-agent was meant. \
+(misspelt-key-ignored)
+    1 | User-agnt: *
+      | ^^^^^^^^^
+    note: Without a user-agent line the rules apply to no crawler. (no-user-agent)
+    note: line 3: Crawl-delay comes before the first user-agent line, so it applies to no crawler. \
+(record-before-user-agent)
+    help: Write User-agent.
+1 file: 1 error
+""",
+    )
+
+
+def test_what_follows_from_a_finding_is_in_each_format(given_here: Callable[[bytes], None]) -> None:
+    none, late = (
+        {
+            "code": "no-user-agent",
+            "line": 0,
+            "message": "Without a user-agent line the rules apply to no crawler.",
+        },
+        {
+            "code": "record-before-user-agent",
+            "line": 3,
+            "message": "Crawl-delay comes before the first user-agent line, so it applies to no crawler.",
+        },
+    )
+    given_here(TYPO)
+    assert json.loads(linted("--json", "-")[1])["consequences"] == [none, late]
+    given_here(TYPO)
+    (result,) = json.loads(linted("--sarif", "-")[1])["runs"][0]["results"]
+    artifact = {"artifactLocation": {"uri": "stdin"}}
+    assert result["relatedLocations"] == [
+        {"physicalLocation": artifact, "message": {"text": none["message"]}},
+        {"physicalLocation": {**artifact, "region": {"startLine": 3}}, "message": {"text": late["message"]}},
+    ]
+    given_here(TYPO)
+    assert f" {none['message']} {late['message']} Write User-agent.\n" in linted("--github", "-")[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "shown"),
+    [
+        (b"User-agent: *\nDisallow: /%zz\n", "bad-escape", "2 | Disallow: /%zz\n      |            ^\n"),
+        (b"User-agent: *\nDissalow: /b # c\n", "misspelt-key", "2 | Dissalow: /b # c\n      | ^^^^^^^^\n"),
+        (b"User-agent: *\nDisallow /b\n", "missing-colon", "2 | Disallow /b\n      | ^^^^^^^^\n"),
+        (HEAD + b"Disallow: /b\nDisallow: /b # c\n", "duplicate-rule", "| ^^^^^^^^^^^^\n    note"),
+        (
+            b"User-agent: *\nDisallow: \xe9\n",
+            "path-without-slash",
+            "2 | Disallow: \\xe9\n      |           ^^^^\n",
+        ),
+        (b"User-agent: a\n\nDisallow: /\n", "blank-line-in-group", "(blank-line-in-group)\n    help"),
+        (b"# Disallow: /\n", "commented-out-rule", "1 | # Disallow: /\n      | ^^^^^^^^^^^^^\n"),
+    ],
+)
+def test_carets_are_below_what_a_finding_is_about(
+    given_here: Callable[[bytes], None], body: bytes, code: str, shown: str
+) -> None:
+    given_here(body)
+    assert shown in linted("--select", f"{code},note", "-")[1]
 
 
 def test_sarif_is_one_document_with_all_rules_and_the_places_of_the_results(
@@ -214,7 +294,7 @@ def test_a_url_is_asked_afresh_whatever_a_fleet_knows(folder: Path, redis_server
 
 def test_a_file_is_linted_outside_a_project_without_a_crawl(folder: Path) -> None:
     code, out, err = robots_command(folder, "lint", "robots.txt")
-    assert (code, out.count("\n"), err) == (1, 7, "")
+    assert (code, out.count("\n"), err) == (1, 13, "")
     assert "\x1b" not in out
 
 
@@ -232,7 +312,7 @@ def test_findings_are_selected_and_ignored_by_code_and_by_severity() -> None:
     ("option", "problem"),
     [
         ("--select", "'dupe-rule' is neither a code nor a severity"),
-        ("--explain", "'dupe-rule' is no code of a finding"),
+        ("--explain", "'dupe-rule' is not a lint code"),
     ],
 )
 def test_a_code_that_does_not_exist_is_an_error_of_usage(
@@ -282,7 +362,7 @@ def test_findings_may_be_no_reason_to_fail() -> None:
 def test_a_folder_is_searched_and_without_a_name_this_one(folder: Path) -> None:
     (folder / "public").mkdir()
     (folder / "public" / "robots.txt").write_bytes(CLEAN)
-    assert linted()[1].endswith("2 files: 1 error, 1 optimise, 1 note; --fix fixes 1\n")
+    assert linted()[1].endswith("2 files: 1 error, 1 improvement, 1 note; --fix fixes 1\n")
     assert linted("public") == (0, "1 file: no findings\n")
     assert "3 files" in linted("--include", "*.txt", ".")[1]
 
@@ -302,7 +382,7 @@ record-google-ignores: note: Record that Google ignores (2)
     more.txt:3
 mixed-line-ends: note: Mixed line ends (1, --fix fixes 1)
     more.txt
-2 files: 3 errors, 4 optimise, 3 notes; --fix fixes 5
+2 files: 3 errors, 4 improvements, 3 notes; --fix fixes 5
 """,
     )
     (folder / "long.txt").write_bytes(b"User-agent: *\n" + b"Disallow: a\nDisallow: /b\n" * 20)
@@ -316,9 +396,28 @@ def test_statistics_are_a_line_for_each_code() -> None:
         """       2  error     path-without-slash           1 file
        2  optimise  duplicate-rule               1 file  --fix fixes 2
        2  note      record-google-ignores        1 file
-2 files: 2 errors, 2 optimise, 2 notes; --fix fixes 2
+2 files: 2 errors, 2 improvements, 2 notes; --fix fixes 2
 """,
     )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("option", "is_shown"), [("--statistics", True), ("--grouped", True), ("--json", False)])
+def test_a_long_run_shows_how_far_it_is_where_nothing_else_is_printed_yet(
+    monkeypatch: pytest.MonkeyPatch, option: str, is_shown: bool
+) -> None:
+    seconds = itertools.count()
+    monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: float(next(seconds)))
+    parser, out, err = ArgumentParser(), Terminal(), Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    lint.add_arguments(parser)
+    lint.run(parser.parse_args(["--isolated", option, "robots.txt", "clean.txt"]), None, out)
+    assert ("\r1 file linted, " in err.getvalue()) is is_shown
+    assert "linted" not in out.getvalue()
 
 
 def test_annotations_are_commands_that_github_reads(given_here: Callable[[bytes], None]) -> None:
@@ -385,7 +484,7 @@ def test_a_comment_without_effect_is_told_beside_the_findings(
 ) -> None:
     (folder / "clean.txt").write_bytes(CLEAN + b"# lint: ignore nosuch\n")
     assert linted("clean.txt")[0] == 0
-    assert capsys.readouterr().err == "clean.txt:4: nosuch is no code of a finding\n"
+    assert capsys.readouterr().err == "clean.txt:4: nosuch is not a lint code\n"
 
 
 def test_the_page_of_a_code_is_printed() -> None:
@@ -413,4 +512,4 @@ def test_a_command_of_its_own_fetches_urls_as_well(folder: Path) -> None:
         called = [sys.executable, "-c", script, "--isolated", "--statistics", site.origin]
         done = subprocess.run(called, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.endswith("\n1 file: 1 error, 1 optimise, 1 note; --fix fixes 1\n")
+    assert done.stdout.endswith("\n1 file: 1 error, 1 improvement, 1 note; --fix fixes 1\n")

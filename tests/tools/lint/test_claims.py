@@ -144,9 +144,7 @@ def test_unknown_crawlers_are_one_finding() -> None:
     body = HEAD + b"Disallow:\n" + b"".join(b"User-agent: Nobody%d\n" % n for n in range(4)) + b"Disallow: /a\n"
     finding = only(body, "unknown-agent")
     assert (finding.line, finding.column) == (3, 13)
-    assert finding.message == (
-        "Nobody0 is the name of no crawler that is known here, nor are 3 more of the 4 names."
-    )
+    assert finding.message == "Nobody0 is not the name of a known crawler, nor are 3 more of the 4 names."
 
 
 @pytest.mark.parametrize(
@@ -239,9 +237,9 @@ def test_all_queries_are_told_from_some(rules: bytes, is_closed: bool) -> None:
 @pytest.mark.parametrize(
     ("rules", "longer"),
     [
-        (b"Disallow: /x\nDisallow: /x-old", "/x-old of line 3"),
-        (b"Disallow: /x\nDisallow: /x2", "/x2 of line 3"),
-        (b"Disallow: /x\nSitemap: https://a.example/x_sitemap.xml", "/x_sitemap.xml of line 3"),
+        (b"Disallow: /x\nDisallow: /x-old", "/x-old (line 3)"),
+        (b"Disallow: /x\nDisallow: /x2", "/x2 (line 3)"),
+        (b"Disallow: /x\nSitemap: https://a.example/x_sitemap.xml", "/x_sitemap.xml (line 3)"),
         (b"Disallow: /x\nAllow: /x-old", ""),  # its author knows
         (b"Disallow: /x\nDisallow: /x/old", ""),
         (b"Disallow: /x\nDisallow: /x.html", ""),

@@ -97,14 +97,14 @@ def test_the_nearest_file_is_found_and_its_own_before_pyproject(tmp_path: Path) 
     ("text", "problem"),
     [
         ("selct = []", "unknown key 'selct' (perhaps select?): it takes select, ignore, severity"),
-        ('select = "nul"', "select: 'nul' is no list of texts, such as [\"note\"]"),
-        ("ignore = [1]", "ignore: [1] is no list of texts"),
+        ('select = "nul"', "select: 'nul' must be a list of strings, such as [\"note\"]"),
+        ("ignore = [1]", "ignore: [1] must be a list of strings"),
         ('ignore = ["noul"]', "ignore: 'noul' is neither a code nor a severity (perhaps nul?)"),
-        ('severity = ["nul"]', "severity: ['nul'] is no table"),
-        ('severity = {nol = "note"}', "severity: 'nol' is no code of a finding (perhaps nul?)"),
+        ('severity = ["nul"]', "severity: ['nul'] must be a table"),
+        ('severity = {nol = "note"}', "severity: 'nol' is not a lint code (perhaps nul?)"),
         ('severity = {nul = "bad"}', "severity: 'bad' is not one of error, warning, optimise, note"),
         ('severity = {nul = ["note"]}', "severity: ['note'] is not one of error"),
-        ('per-file-ignores = {"*" = "nul"}', "per-file-ignores: 'nul' is no list of texts"),
+        ('per-file-ignores = {"*" = "nul"}', "per-file-ignores: 'nul' must be a list of strings"),
         ('fail-on = "nul"', "fail-on: 'nul' is not one of error, warning, optimise, note, never"),
         ('dialect = "bong"', "dialect: 'bong' is not one of "),
         ("dialect = ", "Invalid value (at end of document)"),
@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"robots-lint\.toml: 'utf-8' codec"):
         read_config(tmp_path / "robots-lint.toml")
     path = write(tmp_path / "pyproject.toml", "tool = 1\n")
-    with pytest.raises(ConfigError, match="tool is no table"):
+    with pytest.raises(ConfigError, match="tool must be a table"):
         read_config(path)
 
 

@@ -70,7 +70,7 @@ def test_case_white_space_and_a_reason_do_not_count(comment: bytes) -> None:
     [
         (b"# lint: ignore", "the comment names no code, so it silences nothing"),
         (b"# lint: ignore-file \xff", "the comment names no code, so it silences nothing"),
-        (b"# lint: ignore nosuch, nul", "nosuch is no code of a finding"),
+        (b"# lint: ignore nosuch, nul", "nosuch is not a lint code"),
     ],
 )
 def test_a_comment_without_effect_is_told(comment: bytes, problem: str) -> None:

@@ -175,7 +175,7 @@ def test_what_rules_are_said_to_reach_or_not_they_do(dialect: Dialect, groups: G
         rule = lines[each.line - 1].partition(b": ")[2]
         pattern = Pattern.of(rule, canonical_octets=dialect.canonical_octets)
         if each.code == "prefix-trap":
-            longer, line = re.fullmatch(r".* also forbids (\S+) of line (\d+),.*", each.message).groups()  # type: ignore[union-attr]
+            longer, line = re.fullmatch(r".* also disallows (\S+) \(line (\d+)\) .*", each.message).groups()  # type: ignore[union-attr]
             assert lines[int(line) - 1].endswith(b": " + longer.encode())
             assert pattern.matches(path_of(longer, canonical_octets=dialect.canonical_octets))
         elif each.code == "blocked-queries":

@@ -1,0 +1,154 @@
+"""What a webmaster does about a finding: the file after its advice was followed, by hand and not by the linter.
+
+Each repair says which old line every new line comes from. Where the advice leaves a choice there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from scrapy_rep.protocol import GOOGLE, Dialect
+from scrapy_rep.tools.lint import Finding, lint
+
+Lines = list[bytes]
+Repair = Callable[[Lines, Finding], "dict[int, Lines] | None"]
+"""Gives the lines that take the place of others, by their numbers."""
+
+_WRITE: Final = re.compile(r"Write ([^…]+)\.")
+
+
+def survivors(body: bytes, finding: Finding, dialect: Dialect = GOOGLE) -> set[tuple[str, int]] | None:
+    """What is still found in *body* once *finding* is repaired, by code and old line; None without a repair."""
+    lines = body.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
+    repair = REPAIRS.get(finding.code)
+    changed = repair(lines, finding) if repair else None
+    if changed is None:
+        return None
+    new, origins = [body[: len(body) - sum(map(len, lines))]], [0]
+    for number, line in enumerate(lines, start=1):
+        for each in changed.get(number, [line]):
+            new.append(each)
+            origins.append(number)
+    left = lint(b"".join(new), dialect, limit=None)
+    return {(each.code, origins[min(each.line, len(origins) - 1)]) for each in left}
+
+
+def _unlimited(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    """Nothing but the limit, without which `survivors` reads."""
+    return {}
+
+
+def _line(lines: Lines, finding: Finding) -> bytes:
+    return _ended(lines[finding.line - 1])
+
+
+def _ended(line: bytes) -> bytes:
+    return line if line.endswith((b"\n", b"\r")) else line + b"\n"
+
+
+def _advised(finding: Finding) -> bytes | None:
+    found = _WRITE.fullmatch(finding.advice)
+    return found[1].encode() if found else None
+
+
+def _value(line: bytes) -> bytes:
+    return re.split(rb"[:\s]\s*", line.lstrip().partition(b"#")[0], maxsplit=1)[-1].strip()
+
+
+def _without(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    return {finding.line: []}
+
+
+def _key(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
+    line, key = _line(lines, finding), _advised(finding)
+    return {finding.line: [re.sub(rb"[^:\s][^:]*", lambda _: key, line, count=1)]} if key else None
+
+
+def _colon(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    return {finding.line: [re.sub(rb"(\S)\s+", rb"\1: ", _line(lines, finding), count=1)]}
+
+
+def _value_advised(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
+    line, value = _line(lines, finding), _advised(finding)
+    return {finding.line: [line.replace(_value(line), value, 1)]} if value else None
+
+
+def _sitemap(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    return {finding.line: [b"Sitemap: " + _line(lines, finding)]}
+
+
+def _agent_above(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    at = max(finding.line, 1)
+    return {at: [b"User-agent: *\n", lines[at - 1]]}
+
+
+def _split(separators: bytes) -> Repair:
+    def split(lines: Lines, finding: Finding) -> dict[int, Lines]:
+        line = _line(lines, finding)
+        key, _, value = line.partition(b"#")[0].partition(b":")
+        return {finding.line: [key + b": " + each + b"\n" for each in re.split(separators, value.strip()) if each]}
+
+    return split
+
+
+def _merged(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    """The rules of the crawler at the end of its first group; other crawlers of both stay where they are."""
+    (first,) = map(int, re.findall(r"already has a group at line (\d+)", finding.message))
+    rules, end = _block(lines, finding.line), max(_block(lines, first), default=first)
+    merged = {end: [_ended(lines[number - 1]) for number in (end, *rules)], finding.line: []}
+    return merged if _is_shared(lines, finding.line) else {**{number: [] for number in rules}, **merged}
+
+
+def _is_shared(lines: Lines, number: int) -> bool:
+    return _is_agent(lines, number - 1) or _is_agent(lines, number + 1)
+
+
+def _is_agent(lines: Lines, number: int) -> bool:
+    return 0 < number <= len(lines) and lines[number - 1].lstrip().lower().startswith(b"user")
+
+
+def _block(lines: Lines, number: int) -> list[int]:
+    """The lines of the group whose user-agent line is *number*, without user-agent lines."""
+    at = number + 1
+    while _is_agent(lines, at):
+        at += 1
+    end = next((n for n in range(at, len(lines) + 1) if _is_agent(lines, n)), len(lines) + 1)
+    return [*range(at, end)]
+
+
+def _retired(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
+    if finding.advice != "Remove it.":
+        return _value_advised(lines, finding)
+    rules = [] if _is_shared(lines, finding.line) else _block(lines, finding.line)
+    return {number: [] for number in (finding.line, *rules)}
+
+
+def _header(lines: Lines, finding: Finding) -> dict[int, Lines]:
+    """The product of a comment, or a name that nobody has."""
+    line = _line(lines, finding)
+    found = re.search(rb"compatible;\s*([A-Za-z_-]+)", line)
+    name = found[1] if found and found[1].lower() != b"msie" else b"Nobody" + b"x" * (finding.line % 97)
+    return {finding.line: [b"User-agent: " + name + b"\n"]}
+
+
+REPAIRS: Final[dict[str, Repair]] = {
+    "file-too-long": _unlimited,
+    "misspelt-key-ignored": _key,
+    "missing-colon": _colon,
+    "bare-url": _sitemap,
+    "no-user-agent": _agent_above,
+    "rule-before-user-agent": _agent_above,
+    "rule-never-matches": _value_advised,
+    "path-without-slash": _value_advised,
+    "misspelt-agent": _value_advised,
+    "user-agent-header": _header,
+    "agent-in-several-groups": _merged,
+    "retired-agent": _retired,
+    "several-agents": _split(rb"[,;|]\s*"),
+    "several-paths": _split(rb"[\s,];?(?=/)"),
+    "useless-rule": _without,
+    "duplicate-rule": _without,
+}
+"""The codes of findings that have consequences."""
