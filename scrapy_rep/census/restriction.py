@@ -1,8 +1,8 @@
 """What a robots.txt effectively closes to a crawler: nothing, a part of the site, or all of it, and by which line.
 
-Effective is what RFC 9309 section 2.2.2 makes of all groups that count for the crawler: those that name it, or else
-those of ``*``, unless its owner documents otherwise (`scrapy_rep.tools.profiles`). A rule counts when it decides
-about a URL: an Allow that wins everywhere undoes a Disallow.
+Effective is what RFC 9309 section 2.2.2 makes of all groups that count for the crawler: those that name it, or
+else those of ``*``, unless its owner documents otherwise (`scrapy_rep.tools.profiles`). A rule counts when it
+decides about a URL: an Allow that wins everywhere undoes a Disallow.
 """
 
 from __future__ import annotations
