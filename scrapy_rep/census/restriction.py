@@ -17,7 +17,7 @@ from scrapy_rep.protocol import Dialect, Group, RobotsTxt, Rule, Verdict, path_o
 from scrapy_rep.protocol.dialect import EmptyRule
 from scrapy_rep.protocol.product_token import agent_matcher, is_global
 from scrapy_rep.tools.crawlers import crawler_of
-from scrapy_rep.tools.profiles import token_for
+from scrapy_rep.tools.profiles import special, token_for
 
 NONE: Final = "none"
 """No URL is closed to the crawler."""
@@ -87,17 +87,10 @@ def restrictions(robotstxt: RobotsTxt, groups: Sequence[Group], agents: tuple[st
         if key not in same or not robotstxt.dialect.is_googles:
             same[key] = _restriction(robotstxt, name, _rules(robotstxt, name, groups, key), 0)
         found[name] = same[key] if same[key].line else same[key]._replace(line=line)
-    for name in _with_profile(agents):
+    for name in filter(special, agents):
         token = token_for(name, named.__contains__)
         found[name] = Restriction(NONE, 0, is_home_open=True) if token is None else found[token]
     return Restrictions(found, named)
-
-
-@lru_cache(maxsize=8)
-def _with_profile(agents: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of *agents* that may follow another group than their own and that of ``*``, or not that of ``*``."""
-    crawlers = ((agent, crawler_of(agent)) for agent in agents)
-    return tuple(agent for agent, crawler in crawlers if crawler and (crawler.fallbacks or crawler.ignores_star))
 
 
 def _rules(robotstxt: RobotsTxt, name: str, groups: Sequence[Group], own: Iterable[int]) -> Sequence[Rule]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from scrapy_rep.protocol import Record, RobotsTxt, Verdict
@@ -37,12 +37,15 @@ def token_for(agent: str, is_named: Callable[[str], bool]) -> str | None:
     Its own, or that of another crawler whose group it follows where none names it; its own again where only
     groups for ``*`` are left, and None where those do not count either.
     """
-    if is_named(agent):
-        return agent
+    crawler = None if is_named(agent) else special(agent)
+    return next(filter(is_named, crawler.fallbacks), None if crawler.ignores_star else agent) if crawler else agent
+
+
+@lru_cache(maxsize=1_024)
+def special(agent: str) -> Crawler | None:
+    """The profile of the crawler *agent* if groups count otherwise for it than RFC 9309 says; else None."""
     crawler = crawler_of(agent)
-    if crawler is None:
-        return agent
-    return next(filter(is_named, crawler.fallbacks), None if crawler.ignores_star else agent)
+    return crawler if crawler and (crawler.fallbacks or crawler.ignores_star) else None
 
 
 def reading(robotstxt: RobotsTxt, agent: str) -> Reading:
