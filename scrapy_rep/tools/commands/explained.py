@@ -222,6 +222,7 @@ def _profile_facts(as_read: Reading | None) -> dict[str, Any] | None:
         "group": as_read.group,
         "line": as_read.line or None,
         "sentence": as_read.sentence or None,
+        "tokens": [crawler.token, *crawler.fallbacks],
         "category": crawler.category,
         "follows": crawler.follows,
         "reads_crawl_delay": crawler.reads_crawl_delay,

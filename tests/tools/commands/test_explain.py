@@ -143,6 +143,7 @@ def test_in_json_the_profile_has_its_documents(for_google: str) -> None:
         "group": "fallback",
         "line": 1,
         "sentence": "Googlebot-Image follows the group of googlebot, line 1; it does not read Crawl-delay",
+        "tokens": ["Googlebot-Image", "Googlebot"],
         "category": "search",
         "follows": "its own group, or else that for *",
         "reads_crawl_delay": False,
