@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, access
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, crawler_of
+from scrapy_rep.tools.profiles import FALLBACK, token_for
 
 from .capture import Capture
 from .restriction import ALL, NONE, OTHERS, PART, RESTRICTIONS
@@ -68,16 +69,18 @@ def long(
     """
     asked = (OTHERS, *_asked(agents))
     for row in rows:
+        lines = row["restriction_lines"]
         for agent, treatment in _treatments(row, asked).items():
+            group = _group(row, agent)
             yield {
                 "site": row["site"],
                 "fetched_at": row["fetched_at"],
                 "agent": agent,
                 "category": str(AI_CRAWLERS.get(agent, "")) or None,
                 "treatment": treatment,
-                "line": row["restriction_lines"].get(agent, row["restriction_lines"].get(OTHERS, 0)),
-                "by": _by(row, agent),
-                "level": _level(row, agent, treatment),
+                "line": lines.get(agent, lines.get(group, 0)),
+                "by": _by(row, agent, group),
+                "level": _level(row, group, treatment),
             }
 
 
@@ -91,7 +94,9 @@ LONG: Final = {
     "treatment": ColumnType(str, "what is closed to the agent: `none`, `part` or `all`"),
     "line": ColumnType(int, "the line that shows it, 0 without one"),
     "by": ColumnType(
-        str | None, "`name` when a group names the agent, `*` when that group counts; null without a group"
+        str | None,
+        "`name` when a group names the agent, `fallback` when it follows the group of another crawler, `*` when"
+        " that group counts; null without a group",
     ),
     "level": ColumnType(str, "`full`, `pattern`, `sitemap and delay only`, or `none`"),
 }
@@ -126,20 +131,27 @@ def _asked(agents: Iterable[str]) -> tuple[str, ...]:
 def _treatments(row: Mapping[str, Any], asked: Iterable[str]) -> dict[str, str]:
     """What is closed to those *asked* about, and to others that are named; empty where nothing is known."""
     known = row["restriction"]
-    return {**dict.fromkeys(asked, known[OTHERS]), **known} if known else {}
+    return {**{agent: known.get(_group(row, agent), NONE) for agent in asked}, **known} if known else {}
 
 
-def _by(row: Mapping[str, Any], agent: str) -> str | None:
-    if agent in row["named"]:
-        return "name"
-    return OTHERS if OTHERS in row["agents_disallow"] else None
+def _group(row: Mapping[str, Any], agent: str) -> str | None:
+    """Whose group counts for *agent*: its own, that of another crawler, or that of ``*``; None for no group."""
+    named = row["named"]
+    token = token_for(agent, named.__contains__)
+    return token if token is None or token in named else OTHERS
 
 
-def _level(row: Mapping[str, Any], agent: str, treatment: str) -> str:
+def _by(row: Mapping[str, Any], agent: str, group: str | None) -> str | None:
+    if group in row["named"]:
+        return "name" if group == agent else FALLBACK
+    return OTHERS if group == OTHERS and OTHERS in row["agents_disallow"] else None
+
+
+def _level(row: Mapping[str, Any], group: str | None, treatment: str) -> str:
     if treatment != NONE:
         return FULL if treatment == ALL else PATTERN
-    name = agent.lower() if agent in row["named"] else OTHERS
     delays = ((each.lower(), delay) for each, delay in row["crawl_delays"].items())
+    name = group and group.lower()
     has_delay = any(delay and name in (each, each.partition(" ")[0]) for each, delay in delays)
     return SITEMAP_AND_DELAY if has_delay or row["sitemaps"] else NONE
 

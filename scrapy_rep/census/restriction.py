@@ -1,7 +1,8 @@
 """What a robots.txt effectively closes to a crawler: nothing, a part of the site, or all of it, and by which line.
 
-Effective is what RFC 9309 section 2.2.2 makes of all groups that count for the crawler, those of ``*`` where none
-names it. A rule counts when it decides about a URL: an Allow that wins everywhere undoes a Disallow.
+Effective is what RFC 9309 section 2.2.2 makes of all groups that count for the crawler: those that name it, or
+else those of ``*``, unless its owner documents otherwise (`scrapy_rep.tools.profiles`). A rule counts when it
+decides about a URL: an Allow that wins everywhere undoes a Disallow.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from scrapy_rep.protocol import Dialect, Group, RobotsTxt, Rule, Verdict, path_o
 from scrapy_rep.protocol.dialect import EmptyRule
 from scrapy_rep.protocol.product_token import agent_matcher, is_global
 from scrapy_rep.tools.crawlers import crawler_of
+from scrapy_rep.tools.profiles import special, token_for
 
 NONE: Final = "none"
 """No URL is closed to the crawler."""
@@ -85,6 +87,9 @@ def restrictions(robotstxt: RobotsTxt, groups: Sequence[Group], agents: tuple[st
         if key not in same or not robotstxt.dialect.is_googles:
             same[key] = _restriction(robotstxt, name, _rules(robotstxt, name, groups, key), 0)
         found[name] = same[key] if same[key].line else same[key]._replace(line=line)
+    for name in filter(special, agents):
+        token = token_for(name, named.__contains__)
+        found[name] = Restriction(NONE, 0, is_home_open=True) if token is None else found[token]
     return Restrictions(found, named)
 
 

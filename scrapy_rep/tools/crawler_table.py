@@ -1,4 +1,7 @@
-"""The table of known crawlers, which `scrapy_rep.tools.crawlers` makes up: data alone, a line a crawler."""
+"""The table of known crawlers, which `scrapy_rep.tools.crawlers` makes up: data alone, a line a crawler.
+
+What only a few crawlers do is in `FALLBACKS` and `CRAWL_DELAYS`.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +51,14 @@ _R, _OWN, _PARTLY, _NOTHING, _U = (
     Follows.RULES, Follows.OWN_GROUP, Follows.PARTLY, Follows.NOTHING, Follows.UNKNOWN,
 )  # fmt: skip
 
+_GOOGLES: Final = Source("Google's common crawlers", "Google", "2026-07")
+_APPLES: Final = Source("About Applebot", "Apple", "2026-09")
+_AMAZONS: Final = Source("About Amazonbot", "Amazon", "2026-09")
+_ANTHROPICS: Final = Source("Does Anthropic crawl data from the web", "Anthropic", "2026-04")
+_AHREFS: Final = Source("About AhrefsBot", "Ahrefs", "2025")
+
 OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]], ...]] = (
-    (Source("Google's common crawlers", "Google", "2025-08"), "Google", (
+    (_GOOGLES, "Google", (
         ("Googlebot", "search", _R),
         ("Googlebot-Image", "search for images", _R),
         ("Googlebot-Video", "search for videos", _R),
@@ -62,7 +71,7 @@ OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]],
         ("Google-CloudVertexBot", "answers on the sites of customers", _R),
         ("Google-Extended", "use of pages for AI; sends no requests of its own", _R),
     )),
-    (Source("Google's special-case crawlers", "Google", "2025-08"), "Google", (
+    (Source("Google's special-case crawlers", "Google", "2026-02"), "Google", (
         ("APIs-Google", "push notifications", _OWN),
         ("AdsBot-Google", "quality of pages that ads link to", _OWN),
         ("AdsBot-Google-Mobile", "quality of pages that ads link to", _OWN),
@@ -76,6 +85,7 @@ OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]],
         ("Google-Site-Verification", "proof of who owns a site", _NOTHING),
         ("Google-NotebookLM", "pages that users ask for", _NOTHING),
         ("Google-GeminiNotebook", "pages that users ask for", _NOTHING),
+        ("Google-Agent", "tasks of an AI agent", _NOTHING),
     )),
     (Source("Which crawlers does Bing use", "Microsoft", "2025"), "Microsoft", (
         ("bingbot", "search", _R),
@@ -108,9 +118,10 @@ OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]],
         ("Baiduspider-ads", "ads", _R),
         ("Baiduspider-mobile", "pages for mobile devices", _U),
     )),
-    (Source("About Applebot", "Apple", "2025"), "Apple", (
+    (_APPLES, "Apple", (
         ("Applebot", "search in Siri and Spotlight", _R),
         ("Applebot-Extended", "use of pages for AI; sends no requests of its own", _R),
+        ("iTMS", "podcasts that their makers registered", _NOTHING),
     )),
     (Source("DuckDuckBot and DuckAssistBot", "DuckDuckGo", "2025"), "DuckDuckGo", (
         ("DuckDuckBot", "search", _R),
@@ -122,7 +133,7 @@ OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]],
         ("ChatGPT-User", "pages that users ask for", _PARTLY),
         ("OAI-AdsBot", "quality of pages that ads link to", _U),
     )),
-    (Source("Does Anthropic crawl data from the web", "Anthropic", "2026-02"), "Anthropic", (
+    (_ANTHROPICS, "Anthropic", (
         ("ClaudeBot", "training", _R),
         ("Claude-User", "pages that users ask for", _R),
         ("Claude-SearchBot", "search for answers", _R),
@@ -141,10 +152,10 @@ OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]],
         ("meta-externalads", "ads", _R),
         ("FacebookBot", "speech recognition", _R),
     )),
-    (Source("About Amazonbot", "Amazon", "2026-04"), "Amazon", (
+    (_AMAZONS, "Amazon", (
         ("Amazonbot", "answers and training", _R),
         ("Amzn-SearchBot", "search for answers", _R),
-        ("Amzn-User", "pages that users ask for", _R),
+        ("Amzn-User", "pages that users ask for", _PARTLY),
     )),
     (Source("Mistral crawlers", "Mistral", "2026"), "Mistral", (
         ("MistralAI-User", "pages that users ask for", _R),
@@ -162,7 +173,7 @@ OF_OWNERS: Final[tuple[tuple[Source, str, tuple[tuple[str, str, Follows], ...]],
         ("SemrushBot-BM", "brand monitoring", _R),
         ("SplitSignalBot", "tests of pages", _R),
     )),
-    (Source("About AhrefsBot", "Ahrefs", "2025"), "Ahrefs", (
+    (_AHREFS, "Ahrefs", (
         ("AhrefsBot", "backlinks and search", _R),
         ("AhrefsSiteAudit", "audits", _R),
     )),
@@ -278,7 +289,7 @@ ALONE: Final = (
     ("XoviBot", "Xovi", "backlinks", _U, "XoviBot", "2018"),
     ("Screaming Frog SEO Spider", "Screaming Frog", "audits", _U, "SEO Spider user guide", "2024"),
     ("Siteimprove", "Siteimprove", "audits", _U, "Siteimprove help", "2023"),
-    ("CCBot", "Common Crawl", "an open copy of the web", _R, "CCBot", "2025"),
+    ("CCBot", "Common Crawl", "an open copy of the web", _R, "CCBot", "2026-10"),
     ("ia_archiver", "Alexa Internet", "rankings until 2022; archives", _U, "Alexa: end of service", "2022"),
     ("archive.org_bot", "Internet Archive", "an archive", _U, "Internet Archive help", "2017"),
     ("Arquivo-web-crawler", "Arquivo.pt", "an archive", _U, "Arquivo.pt: FAQ about crawling", "2024"),
@@ -390,7 +401,6 @@ LISTED: Final = (
     ("YiyanBot", "Baidu", "pages that users ask for"),
     ("Poggio-Citations", "Poggio", "pages that users ask for"),
     ("ChatGPT Agent", "OpenAI", "tasks of an AI agent"),
-    ("Google-Agent", "Google", "tasks of an AI agent"),
     ("GoogleAgent-Mariner", "Google", "tasks of an AI agent"),
     ("AmazonBuyForMe", "Amazon", "tasks of an AI agent"),
     ("NovaAct", "Amazon", "tasks of an AI agent"),
@@ -441,3 +451,50 @@ RETIRED: Final = (
     ("GrapeshotCrawler", "Oracle", "ads", "2024", "", "Oracle ends its advertising business", "2024-09"),
 )  # fmt: skip
 """Crawlers that are no longer in use."""
+
+
+def _of(owner: str) -> tuple[str, ...]:
+    """The tokens of the crawlers that *owner* documents."""
+    return tuple(token for _, name, rows in OF_OWNERS if name == owner for token, _, _ in rows)
+
+
+FALLBACKS: Final[tuple[tuple[Source, tuple[tuple[str, ...], ...]], ...]] = (
+    (_GOOGLES, (
+        ("Googlebot-Image", "Googlebot"),
+        ("Googlebot-Video", "Googlebot"),
+        ("Googlebot-News", "Googlebot"),
+        ("Google-InspectionTool", "Googlebot"),
+        ("Google-CloudVertexBot", "Googlebot"),
+        ("GoogleOther-Image", "GoogleOther"),
+        ("GoogleOther-Video", "GoogleOther"),
+    )),
+    (Source("Bingbot is coming to town", "Microsoft", "2010-09"), (("bingbot", "msnbot"),)),
+    (_APPLES, (("Applebot", "Googlebot"),)),
+    (Source("The User-agent directive", "Yandex", "2026"), (
+        ("YandexBot", "Yandex"),
+        ("YandexImages", "Yandex"),
+        ("YandexVideo", "Yandex"),
+        ("YandexMedia", "Yandex"),
+        ("YandexBlogs", "Yandex"),
+        ("YandexNews", "Yandex"),
+        ("YandexMobileBot", "Yandex"),
+    )),
+    (Source("Using the Yandex Advertising Network robot", "Yandex", "2026"), (("YandexDirect", "Yandex"),)),
+)  # fmt: skip
+"""Crawlers that follow the group of another where none names them: the document, and each (token, the other's, …).
+
+They try the others in order, and groups for ``*`` last, if at all.
+"""
+
+CRAWL_DELAYS: Final[tuple[tuple[Source, bool, tuple[str, ...]], ...]] = (
+    (Source("How Google interprets the robots.txt specification", "Google", "2026-04"), False, _of("Google")),
+    (Source("Crawl delay and the Bing crawler, MSNBot", "Microsoft", "2009-08"), True, ("bingbot", "msnbot")),
+    (Source("The Crawl-delay directive", "Yandex", "2026"), False, _of("Yandex")),
+    (_AMAZONS, False, _of("Amazon")),
+    (_ANTHROPICS, True, _of("Anthropic")),
+    (Source("CCBot", "Common Crawl", "2026-10"), True, ("CCBot",)),
+    (Source("Yahoo Help on the web crawler Slurp", "Yahoo", "2011"), True, ("Slurp",)),
+    (_AHREFS, True, _of("Ahrefs")),
+    (Source("MJ12bot", "Majestic", "2024"), True, ("MJ12bot",)),
+)
+"""Crawlers of which a document says whether they read Crawl-delay: the document, whether they do, their tokens."""

@@ -8,12 +8,23 @@ in `scrapy_rep.tools.crawler_table`: adding a crawler is adding a line; a fact t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scrapy_rep.protocol.product_token import token_in
 
-from .crawler_table import ALONE, LIST, LISTED, OF_OWNERS, RETIRED, Category, Follows, Source
+from .crawler_table import (
+    ALONE,
+    CRAWL_DELAYS,
+    FALLBACKS,
+    LIST,
+    LISTED,
+    OF_OWNERS,
+    RETIRED,
+    Category,
+    Follows,
+    Source,
+)
 
 __all__ = [
     "AI_CRAWLERS",
@@ -33,11 +44,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Crawler:
-    """A crawler, or a program that asks for robots.txt or is named in many.
+    """A crawler, or a program that asks for robots.txt or is named in many: its profile.
 
     ``owner`` is empty where there is no single one, or it is not known.
     ``token`` is the name that its documents write in a user-agent line. ``until`` is the year in which it was
-    retired, empty while it is in use; ``instead`` is the token of its successor, if there is one.
+    retired, empty while it is in use; ``instead`` is the token of its successor, if there is one. Where no group
+    names it, it follows that of the first of its ``fallbacks`` that has one. ``reads_crawl_delay`` is None where
+    no document says so. ``source`` describes it; what only some crawlers do is in the ``other_documents``.
     """
 
     token: str
@@ -47,6 +60,19 @@ class Crawler:
     source: Source
     until: str = ""
     instead: str = ""
+    fallbacks: tuple[str, ...] = ()
+    reads_crawl_delay: bool | None = None
+    other_documents: tuple[Source, ...] = ()
+
+    @property
+    def ignores_star(self) -> bool:
+        """Whether groups for ``*`` do not count for it."""
+        return self.follows is Follows.OWN_GROUP
+
+    @property
+    def documents(self) -> tuple[Source, ...]:
+        """Where what is known of it comes from, each document once."""
+        return tuple(dict.fromkeys((self.source, *self.other_documents)))
 
     @property
     def key(self) -> str:
@@ -129,7 +155,7 @@ _MISNOMERS: Final = {
 """Names of owners and products that are no token, and the crawler that is probably meant."""
 
 
-def _all() -> Iterator[Crawler]:
+def _listed() -> Iterator[Crawler]:
     for source, owner, rows in OF_OWNERS:
         for token, purpose, follows in rows:
             yield Crawler(token, owner, purpose, follows, source)
@@ -139,6 +165,21 @@ def _all() -> Iterator[Crawler]:
         yield Crawler(token, owner, purpose, Follows.UNKNOWN, LIST)
     for token, owner, purpose, until, instead, title, date in RETIRED:
         yield Crawler(token, owner, purpose, Follows.UNKNOWN, Source(title, owner, date), until, instead)
+
+
+def _all() -> Iterator[Crawler]:
+    """The crawlers as they are listed, with what only some of them do."""
+    fallbacks = {token: (others, source) for source, rows in FALLBACKS for token, *others in rows}
+    delays = {token: (reads, source) for source, reads, tokens in CRAWL_DELAYS for token in tokens}
+    for crawler in _listed():
+        others, *of_fallbacks = fallbacks.get(crawler.token, ((),))
+        reads, *of_delay = delays.get(crawler.token, (None,))
+        yield replace(
+            crawler,
+            fallbacks=tuple(others),
+            reads_crawl_delay=reads,
+            other_documents=(*of_fallbacks, *of_delay),
+        )
 
 
 CRAWLERS: Final = tuple(_all())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.census import Capture, long, rows
+from scrapy_rep.census import Capture, long, rows, wide
 from scrapy_rep.protocol import DIALECTS, parse
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
@@ -75,6 +75,41 @@ def test_rfc_2_2_2_a_rule_counts_when_it_decides_about_a_url(rules: str, expecte
 )  # fmt: skip
 def test_rfc_2_2_1_its_own_groups_together_replace_those_of_all(body: str, expected: tuple[str, int]) -> None:
     assert closed(body) == expected
+
+
+FOR_GOOGLE = "User-agent: googlebot\nDisallow: /a\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /\n"
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected", "by", "level"),
+    [
+        ("Googlebot-Image", ("part", 2), "fallback", "pattern"),
+        ("googlebot-image", ("part", 2), "fallback", "pattern"),
+        ("Applebot", ("part", 2), "fallback", "pattern"),
+        ("Storebot-Google", ("all", 6), "*", "full"),
+        ("AdsBot-Google", ("none", 0), None, "none"),
+    ],
+)
+def test_google_a_known_crawler_is_asked_about_by_its_profile(
+    agent: str, expected: tuple[str, int], by: str | None, level: str
+) -> None:
+    capture = Capture("https://h/robots.txt", 200, FOR_GOOGLE.encode())
+    for asked in ([agent], []):  # when the row is made, and of a row that is there
+        (row,) = rows([capture], agents=asked, light=True)
+        found = {each["agent"].lower(): each for each in long([row], [agent])}[agent.lower()]
+        assert (found["treatment"], found["line"]) == expected
+        assert (found["by"], found["level"]) == (by, level)
+        (in_wide,) = wide([row], [agent])
+        assert in_wide[found["agent"]] == expected[0]
+    (row,) = rows([capture], agents=[agent], light=True)
+    (name,) = {*row["restriction"]} - {"*", "Googlebot"}
+    assert (row["restriction"][name], row["restriction_lines"][name]) == expected
+    assert (name in row["home_closed"]) is (by == "*")
+    assert row["named"] == {"Googlebot": 1}
+
+
+def test_a_crawler_follows_its_own_group_before_that_of_another() -> None:
+    assert closed(f"{FOR_GOOGLE}\nUser-agent: Applebot\nDisallow:\n", "Applebot") == ("none", 8)
 
 
 def test_ours_the_first_match_decides_where_the_dialect_says_so() -> None:

@@ -33,6 +33,8 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command, module_of
+from scrapy_rep.tools.crawler_table import CRAWL_DELAYS, FALLBACKS
+from scrapy_rep.tools.crawlers import CRAWLERS, Category, Follows, Source
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
@@ -322,6 +324,43 @@ def test_the_tables_of_dialects_are_those_of_the_code() -> None:
     assert found == {
         field: [as_cell(getattr(dialect, field)) for dialect in DIALECTS.values()] for field in fields
     }
+
+
+def test_the_page_of_profiles_says_what_is_known_of_each_crawler_and_where_from() -> None:
+    page = PAGES["docs/profiles.md"]
+    groups = {**_cells(section(page, "## Which group counts"))}
+    assert groups == {
+        token: (f"the group of `{other}`{_FOR_ALL[CRAWLER_OF[token].ignores_star]}", _cited(source))
+        for source, crawlers in FALLBACKS
+        for token, other in crawlers
+    } | {
+        each.token: ("none; not that for `*` either", _cited(each.source))
+        for each in CRAWLERS
+        if each.ignores_star and not each.fallbacks
+    }
+    assert _cells(section(page, "## Who reads Crawl-delay")) == {
+        token: (as_cell(reads), _cited(source)) for source, reads, tokens in CRAWL_DELAYS for token in tokens
+    }
+    disobey = {Follows.NOTHING: "never", Follows.PARTLY: "not always"}
+    assert _cells(section(page, "## Who does not follow robots.txt")) == {
+        each.token: (disobey[each.follows], _cited(each.source))
+        for each in CRAWLERS
+        if each.follows in disobey and each.category is not Category.TOOL
+    }
+
+
+CRAWLER_OF = {crawler.token: crawler for crawler in CRAWLERS}
+_FOR_ALL = {False: ", or else that for `*`", True: "; not that for `*`"}
+
+
+def _cells(text: str) -> dict[str, tuple[str, str]]:
+    """The second and the third cell of the row of each crawler."""
+    found = re.findall(r"^\| (`.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    return {token: (what, source) for names, what, source in found for token in re.findall(r"`(.+?)`", names)}
+
+
+def _cited(source: Source) -> str:
+    return f"{source.title} ({source.owner}, {source.date})"
 
 
 def as_cell(value: object) -> str:

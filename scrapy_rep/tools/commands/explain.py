@@ -111,7 +111,8 @@ def _printer(
     crawlers = crawlers_of(arguments.agent, settings)
     has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
     is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
-    return _Printer(out, crawlers, policy, as_json=arguments.json, full=is_full)
+    by_profile = arguments.agent is not None
+    return _Printer(out, crawlers, policy, by_profile=by_profile, as_json=arguments.json, full=is_full)
 
 
 class _Printer:
@@ -123,10 +124,12 @@ class _Printer:
         crawlers: list[tuple[str, ...]],
         policy: CrawlPolicy | NoCrawl,
         *,
+        by_profile: bool,
         as_json: bool,
         full: bool,
     ) -> None:
         self.crawlers = crawlers
+        self.by_profile = by_profile  # not for the crawlers of a project, who do what the engine says
         self.is_planning = False  # whether to say what a crawl does
         self.is_telling_problems = full and not as_json
         self.exit_code = OK
@@ -167,7 +170,7 @@ class _Printer:
             gap = "\n" * bool(self._allowed or self._disallowed)
             text = as_text(url, rules, self._policy, self._out, said)
             return gap + (f"{planned}\n{text}" if plan else text)
-        crawler = f"  ({shown(rules.token)})" if len(self.crawlers) > 1 else ""
+        crawler = f"  ({shown(rules.agent)})" if len(self.crawlers) > 1 else ""
         verdict = rules.verdict(url)
         return planned or as_line(url, verdict, self._policy.apply(url, verdict), self._out) + crawler
 
@@ -200,7 +203,10 @@ def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printe
     dialect, limit = dialect_and_limit(settings)
     robotstxt = parse(body, DIALECTS[arguments.dialect] if arguments.dialect else dialect, limit=limit)
     is_page = is_html(body)
-    rules = [CrawlerRules(robotstxt, tokens, file=arguments.file, is_html=is_page) for tokens in printer.crawlers]
+    rules = [
+        CrawlerRules(robotstxt, tokens, by_profile=printer.by_profile, file=arguments.file, is_html=is_page)
+        for tokens in printer.crawlers
+    ]
     for url in _urls(arguments.urls):
         printer.print_all(url, rules)
     return printer.end()
@@ -250,7 +256,10 @@ async def _rules_of(
     rules = {origin: known[origin] for origin in origins if origin in known}
 
     def keep(fetched: Fetched) -> None:
-        by_crawler = [CrawlerRules(fetched.robotstxt, tokens, fetched=fetched) for tokens in printer.crawlers]
+        by_crawler = [
+            CrawlerRules(fetched.robotstxt, tokens, by_profile=printer.by_profile, fetched=fetched)
+            for tokens in printer.crawlers
+        ]
         rules[fetched.origin] = by_crawler
         if (problem := by_crawler[0].problem) and not printer.is_telling_problems:
             printer.print_problem(problem, OK)  # the answers decide

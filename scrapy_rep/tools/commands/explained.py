@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,8 @@ from .sites import NOTHING, CrawlerRules, Said
 from .terminal import paint
 
 if TYPE_CHECKING:
+    from scrapy_rep.tools.profiles import Reading
+
     from .crawl_policy import Applied, CrawlPolicy
     from .fetching import Fetched
 
@@ -107,9 +110,10 @@ def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
 def _sections(
     rules: CrawlerRules, explanation: Explanation, applied: Applied | NoCrawl, out: IO[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    known = crawler_of(rules.token)
+    known = crawler_of(rules.agent)
     about = f"  ({known.about})" if known else ""
-    yield "crawler", [f"{shown(rules.token) or 'any crawler without a name'}{about}"]
+    name, note = shown(rules.agent) or "any crawler without a name", rules.reading.note if rules.reading else ""
+    yield "crawler", [f"{name}{about}", *filter(None, [note])]
     if rules.robotstxt.dialect != GOOGLE:
         yield "dialect", [rules.robotstxt.dialect.name]
     if rules.fetched:
@@ -128,7 +132,8 @@ def _sections(
     yield "rules", _matches(explanation, out) or ["none matches, so it is allowed"]
     yield from applied.as_sections(has_delay=explainer.delay is not None)
     if explainer.delay:
-        yield "delay", [f"line {explainer.delay.line:<6}{delay_text(explainer.delay.text)}"]
+        unread = f", which {shown(rules.agent)} does not read" if rules.crawl_delay is None else ""
+        yield "delay", [f"line {explainer.delay.line:<6}{delay_text(explainer.delay.text)}{unread}"]
     yield "extensions", [*map(record_text, explainer.extensions)]
     sitemaps = rules.robotstxt.sitemaps
     more = len(sitemaps) - _SITEMAPS_SHOWN
@@ -154,12 +159,14 @@ def _source(fetched: Fetched) -> list[str]:
 
 
 def _why_group(rules: CrawlerRules) -> str:
-    explainer, name = rules.explainer, shown(rules.token) or "the crawler"
+    explainer, name = rules.explainer, shown(rules.token) or "the crawler"  # in whose group the rules are
     number = number_of(len(explainer.rules), "rule", "rules")
     if explainer.by_name:
         return f"{name} is named, so groups of * {_STARS[rules.robotstxt.dialect.star]}; {number}"
     if explainer.agents:
         return f"{name} is not named, so groups of * count; {number}"
+    if rules.reading and rules.reading.ignores_star:
+        return f"{name} is not named, so no group counts"
     return f"{name} is not named, and there is no group of *"
 
 
@@ -179,7 +186,7 @@ def as_facts(
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     explanation = rules.explain(url) if full else Explanation(rules.verdict(url), ())
     verdict, origin = explanation.verdict, str(rules.fetched.origin) if rules.fetched else None
-    facts = {"url": url, "agent": rules.token, **verdict_facts(verdict), "origin": origin}
+    facts = {"url": url, "agent": rules.agent, **verdict_facts(verdict), "origin": origin}
     facts |= policy.apply(url, verdict).as_facts()
     if not full:
         return facts
@@ -199,9 +206,29 @@ def _rules_facts(url: str, rules: CrawlerRules, explanation: Explanation) -> dic
             {"line": match.rule.line, "rule": str(match.rule), "length": match.length}
             for match in explanation.matches
         ],
-        "crawl_delay": rules.robotstxt.crawl_delay(rules.token),
+        "profile": _profile_facts(rules.reading),
+        "crawl_delay": rules.crawl_delay,
         "extensions": [*map(record_facts, (*filter(None, [explainer.delay]), *explainer.extensions))],
         "sitemaps": list(rules.robotstxt.sitemaps),
+    }
+
+
+def _profile_facts(as_read: Reading | None) -> dict[str, Any] | None:
+    if as_read is None or as_read.crawler is None:
+        return None
+    crawler = as_read.crawler
+    return {
+        "token": as_read.token,
+        "group": as_read.group,
+        "line": as_read.line or None,
+        "sentence": as_read.sentence or None,
+        "tokens": [crawler.token, *crawler.fallbacks],
+        "category": crawler.category,
+        "follows": crawler.follows,
+        "reads_crawl_delay": crawler.reads_crawl_delay,
+        "retired": crawler.until or None,
+        "replaced_by": crawler.instead or None,
+        "documents": [asdict(document) for document in crawler.documents],
     }
 
 

@@ -15,6 +15,7 @@ from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import page_facts, page_lines, signal_lines
 from scrapy_rep.tools.explanation import Explainer, Explanation
+from scrapy_rep.tools.profiles import NONE, Reading, reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -100,9 +101,10 @@ NOTHING: Final = Said()
 
 
 class CrawlerRules:
-    """What ``robotstxt`` says to the crawler with ``token``.
+    """What ``robotstxt`` says to the crawler ``agent``, which is asked by ``token``.
 
     The robots.txt comes from ``fetched``, or from the file called ``file``, which ``is_html`` when it is a page.
+    ``reading`` is how a crawler with a profile reads it; a crawl goes by no profile.
     """
 
     def __init__(
@@ -110,14 +112,18 @@ class CrawlerRules:
         robotstxt: RobotsTxt,
         tokens: Sequence[str],
         *,
+        by_profile: bool = False,
         file: str = "",
         is_html: bool = False,
         fetched: Fetched | None = None,
     ) -> None:
-        """Use the first of *tokens* that has a group, or else the last."""
+        """Use the first of *tokens* that has a group, or else the last; *by_profile* as its owner documents."""
         self.robotstxt = robotstxt
         self.tokens = tokens
-        self.token = next(filter(robotstxt.has_group, tokens), tokens[-1])
+        self.agent = next(filter(robotstxt.has_group, tokens), tokens[-1])
+        as_read = reading(robotstxt, self.agent) if by_profile else None
+        self.reading: Reading | None = as_read if as_read and as_read.crawler else None
+        self.token = self.reading.token if self.reading else self.agent
         self.file = file
         self.is_html = is_html
         self.fetched = fetched
@@ -138,7 +144,7 @@ class CrawlerRules:
     @cached_property
     def explainer(self) -> Explainer:
         """The groups, rules and other records for the crawler."""
-        return Explainer(self.robotstxt, self.token)
+        return Explainer(self.reading.robotstxt if self.reading else self.robotstxt, self.token)
 
     @cached_property
     def signals(self) -> RobotsSignals:
@@ -147,9 +153,16 @@ class CrawlerRules:
 
     def verdict(self, url: str) -> Verdict:
         """Return whether the crawler may request *url*."""
+        if self.reading and self.has_rules and self.reading.group == NONE:
+            return self.reading.verdict(url)
         if self.fetched is None:
             return self.robotstxt.verdict(self.token, url)
         return self.fetched.robots.verdict((self.token,), url)
+
+    @property
+    def crawl_delay(self) -> float | None:
+        """Seconds between two requests that robots.txt asks the crawler for; None without."""
+        return self.reading.crawl_delay if self.reading else self.robotstxt.crawl_delay(self.token)
 
     def explain(self, url: str) -> Explanation:
         """Return the verdict on *url*, and every rule that matches it."""
@@ -164,7 +177,7 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
         return NOTHING
     statements = [*rules.signals.statements(url)]
     if rules.fetched is not None:
-        statements += rules.fetched.said_by_files(rules.token, url)
+        statements += rules.fetched.said_by_files(rules.agent, url)
     return Said(statements, rules.signals.licenses)
 
 

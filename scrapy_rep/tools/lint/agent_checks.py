@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from scrapy_rep.protocol import DIALECTS, Group, Record, Rule, Verdict, parse
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
-from scrapy_rep.tools.crawlers import Crawler, Follows, crawler_like, crawler_of
+from scrapy_rep.tools.crawlers import Crawler, crawler_like, crawler_of
+from scrapy_rep.tools.profiles import DISOBEYS, reading
 
 from .finding import Findings
 from .subject import Subject
@@ -23,8 +24,6 @@ _STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
 BROWSER: Final = b"mozilla"
 """The token of a browser's User-Agent header, in lower case: no crawler goes by it."""
-
-_DISOBEYS: Final = {Follows.NOTHING: "does not follow", Follows.PARTLY: "does not always follow"}
 
 
 def check(subject: Subject, found: Findings) -> None:
@@ -124,7 +123,7 @@ def _check_repeated(
 
 
 def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:
-    """Find named groups that lack the rules for *."""
+    """Find named groups that lack the rules for *, but for crawlers that would ignore those."""
     samples = _samples(subject, by_token.get(b"*", []))
     if not samples:
         return
@@ -136,7 +135,8 @@ def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: 
         if left < 0:
             return
         dropped = _dropped(samples, groups, subject) if open_to_all.isdisjoint(map(id, groups)) else None
-        if dropped:
+        crawler = crawler_of(as_text(token)) if dropped else None
+        if dropped and not (crawler and crawler.ignores_star):
             agent = next(each for each in groups[0].agents if _token(each, subject) == token)
             facts = agent.value, str(dropped), str(dropped.line)
             found.add("named-group-drops-star-rules", agent.line, subject.column(agent), *facts)
@@ -192,25 +192,22 @@ def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject
         has_successor = crawler.instead.lower().encode() in subject.named
         advice = f"Write {crawler.instead}" if crawler.instead and not has_successor else "Remove it"
         found.add("retired-agent", *place, agent.value, crawler.owner, crawler.until, advice)
-    elif crawler.follows in _DISOBEYS and any(rule.value and not rule.allow for rule in group.rules):
-        found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, _DISOBEYS[crawler.follows])
+    elif crawler.follows in DISOBEYS and any(rule.value and not rule.allow for rule in group.rules):
+        found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, DISOBEYS[crawler.follows])
 
 
 class _Reader(NamedTuple):
-    """A crawler, whose ``owner`` documents its ``dialect``.
-
-    A crawler of Google's kind would go by the first of its ``names`` that the file has a group for.
-    """
+    """A crawler called ``name``, whose ``owner`` documents its ``dialect``."""
 
     owner: str
-    names: tuple[str, ...]
+    name: str
     dialect: str
 
 
 _READERS: Final = (
-    _Reader("Microsoft", ("bingbot",), "bing"),
-    _Reader("Yandex", ("YandexBot", "Yandex"), "yandex"),
-    _Reader("Baidu", ("Baiduspider",), "baidu"),
+    _Reader("Microsoft", "bingbot", "bing"),
+    _Reader("Yandex", "YandexBot", "yandex"),
+    _Reader("Baidu", "Baiduspider", "baidu"),
 )
 
 # A dialect other than Google's is read the plain way, which tries each rule for each path.
@@ -230,16 +227,16 @@ def _check_readers(subject: Subject, found: Findings) -> None:
 
 
 def _check_reader(reader: _Reader, subject: Subject, found: Findings) -> None:
-    as_google = subject.robotstxt
-    own, name = parse(as_google.body, DIALECTS[reader.dialect], limit=None), reader.names[0]
-    name_at_google = next(filter(as_google.has_group, reader.names), name)
-    most = min(_MOST_PATHS, _MOST_OCTETS // len(own.body))
-    for path in _paths(subject.rules_for(name_at_google), most):
-        theirs, googles = own.verdict(name, path), as_google.verdict(name_at_google, path)
+    body = subject.robotstxt.body
+    own = reading(parse(body, DIALECTS[reader.dialect], limit=None), reader.name)
+    as_google = reading(subject.robotstxt, reader.name)
+    most = min(_MOST_PATHS, _MOST_OCTETS // len(body))
+    for path in _paths(subject.rules_for(as_google.token), most):
+        theirs, googles = own.verdict(path), as_google.verdict(path)
         if theirs.allowed is not googles.allowed:
             (may, by), at_google = _said(theirs), _said(googles)
             line = theirs.line or googles.line or 0
-            found.add("read-otherwise", line, 0, name, may, path, by, *at_google, reader.dialect)
+            found.add("read-otherwise", line, 0, reader.name, may, path, by, *at_google, reader.dialect)
             return
 
 

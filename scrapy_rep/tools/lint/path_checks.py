@@ -16,6 +16,7 @@ from scrapy_rep.protocol import Group, Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import is_plain
 from scrapy_rep.protocol.product_token import token_in
 from scrapy_rep.tools.crawlers import crawler_of
+from scrapy_rep.tools.profiles import reading
 
 from .finding import Findings
 from .subject import UNNAMED, Subject, characters, closing
@@ -214,15 +215,15 @@ _OF_SYSTEMS: Final = (
 _MOST_ASKED: Final = 200  # rules of a file that the engine is asked about
 _SCRIPTS: Final = re.compile(rb"/(?:js|javascripts?)\b[/*]*\Z", re.IGNORECASE)
 _GOOGLE: Final = "Googlebot"
-_GOOGLE_IMAGES: Final = "googlebot-image"
+_GOOGLE_IMAGES: Final = "Googlebot-Image"
 
 
 def _check_assets(subject: Subject, found: Findings) -> None:
     systems = [folders for sign, folders in _OF_SYSTEMS if sign in subject.body]
-    images = _GOOGLE_IMAGES if _GOOGLE_IMAGES.encode() in subject.named else _GOOGLE
-    for asset, token, folders in ((_CSS_JS, _GOOGLE, systems), (_IMAGES, images, [])):
+    for asset, agent, folders in ((_CSS_JS, _GOOGLE, systems), (_IMAGES, _GOOGLE_IMAGES, [])):
         if not folders and not asset.words.search(subject.rule_text):
             continue
+        token = reading(subject.robotstxt, agent).token
         may_close = re.compile(b"|".join((asset.paths, *folders)), re.IGNORECASE)  # re keeps what it compiled
         rules = (rule for group in subject.groups for rule in group.rules if may_close.search(rule.value))
         for rule in islice(rules, _MOST_ASKED):

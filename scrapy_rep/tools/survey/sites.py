@@ -16,8 +16,10 @@ from scrapy_rep.census.restriction import ALL, NONE, OTHERS, PART
 from scrapy_rep.census.row import Row
 from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.tools.crawlers import SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Link, Mark, Tag
+from scrapy_rep.tools.profiles import token_for
 
 from .totals import severity_of, traits
 
@@ -194,7 +196,8 @@ def _marks(record: Row) -> Iterator[tuple[str, list[Mark]]]:
     if record.findings is not None:
         found = sorted(record.findings, key=lambda code: (finding_kind(code).rank, code))
         yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
-    yield "Well-known crawlers", [_crawler_mark(record, name) for name in (*record.named, OTHERS)]
+    named = [_crawler_mark(record, name) for name in record.named]
+    yield "Well-known crawlers", [*named, *_followers(record), _crawler_mark(record, OTHERS)]
     signals: list[Mark] = [
         ("blue", f"{signal}: " + (_answers(record, signal) or "no answer"), []) for signal in record.ai_signals
     ]
@@ -206,6 +209,15 @@ def _crawler_mark(record: Row, name: str) -> Mark:
     colour, text = _RESTRICTIONS[record.restriction[name]]
     line = record.restriction_lines[name]
     return colour, f"{'All others' if name == OTHERS else name}: {text}", [line] if line else []
+
+
+def _followers(record: Row) -> Iterator[Mark]:
+    """What is closed to search engines that follow the group of another crawler."""
+    for name in SEARCH_CRAWLERS:
+        token = token_for(name, record.named.__contains__)
+        if token in record.named and token != name:
+            colour, text = _RESTRICTIONS[record.restriction[token]]
+            yield colour, f"{name} follows the group of {token}: {text}", [record.named[token]]
 
 
 def _answers(record: Row, signal: str) -> str:

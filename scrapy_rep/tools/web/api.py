@@ -17,6 +17,7 @@ from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
+from scrapy_rep.tools.profiles import GROUPS
 from scrapy_rep.tools.resources import RENDERER, Kind
 
 from .annotated import found_in
@@ -71,7 +72,8 @@ _FINDING: Final = _object(
 _AGENT: Final = _object(
     agent=_TEXT,
     about={**_TEXT, "description": "who sends it, and what for; empty for a crawler that is not known"},
-    group={**_TEXT, "enum": ["own", "*", "none"], "description": "the group that the crawler follows"},
+    profile={**_TEXT, "description": "how it reads the file, if not as RFC 9309 says, in a sentence; else empty"},
+    group={**_TEXT, "enum": list(GROUPS), "description": "the group that the crawler follows"},
     crawl_delay={"type": ["number", "null"], "description": "seconds"},
     ai=_list(_object(answers={"type": "object", "additionalProperties": _TEXT}, urls=_list(_TEXT))),
     licenses=_list(_TEXT),

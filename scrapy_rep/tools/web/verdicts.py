@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any, Final
@@ -16,8 +16,8 @@ from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import DIALECTS, Access, Dialect, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import rule_text, uses
-from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.explanation import Explainer
+from scrapy_rep.tools.profiles import Reading, reading
 
 from .question import Question
 
@@ -75,13 +75,15 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """What else the file says to one crawler. ``group`` is "own", "*" or "none"; ``crawl_delay`` is in seconds.
+    """What else the file says to one crawler. ``group`` is one of `GROUPS`; ``crawl_delay`` is in seconds.
 
-    ``about`` says who sends it, and what for; empty for a crawler that is not known.
+    ``about`` says who sends it, and what for, and ``profile`` how it reads the file, where that is more than
+    RFC 9309 says; both are empty for a crawler that is not known.
     """
 
     agent: str
     about: str
+    profile: str
     group: str
     crawl_delay: float | None
     ai: tuple[Uses, ...]
@@ -131,12 +133,13 @@ class Comparison:
 def judge(question: Question) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
-    explainers = dict(_affordable(question, robotstxt))
+    readings = {agent: reading(robotstxt, agent) for agent in question.agents}
+    explainers = dict(_affordable(question, robotstxt, readings))
     verdicts = [
-        _verdict(question, robotstxt, url, agent, explainers.get(agent))
+        _verdict(question, url, readings[agent], explainers.get(agent))
         for url, agent in product(question.urls, question.agents)
     ]
-    agents = [_agent(robotstxt, agent, question.urls) for agent in question.agents]
+    agents = [_agent(robotstxt, each, question.urls) for each in readings.values()]
     return Verdicts(question.access.value, tuple(verdicts), tuple(agents), tuple(map(shown, robotstxt.sitemaps)))
 
 
@@ -156,12 +159,10 @@ def compare(question: Question, seconds: float) -> Comparison:
     return Comparison(tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out))
 
 
-def _verdict(
-    question: Question, robotstxt: RobotsTxt, url: str, agent: str, explainer: Explainer | None = None
-) -> UrlVerdict:
+def _verdict(question: Question, url: str, as_read: Reading, explainer: Explainer | None = None) -> UrlVerdict:
     """What the fetch and the file say together, and by *explainer* the rules that match."""
     if question.access is Access.SUCCESSFUL:
-        verdict = robotstxt.verdict(agent, url)
+        verdict = as_read.verdict(url)
     elif question.access is Access.UNAVAILABLE:
         verdict = Verdict(True, None, Reason.UNAVAILABLE)
     else:
@@ -170,7 +171,7 @@ def _verdict(
     matches = tuple(Match(match.rule.line, rule_text(match.rule, _LONGEST_RULE), match.length) for match in found)
     return UrlVerdict(
         url,
-        agent,
+        as_read.agent,
         verdict.allowed,
         verdict.line,
         rule_text(verdict.rule, _LONGEST_RULE),
@@ -187,22 +188,28 @@ def _is_elsewhere(url: str, robots_url: str) -> bool:
         return False
 
 
-def _affordable(question: Question, robotstxt: RobotsTxt) -> Iterator[tuple[str, Explainer]]:
+def _affordable(
+    question: Question, robotstxt: RobotsTxt, readings: Mapping[str, Reading]
+) -> Iterator[tuple[str, Explainer]]:
     """The crawlers for which the rules that match are listed, since that is cheap."""
     left = _MOST_STEPS
     lines = robotstxt.body.count(b"\n") + robotstxt.body.count(b"\r") + 1
-    for agent in question.agents:
+    for agent, as_read in readings.items():
         left -= 3 * lines
         if left > 0:
-            left -= len(robotstxt.rules(agent)) * len(question.urls)
+            left -= len(as_read.robotstxt.rules(as_read.token)) * len(question.urls)
         if left > 0:
-            yield agent, Explainer(robotstxt, agent)
+            yield agent, Explainer(as_read.robotstxt, as_read.token)
 
 
 def _verdicts(question: Question, dialect: Dialect) -> list[UrlVerdict]:
     robotstxt = parse(question.robots, dialect, limit=question.limit)
-    pairs = product(question.agents, question.urls)  # the rules of a crawler are kept for a few only
-    found = {(url, agent): _verdict(question, robotstxt, url, agent) for agent, url in pairs}
+    found = {
+        (url, agent): _verdict(question, url, as_read)
+        for agent in question.agents  # first, since the rules of a crawler are kept for a few only
+        for as_read in [reading(robotstxt, agent)]
+        for url in question.urls
+    }
     return [found[key] for key in product(question.urls, question.agents)]
 
 
@@ -215,13 +222,12 @@ def _group(names: list[str], verdicts: list[UrlVerdict], asked: list[UrlVerdict]
     return DialectGroup(tuple(names), verdicts is asked, tuple(different[:_MOST_DIFFERENCES]), len(different))
 
 
-def _agent(robotstxt: RobotsTxt, agent: str, urls: Iterable[str]) -> Agent:
-    signals = RobotsSignals.of(robotstxt, agent)
+def _agent(robotstxt: RobotsTxt, as_read: Reading, urls: Iterable[str]) -> Agent:
+    signals = RobotsSignals.of(robotstxt, as_read.token)
     by_answers: defaultdict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
     for url in urls if signals else ():
         by_answers[tuple(uses(signals.statements(url)).items())].append(url)
     ai = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
-    group = "own" if robotstxt.has_group(agent) else "*" if robotstxt.rules("*") else "none"
     licenses = tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
-    known = crawler_of(agent)
-    return Agent(agent, known.about if known else "", group, robotstxt.crawl_delay(agent), ai, licenses)
+    about = as_read.crawler.about if as_read.crawler else ""
+    return Agent(as_read.agent, about, as_read.note, as_read.group, as_read.crawl_delay, ai, licenses)

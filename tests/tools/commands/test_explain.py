@@ -86,6 +86,84 @@ sitemaps     https://example.com/a.xml
     )
 
 
+FOR_GOOGLE = b"""User-agent: googlebot
+Crawl-delay: 2
+Disallow: /bar
+
+User-agent: *
+Disallow: /
+"""
+
+
+@pytest.fixture
+def for_google(tmp_path: Path) -> str:
+    (tmp_path / "google.txt").write_bytes(FOR_GOOGLE)
+    return str(tmp_path / "google.txt")
+
+
+def test_google_a_known_crawler_is_explained_by_its_profile(for_google: str) -> None:
+    code, out = explained("/foo", "--agent", "Googlebot-Image", "--file", for_google)
+    assert (code, out) == (
+        0,
+        f"""allowed  /foo
+
+crawler      Googlebot-Image  (Google: search for images)
+             Googlebot-Image follows the group of googlebot, line 1; it does not read Crawl-delay
+robots.txt   {for_google}
+group        line 1     User-agent: googlebot
+             Googlebot is named, so groups of * do not count; 1 rule
+rules        none matches, so it is allowed
+delay        line 2     2 s between two requests, which Googlebot-Image does not read
+""",
+    )
+
+
+def test_google_a_crawler_that_ignores_groups_for_all_is_told_from_one_without_a_group(for_google: str) -> None:
+    code, out = explained("/foo", "--agent", "AdsBot-Google", "--file", for_google)
+    assert code == 0
+    assert [line for line in out.splitlines() if "AdsBot" in line] == [
+        "crawler      AdsBot-Google  (Google: quality of pages that ads link to)",
+        "             AdsBot-Google ignores groups for *",
+        "group        AdsBot-Google is not named, so no group counts",
+    ]
+    code, out = explained("/bar", "/foo", "--agent", "AdsBot-Google", "--agent", "Applebot", "--file", for_google)
+    assert (code, [line.split()[0] for line in out.splitlines()]) == (
+        1, ["allowed", "disallowed", "allowed", "allowed"],
+    )  # fmt: skip
+
+
+def test_in_json_the_profile_has_its_documents(for_google: str) -> None:
+    _, out = explained("/bar", "--agent", "Googlebot-Image", "--file", for_google, "--json")
+    facts = json.loads(out)
+    assert (facts["agent"], facts["allowed"], facts["line"], facts["crawl_delay"]) == (
+        "Googlebot-Image", False, 3, None,
+    )  # fmt: skip
+    assert facts["profile"] == {
+        "token": "Googlebot",
+        "group": "fallback",
+        "line": 1,
+        "sentence": "Googlebot-Image follows the group of googlebot, line 1; it does not read Crawl-delay",
+        "tokens": ["Googlebot-Image", "Googlebot"],
+        "category": "search",
+        "follows": "its own group, or else that for *",
+        "reads_crawl_delay": False,
+        "retired": None,
+        "replaced_by": None,
+        "documents": [
+            {"title": "Google's common crawlers", "owner": "Google", "date": "2026-07"},
+            {"title": "How Google interprets the robots.txt specification", "owner": "Google", "date": "2026-04"},
+        ],
+    }
+    _, out = explained("/bar", "--agent", "Googlebot-Unknown", "--file", for_google, "--json")
+    assert json.loads(out)["profile"] is None
+
+
+def test_rfc_2_2_1_the_crawler_of_a_project_is_asked_literally_whatever_its_name(for_google: str) -> None:
+    code, out = explained("/foo", "--file", for_google, "--json", "--full", USER_AGENT="Googlebot-Image/1.0")
+    facts = json.loads(out)
+    assert (code, facts["agent"], facts["line"], facts["profile"]) == (1, "Googlebot-Image", 6, None)
+
+
 def test_of_several_urls_each_gets_a_line_and_one_that_is_disallowed_ends_it_with_1(file: str) -> None:
     code, out = explained("/private/", "http://h/café", "/cafe", "/robots.txt", "--file", file)
     assert (code, out.splitlines()) == (

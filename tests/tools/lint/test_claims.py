@@ -140,6 +140,12 @@ def test_a_name_is_told_as_written_with_the_line_of_its_agent() -> None:
     assert [(each.line, each.message.split()[0]) for each in found] == [(3, "FooBot"), (4, "BarBot")]
 
 
+def test_google_a_crawler_that_ignores_what_is_for_all_lacks_none_of_it() -> None:
+    body = HEAD + b"Disallow: /a\nUser-agent: %s\nDisallow: /b\n"
+    assert "named-group-drops-star-rules" in codes(body % b"Googlebot")
+    assert "named-group-drops-star-rules" not in codes(body % b"AdsBot-Google")
+
+
 def test_unknown_crawlers_are_one_finding() -> None:
     body = HEAD + b"Disallow:\n" + b"".join(b"User-agent: Nobody%d\n" % n for n in range(4)) + b"Disallow: /a\n"
     finding = only(body, "unknown-agent")
@@ -217,6 +223,8 @@ def test_closed_style_sheets_and_scripts_are_those_of_google(rules: bytes, path:
     [
         (HEAD + b"Disallow: /images/", True),
         (HEAD + b"Disallow: /images/\n\nUser-agent: Googlebot-Image\nDisallow:", False),
+        (HEAD + b"Disallow: /images/\n\nUser-agent: Googlebot\nDisallow:", False),
+        (HEAD + b"Disallow:\n\nUser-agent: Googlebot\nDisallow: /images/", True),
         (HEAD + b"Disallow: /images/logo.png", False),
         (HEAD + b"Disallow: /*.png$", True),
         (HEAD + b"Disallow: /imagesearch", False),

@@ -39,6 +39,11 @@ def test_a_misspelt_key_counts_for_google_alone() -> None:
     assert finding.message.startswith("bingbot may request /a (no rule matches)")
 
 
+def test_bing_its_crawler_is_asked_by_its_former_name_where_that_alone_is_named() -> None:
+    (finding,) = found(b"User-agent: msnbot\nDisalow: /a\n")
+    assert finding.message.startswith("bingbot may request /a (no rule matches)")
+
+
 @pytest.mark.parametrize("agent", [b"*", b"Googlebot", b"msnbot-news-x"])
 def test_of_crawlers_that_are_not_named_nothing_is_said(agent: bytes) -> None:
     assert found(RUN % agent) == []

@@ -56,3 +56,15 @@ def test_a_file_that_was_not_linted_has_no_number_of_findings() -> None:
 def test_a_site_that_redirects_elsewhere_says_where() -> None:
     row = Row(**next(rows([Capture("https://a.example/robots.txt", 302, location="https://b.example/")])))
     assert ("Redirects to", "https://b.example/") in _item(row, lambda _: None, has_room=True).facts
+
+
+def test_a_search_engine_that_follows_the_group_of_another_is_told() -> None:
+    body = b"User-agent: googlebot\nDisallow: /a\n\nUser-agent: bingbot\nUser-agent: *\nDisallow: /\n"
+    item = _item(measure("a", body, light=True), lambda _: body, has_room=True)
+    assert dict(item.marks)["Well-known crawlers"] == [
+        ("amber", "Googlebot: some paths are closed", [2]),
+        ("red", "bingbot: may request nothing", [6]),
+        ("amber", "Googlebot-Image follows the group of Googlebot: some paths are closed", [1]),
+        ("amber", "Applebot follows the group of Googlebot: some paths are closed", [1]),
+        ("red", "All others: may request nothing", [6]),
+    ]

@@ -143,6 +143,15 @@ def test_the_form_works_without_a_script(local: Checker) -> None:
     assert reply.text.rstrip().endswith("</html>")
 
 
+def test_the_page_says_whose_group_a_crawler_follows(local: Checker) -> None:
+    body = "User-agent: googlebot\r\nDisallow: /bar\r\n"
+    reply = local.submit([("robots", body), ("urls", "/bar"), ("agents", "Googlebot-Image"), ("action", "check")])
+    cell = reply.text.partition('data-agent="Follows">')[2].partition("</td>")[0]
+    assert cell == (
+        "the group of another crawler <small>Googlebot-Image follows the group of googlebot, line 1</small>"
+    )
+
+
 def test_the_octets_of_a_file_count_instead_of_the_text(local: Checker) -> None:
     reply = local.submit([("robots", "Disallow: /"), ("urls", "/x")], b"User-agent: *\r\nDisallow: /\xe9\r\n")
     assert "not-utf-8" in reply.text

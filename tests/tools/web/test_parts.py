@@ -67,10 +67,47 @@ def test_a_long_rule_is_given_in_part_with_each_verdict() -> None:
 def test_what_else_the_file_says_to_each_crawler() -> None:
     answer = judge(ASKED)
     general, named = answer.agents
-    assert (general.group, general.crawl_delay) == ("*", 2.5)
+    assert general.group == "*"
     assert [uses.answers["ai-train"] for uses in general.ai] == ["no"]
-    assert (named.group, named.crawl_delay, named.ai) == ("own", None, ())
+    assert (named.group, named.profile, named.crawl_delay, named.ai) == ("own", "", None, ())
     assert answer.sitemaps == ("https://example.com/s.xml",)
+
+
+def test_a_crawl_delay_is_that_of_crawlers_that_read_it() -> None:
+    googlebot, bingbot = judge(Question(BODY, agents=("Googlebot", "bingbot"))).agents
+    assert (googlebot.crawl_delay, googlebot.profile) == (None, "Googlebot does not read Crawl-delay")
+    assert (bingbot.crawl_delay, bingbot.profile) == (2.5, "")
+
+
+FOR_GOOGLE = b"User-agent: googlebot\nDisallow: /bar\n\nUser-agent: *\nDisallow: /\n"
+
+
+def test_google_a_crawler_is_judged_by_its_profile() -> None:
+    agents = ("Googlebot-Image", "Googlebot-Other", "AdsBot-Google")
+    answer = judge(Question(FOR_GOOGLE, ("/bar", "/x"), agents))
+    assert [one.allowed for one in answer.verdicts] == [False, False, True, True, False, True]
+    image, unknown, ads = answer.agents
+    sentence = "Googlebot-Image follows the group of googlebot, line 1"
+    assert (image.group, image.profile, answer.verdicts[0].matches) == (
+        "fallback",
+        sentence,
+        (Match(2, "Disallow: /bar", 4),),
+    )
+    assert (unknown.group, unknown.profile) == ("*", "")
+    assert (ads.group, ads.profile, answer.verdicts[2].matches) == (
+        "none",
+        "AdsBot-Google ignores groups for *",
+        (),
+    )
+
+
+def test_google_the_dialects_are_compared_by_profile() -> None:
+    (same,) = (
+        group
+        for group in compare(Question(FOR_GOOGLE, ("/bar",), ("AdsBot-Google",)), 60).groups
+        if group.is_asked
+    )
+    assert "bing" in same.dialects
 
 
 def test_a_known_crawler_has_its_owner_and_its_purpose_beside_its_name() -> None:
