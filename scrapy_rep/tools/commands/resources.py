@@ -96,7 +96,7 @@ class _Asker:
         answers: dict[str, Answer] = {}
 
         def keep(fetched: Fetched) -> None:
-            rules = CrawlerRules(fetched.robotstxt, (self._agent,), fetched=fetched)
+            rules = CrawlerRules(fetched.robotstxt, (self._agent,), by_profile=True, fetched=fetched)
             for url in by_origin[fetched.origin]:
                 answers[url] = Answer.of(rules.verdict(url), rules.problem)
 

@@ -135,6 +135,14 @@ def test_another_crawler_is_asked_about_by_its_token_or_its_header(
     assert f" to {token}" in lines[-1]
 
 
+@pytest.mark.parametrize(("agent", "code"), [("Googlebot-Image", 1), ("AdsBot-Google", 0), ("bingbot", 0)])
+def test_google_a_crawler_is_asked_about_as_its_owner_documents(tmp_path: Path, agent: str, code: int) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: Googlebot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n"))
+        site.answer("/", html("<img src=/a>" if agent != "AdsBot-Google" else "<img src=/b>"))
+        assert asked(tmp_path, site.origin, "--agent", agent)[0] == code
+
+
 def test_a_redirect_is_followed_where_both_hosts_allow_it(tmp_path: Path) -> None:
     with Site(TWO) as site:
         first, second = site.origins

@@ -108,6 +108,15 @@ def test_a_page_that_is_closed_to_the_crawler_is_not_requested(local: Checker) -
     assert (report["pages"][0]["allowed"], report["resources"]) == (False, [])
 
 
+def test_google_a_crawler_is_asked_about_as_its_owner_documents(local: Checker) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: Googlebot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n"))
+        site.answer("/", html("<img src=/a><img src=/b>"))
+        assert words(ask(local, site.origin, "Googlebot-Image")) == {"a": False, "b": True}
+        assert words(ask(local, site.origin, "AdsBot-Google")) == {"a": True, "b": True}
+        assert words(ask(local, site.origin, "bingbot")) == {"a": True, "b": False}
+
+
 def test_a_page_that_is_closed_to_the_checker_is_not_requested(local: Checker) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: Test\nDisallow: /\n"))
