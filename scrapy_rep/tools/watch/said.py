@@ -1,6 +1,6 @@
 """What an old and a new robots.txt say to each of many crawlers, which are asked about together where they can be.
 
-Asked literally, by product token.
+Each reads them by its profile: Googlebot-Image follows the group of Googlebot where it has none of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import RobotsTxt, Rule, Verdict
 from scrapy_rep.tools.answers import uses
 from scrapy_rep.tools.difference import even_sample, paths_of, patterns_in
+from scrapy_rep.tools.profiles import reading
 
 
 def alike(agents: Iterable[str], old: RobotsTxt, new: RobotsTxt) -> list[Crawlers]:
@@ -51,16 +52,18 @@ class _File:
 
     def __init__(self, robotstxt: RobotsTxt) -> None:
         self._robotstxt = robotstxt
-        self._said: dict[str, Said] = {}
+        self._said: dict[tuple[bool, str, float | None], Said] = {}
 
     def said_to(self, agent: str) -> Said:
-        file = self._robotstxt
-        token = agent if file.has_group(agent) else "*"
-        if token not in self._said:
+        heard = reading(self._robotstxt, agent)
+        file, delay = heard.robotstxt, heard.crawl_delay
+        token = heard.token if file.has_group(heard.token) else "*"
+        key = file is self._robotstxt, token, delay
+        if key not in self._said:
             answers = uses(RobotsSignals.of(file, token).statements("/"))
             lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
-            self._said[token] = Said(file, token, lines, file.crawl_delay(token), (*answers.items(),))
-        return self._said[token]
+            self._said[key] = Said(file, token, lines, delay, (*answers.items(),))
+        return self._said[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,16 @@ def test_other_agents_and_paths_may_be_asked_about_in_each_run(watched: Watched)
     )  # fmt: skip
 
 
+def test_a_crawler_reads_a_robots_txt_as_its_owner_documents(watched: Watched) -> None:
+    agents = ("--agent", "Googlebot-Image", "--agent", "AdsBot-Google")
+    assert watched.changed_to("User-agent: *\nDisallow: /\n", *agents) == (
+        1, ["Googlebot-Image may no longer fetch / (line 2, Disallow: /)"],
+    )  # fmt: skip
+    assert watched.changed_to("User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\n", *agents) == (
+        1, ["Googlebot-Image may now fetch / (line 5, Allow: /)"],
+    )  # fmt: skip
+
+
 def test_named_paths_alone_are_asked_about(watched: Watched) -> None:
     text = f"{OPEN}Disallow: /shop/\nDisallow: /blog/\n"
     (change,) = watched.changes_to(text, "--path", "/blog/1?a=b", "--path", "/", "--agent", "*")
@@ -168,7 +178,8 @@ def test_delays_signals_and_sitemaps_are_meaning(watched: Watched) -> None:
     text = f"{OPEN}Crawl-delay: 2.5\nContent-Signal: ai-train=no\nSitemap: https://a.example/1\n"
     every = f"all {len(_AGENTS)} crawlers asked about"
     assert watched.changed_to(text) == (1, [
-        f"Crawl-delay for {every}: 2.5 s (before: none)",
+        "Crawl-delay for GPTBot, OAI-SearchBot, ChatGPT-User, 19 more and crawlers without a group of their own:"
+        " 2.5 s (before: none)",
         f"AI use by {every}: ai-train no (before: unknown)",
         "Sitemap lines added: https://a.example/1",
     ])  # fmt: skip
