@@ -48,20 +48,20 @@ class Row:
     What the columns hold is said once, in their descriptions: see `COLUMNS`.
     """
 
-    site: str = field(metadata={"about": "origin; of a file that is no site's, its name"})
+    site: str = field(metadata={"about": "origin; for a file that belongs to no site, its name"})
     access: str = _column(
         "what the response means: `successful`, `unavailable` (everything is allowed), `unreachable`, or"
         " `redirected` to a place that was not asked",
         "successful",
     )
     status: int | None = _column("HTTP status of the last response; null without one, and for files of a folder")
-    url: str | None = _column("URL of the last response; null for files that are no site's")
+    url: str | None = _column("URL of the last response; null for files that belong to no site")
     hops: list[str] = _column("URLs of the redirects that were followed", make=list)
     location: str | None = _column("where the redirect leads that was not followed")
     problem: str | None = _column("why there is no robots.txt to read")
     fetched_at: datetime | None = _column("when the response was captured, UTC")
     file: str | None = _column("where the body is saved, relative to the folder of the survey")
-    is_html: bool = _column("whether the body is an HTML page, which is no robots.txt", default=False)
+    is_html: bool = _column("whether the body is an HTML page instead of a robots.txt", default=False)
     bytes: int = _column("octets of the body", 0)
     sha256: str | None = _column("SHA-256 of the body, in hexadecimal digits")
     lines: int = _column("lines", 0)
@@ -119,7 +119,7 @@ class Row:
             raise ValueError(str(error)) from None
         for name, is_right in _CHECKERS.items():
             if not is_right(getattr(row, name)):
-                raise ValueError(f"{name} is no {getattr(TYPES[name], '__name__', TYPES[name])}")
+                raise ValueError(f"{name} is not {getattr(TYPES[name], '__name__', TYPES[name])}")
         return row
 
     @classmethod

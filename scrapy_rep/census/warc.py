@@ -184,7 +184,7 @@ def _redirect(url: str, status: int, date: datetime, location: str) -> Capture:
     try:
         return Capture(url, status, None, date, urljoin(url, location))
     except ValueError:
-        return Capture(url, status, None, date, problem="redirect to what is no URL")
+        return Capture(url, status, None, date, problem="redirect to an invalid URL")
 
 
 class _Bodies:

@@ -159,7 +159,7 @@ class Account:
         if before is not None and not is_stamp(before) and not self._has_warned:
             self._has_warned = True
             logger.warning(
-                "The meta key %r of %s is replaced by the stamp of robots.txt: use another key for data of yours",
+                "The meta key %r of %s is replaced by the stamp of robots.txt: use another key for your data",
                 META_KEY, self._targets.name(request),
             )  # fmt: skip
         if stamp is not None:

@@ -99,7 +99,7 @@ class AuditLog:
     def _fail(self, error: Exception) -> None:
         if self.error is None:
             self.error = error
-            logger.warning("The audit log %s cannot be written (%s): it ends here", self.path, error)
+            logger.warning("The audit log %s cannot be written (%s): logging stopped", self.path, error)
 
     def _write(self, batch: list[_Item]) -> None:
         try:

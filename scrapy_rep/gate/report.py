@@ -191,7 +191,7 @@ class Report:
         if robots.is_stale:
             consequence = f"the copy of {clock.time() - robots.entry.fetched_at:.0f} s ago is used"
         elif self._policy.mode(f"{origin}/") in SENT_ANYWAY:
-            consequence = "its pages are requested all the same"
+            consequence = "its pages are requested anyway"
         else:
             consequence = f"its pages are {_UNREACHABLE_PAGES[self._settings.unreachable]}"
         self._log.add(

@@ -199,7 +199,7 @@ class RepPriorityQueue:
         if isinstance(left, dict):
             if left:
                 logger.info(
-                    "scrapy_rep.RepPriorityQueue goes on with a crawl that Scrapy's own queue began. From now on,"
+                    "scrapy_rep.RepPriorityQueue continues a crawl that Scrapy's own queue began. From now on,"
                     " only scrapy_rep.RepPriorityQueue can resume %s.", self._path,
                 )  # fmt: skip
             left = [(key, None, priorities) for key, priorities in left.items()]

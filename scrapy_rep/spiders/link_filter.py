@@ -186,7 +186,7 @@ class LinkFilter:
         if not self._has_failed:
             self._has_failed = True
             logger.error(
-                "REP_FILTER_LINKS: %s cannot be judged (%s). It passes, as do all links that fail so, and is"
+                "REP_FILTER_LINKS: %s cannot be judged (%s). It passes, as do all links that fail this way, and is"
                 " judged when it is about to start", self._extension.targets.name(link), describe(error),
                 exc_info=error, extra={"spider": self._crawler.spider},
             )  # fmt: skip

@@ -79,7 +79,7 @@ def why_without_rule(verdict: Verdict) -> str:
 def decision_text(stamp: Mapping[str, Any] | None) -> str:
     """Why a request with this *stamp* passes or not: ``excepted, line 7, Disallow: /api/ (until …: …)``."""
     if not stamp or not stamp["reason"]:
-        return "robots.txt is not asked"
+        return "robots.txt is not checked"
     line = f"line {stamp['line']}, " if stamp["line"] else ""
     decided, exception = f"{line}{stamp['rule'] or stamp['reason']}", stamp["exception"]
     if stamp["verdict"] in WORDS.values() or stamp["verdict"] == "forbidden":

@@ -221,7 +221,7 @@ def test_ours_a_column_of_another_type_is_named_with_its_file(
 
 def test_ours_a_value_that_is_missing_is_named_with_its_file(tmp_path: Path) -> None:
     path = changed(tmp_path / "a.parquet", with_column("site", lambda old: pa.nulls(len(old), pa.string())))
-    with pytest.raises(ValueError, match=r"a\.parquet: site is no str"):
+    with pytest.raises(ValueError, match=r"a\.parquet: site is not str"):
         [*rows_in(path)]
 
 

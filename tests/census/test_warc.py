@@ -109,7 +109,7 @@ def test_rfc_a_redirect_leads_to_an_absolute_url(path: Path, location: str, abso
 
 def test_ours_a_redirect_to_no_url_is_a_problem() -> None:
     block = b"HTTP/1.1 302 Found\r\nLocation: http://[a/\r\n\r\n"
-    assert read(record(block)) == ([Capture(URL, 302, None, AT, None, "redirect to what is no URL")], 0)
+    assert read(record(block)) == ([Capture(URL, 302, None, AT, None, "redirect to an invalid URL")], 0)
 
 
 def test_ours_a_location_without_a_redirect_leads_nowhere() -> None:

@@ -79,8 +79,8 @@ EXCEPTION = {"url": "https://a.example/*", "until": "2027-03-31", "reason": "tic
 @pytest.mark.parametrize(
     ("stamp", "text"),
     [
-        (None, "robots.txt is not asked"),
-        ({"verdict": "off"}, "robots.txt is not asked"),
+        (None, "robots.txt is not checked"),
+        ({"verdict": "off"}, "robots.txt is not checked"),
         ({"verdict": "allowed", "reason": "no rule"}, "no rule"),
         ({"verdict": "forbidden", "reason": "rule", "rule": "Disallow: /x", "line": 2}, "line 2, Disallow: /x"),
         ({"verdict": "reported", "reason": "rule", "rule": "Disallow: /x", "line": 2},

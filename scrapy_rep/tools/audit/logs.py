@@ -101,7 +101,7 @@ class Log:
         if unread is None:
             return
         if start and start.flaw is None and unread.flaw != TOO_LONG:
-            self.notes.add(unread.number, "the line is torn: the process was killed, and a later crawl went on")
+            self.notes.add(unread.number, "the line is torn: the process was killed, and a later crawl continued the file")
         else:
             self.problems.add(unread.number, _NO_EVENTS[unread.flaw or NO_EVENT])
 
@@ -146,7 +146,7 @@ class Log:
         if self.is_intact and not self.runs:
             self.problems.add(0, "the log holds no run: it was emptied or overwritten, or never was a log")
         elif self.runs and self.runs[-1].end is None and not self.runs_left_out:
-            self.notes.add(self.lines, "the last run has no end: it still goes on, or its process was killed")
+            self.notes.add(self.lines, "the last run has no end: it is still running, or its process was killed")
             self._check_sums(self.lines)
 
 

@@ -17,7 +17,7 @@ _WORDS: Final = {
     "allowed": ("allowed by robots.txt", "green"),
     "excepted": ("against robots.txt, by an exception", "violet"),
     "reported": ("against robots.txt, in the mode report", "amber"),
-    "ignored": ("rules not asked", "blue"),
+    "ignored": ("rules not checked", "blue"),
     "off": ("robots.txt switched off", "grey"),
     "forbidden": ("not sent", "red"),
     "unreachable": ("not sent for now", "red"),

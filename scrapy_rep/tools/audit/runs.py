@@ -17,7 +17,7 @@ _ALLOWED, _EXCEPTED, _REPORTED, _IGNORED, _OFF, _FORBIDDEN, _UNREACHABLE = VERDI
 AGAINST: Final = (_EXCEPTED, _REPORTED)
 """Verdicts of requests that were sent although robots.txt says otherwise."""
 UNASKED: Final = (_IGNORED, _OFF)
-"""Verdicts of requests that were sent without asking the rules."""
+"""Verdicts of requests that were sent without checking the rules."""
 NOT_SENT: Final = (_FORBIDDEN, _UNREACHABLE)
 """Verdicts of requests that were not sent; a retried one has the second once per attempt."""
 PLAIN: Final = (_ALLOWED, _OFF)
@@ -35,7 +35,7 @@ _MOST_ANSWERS: Final = 200_000  # robots.txt files of a run that are told apart
 
 
 class Group(NamedTuple):
-    """What requests have in common: the verdict, on whose word they were sent, the site, the rule or reason."""
+    """What requests have in common: the verdict, by whose decision they were sent, the site, the rule or reason."""
 
     verdict: str
     word: str
@@ -218,7 +218,7 @@ class Run:
 
 
 def _word(verdict: str, rule: str, exception: Fields | None) -> str:
-    """On whose word a request was sent; empty if it was not sent."""
+    """By whose decision a request was sent; empty if it was not sent."""
     reason = exception.text("reason") if exception else ""
     if verdict == _EXCEPTED:
         until = exception.text("until") if exception else ""

@@ -44,7 +44,7 @@ class Summary:
         return list(dict.fromkeys(agent for run in self.runs for agent in run.start.agents))
 
     def sentences(self) -> tuple[str, str, str]:
-        """Who crawled what, when and under which name; requests, and on whose word; whether the log is intact."""
+        """Who crawled what, when and under which name; requests, and by whose decision; whether the log is intact."""
         return self._who(), self._what(), self._whether()
 
     def _who(self) -> str:
@@ -78,7 +78,7 @@ class Summary:
         else:
             sentences.append("None of them went against robots.txt")
         if unasked := total.counted(UNASKED):
-            sentences.append(f"For {unasked:,} the rules were not asked: {self._on_whose_word(UNASKED)}")
+            sentences.append(f"For {unasked:,} the rules were not checked: {self._on_whose_word(UNASKED)}")
         if held_back := total.counted(NOT_SENT):
             further = number_of(held_back, "further request was", "further requests were")
             sentences.append(f"{further} not sent, because robots.txt forbids that or could not be fetched")

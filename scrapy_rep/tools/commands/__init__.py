@@ -24,9 +24,9 @@ OK, FOUND, FAILED = 0, 1, 2
 SUB_COMMANDS: Final = {
     "audit": "sum up audit logs, and verify that they are intact",
     "cache": "list, show or purge the robots.txt files in the store",
-    "decide": "decide millions of URLs by robots.txt files that are there",
+    "decide": "decide millions of URLs by robots.txt files that you have",
     "diff": "show the URLs whose verdict differs between two robots.txt files",
-    "exceptions": "list the exceptions from robots.txt, and find expired ones",
+    "exceptions": "list the exceptions to robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
     "lint": "check a robots.txt for errors and possible improvements",

@@ -2,9 +2,9 @@
 
     scrapy robots audit FILE… [--bodies DIR] [--html OUT] [--json]
 
-Says who crawled what, which requests went against robots.txt and on whose word, which exceptions were used, and
+Says who crawled what, which requests went against robots.txt and by whose decision, which exceptions were used, and
 which robots.txt files were seen. Each line of a log refers to the line before by its SHA-256; --bodies also checks
-that DIR (REP_AUDIT_BODIES) holds each robots.txt that a log names, unchanged. --html writes a page for people to
+that DIR (REP_AUDIT_BODIES) holds each robots.txt that a log names, unchanged. --html writes an HTML report to
 OUT; it needs Jinja2: pip install 'scrapy_rep[report]'.
 Exits with 0 when all logs are intact, 1 when one is not or a robots.txt is missing or changed, 2 when a file
 cannot be read. The chain cannot show that lines are missing at the end: compare the last hash with a copy.
@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="an audit log")
     parser.add_argument("--bodies", metavar="DIR", help="check the robots.txt files in this folder, too")
-    parser.add_argument("--html", metavar="OUT", help="write a page for people to this file")
+    parser.add_argument("--html", metavar="OUT", help="write an HTML report to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object per log")
 
 
@@ -136,7 +136,7 @@ def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
     yield "modes", [", ".join([start.mode or "unknown", *(f"{mode} for {site}" for site, mode in start.modes)])]
     yield "requests", [", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "none"]
     yield "against", _groups(run.groups, AGAINST)
-    yield "not asked", _groups(run.groups, UNASKED)
+    yield "not checked", _groups(run.groups, UNASKED)
     yield "forbidden", _groups(run.groups, NOT_SENT)
     yield "exceptions", [*_exceptions(run)]
     yield "robots.txt", [*_robots(run)]

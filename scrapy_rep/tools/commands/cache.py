@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("action", choices=["list", "show", "purge"])
     parser.add_argument("origin", nargs="?", help="an origin, or any URL of it")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:

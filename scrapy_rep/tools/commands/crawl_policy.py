@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _MEANINGS = {
     Mode.REPORT: "report: what robots.txt disallows is requested and reported",
-    Mode.IGNORE: "ignore: the rules are not asked",
-    Mode.OFF: "off: ROBOTSTXT_OBEY is False, so the rules are not asked",
+    Mode.IGNORE: "ignore: the rules are not checked",
+    Mode.OFF: "off: ROBOTSTXT_OBEY is False, so the rules are not checked",
 }
 _RESERVED = forbidden_for(Reason.AI_SIGNAL)
 

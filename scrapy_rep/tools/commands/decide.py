@@ -63,9 +63,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=FORMATS, default="jsonl", help="how to print (default: jsonl)")
     parser.add_argument(
-        "--only", choices=[*WORDS.values()], action="append", help="print these URLs alone, may be repeated"
+        "--only", choices=[*WORDS.values()], action="append", help="print only these URLs; may be repeated"
     )
-    parser.add_argument("--summary", action="store_true", help="print numbers of URLs instead")
+    parser.add_argument("--summary", action="store_true", help="print counts of URLs instead")
     parser.add_argument("--processes", type=_number, metavar="N", help="(default: one for each core)")
 
 

@@ -1,4 +1,4 @@
-"""List the exceptions from robots.txt, those that end first at the top.
+"""List the exceptions to robots.txt, those that end first at the top.
 
     scrapy robots exceptions [--spider NAME] [--check] [--json]
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("--spider", metavar="NAME", help="those of this spider alone")
+    parser.add_argument("--spider", metavar="NAME", help="only those of this spider")
     parser.add_argument("--check", action="store_true", help="exit with 1 when an exception has expired")
     parser.add_argument("--json", action="store_true", help="print one JSON object per exception")
 
@@ -90,5 +90,5 @@ def _lines(exception: PolicyException, days: int, spiders: list[str], out: IO[st
 
 def _summary(number: int, expired: int) -> str:
     if not number:
-        return "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE hold no exception"
+        return "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE contain no exceptions"
     return f"{number_of(number, 'exception', 'exceptions')}, {expired:,} expired"

@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
     parser.add_argument("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
     parser.add_argument(
-        "--pages", metavar="N", type=partial(_number, "pages"), help="count on so many pages of each SITE"
+        "--pages", metavar="N", type=partial(_number, "pages"), help="assume this many pages for each SITE"
     )
     parser.add_argument(
         "--within", metavar="DURATION", type=_duration, help="the time for the crawl, such as 90m, 24h or 2d"
@@ -107,7 +107,7 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
     from .page_count import DelayReader, PageCount  # noqa: PLC0415
 
     if bool(arguments.sites) is bool(arguments.urls) or (arguments.urls and arguments.pages):
-        raise InputError("name SITEs, with --pages or without, or else a file of URLs with --urls")
+        raise InputError("name SITEs, with or without --pages, or a file of URLs with --urls")
     origins = list(dict.fromkeys(map(origin_of, arguments.sites)))
     tokens, policy, progress = tokens_of(settings), CrawlPolicy(settings), Progress(sys.stderr)
     delays = DelayReader(settings, tokens, arguments.workers)

@@ -23,7 +23,7 @@ from .terminal import print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_WITHOUT_EXTRA: Final = "{} is not installed, which the page needs: install the extra web"
+_WITHOUT_EXTRA: Final = "{}, which the page needs, is not installed: install the extra web"
 _OPEN: Final = (
     "everyone who reaches {} can have this machine request private addresses: add --public, or --host 127.0.0.1"
 )

@@ -51,7 +51,7 @@ class Page:
             return
         yield f"HTTP status {self.status}"
         if self.location:
-            yield f"redirects to {shown(self.location)}, which speaks for itself"
+            yield f"redirects to {shown(self.location)}, which was not requested"
         elif not self.has_effect:
             yield "an error page: what it says has no effect"
 

@@ -109,7 +109,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             raise
         return print_error("survey", WITHOUT[library])
     except KeyboardInterrupt:
-        return print_error("survey", "interrupted before there was a report; --resume goes on")
+        return print_error("survey", "interrupted before there was a report; --resume continues it")
     except OSError as error:
         return print_error("survey", f"{error.filename or arguments.out}: {error.strerror or error}")
 
@@ -124,14 +124,14 @@ def _check(arguments: Namespace) -> str:
         arguments.warc = []
     given = next((name for name in _INPUTS if getattr(arguments, name) is not None), "")
     if given and arguments.sites:
-        raise InputError(f"--{given} reads what is there: do not name sites as well")
+        raise InputError(f"--{given} reads what was captured before: do not name sites as well")
     for option, owners in _OWNERS.items():
         if getattr(arguments, option) and given not in owners:
             raise InputError(
                 f"--{option.replace('_', '-')} is for {' and '.join(f'--{owner}' for owner in owners)}"
             )
     if arguments.light and given == "rows":
-        raise InputError("--rows reads what was measured: --light comes too late")
+        raise InputError("--rows reads what was measured before: omit --light")
     if arguments.parquet and not find_spec("pyarrow"):
         raise InputError(WITHOUT["pyarrow"])
     return given

@@ -96,7 +96,7 @@ class SurveyFolder:
         try:
             return Row.from_json(line.decode())
         except ValueError as error:
-            raise ValueError(f"{self._rows_path}: line {number} is no row of a survey: {error}") from None
+            raise ValueError(f"{self._rows_path}: line {number} is not a row of a survey: {error}") from None
 
     def open(self, *, append: bool, sites: int = 0) -> None:
         """Open the file of rows, to *append* to it or to replace it.

@@ -119,7 +119,7 @@ class Visitors:
         if self._under_way[client] >= self._limits.requests_per_client:
             raise TooManyError("You ask several questions at once: wait for an answer.", 1.0)
         if self._under_way.total() >= self._limits.requests:
-            raise TooManyError("Many people ask at the moment: try again in a few seconds.", 5.0)
+            raise TooManyError("The server is busy: try again in a few seconds.", 5.0)
         self._under_way[client] += 1
         try:
             yield

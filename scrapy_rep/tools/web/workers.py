@@ -39,7 +39,7 @@ class BusyError(TooManyError):
     status = 503
 
     def __init__(self) -> None:
-        super().__init__("Many people ask at the moment: try again in a few seconds.", 5.0)
+        super().__init__("The server is busy: try again in a few seconds.", 5.0)
 
 
 class Workers:

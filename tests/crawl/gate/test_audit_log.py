@@ -155,7 +155,7 @@ def test_ours_a_log_that_is_deleted_has_failed(tmp_path: Path, caplog: pytest.Lo
     log.add("decision")
     log.close()
     assert isinstance(log.error, FileNotFoundError)
-    assert "cannot be written (it was deleted): it ends here" in caplog.text
+    assert "cannot be written (it was deleted): logging stopped" in caplog.text
 
 
 def test_ours_a_disk_that_hangs_does_not_fill_the_memory(

@@ -24,7 +24,7 @@ def test_ours_it_opens_with_who_what_and_whether(tmp_path: Path) -> None:
         "The spider shop requested pages of 1 site on 22 November 2026, 09:12 to 09:40 UTC, under the name"
         " ExampleBot.",
         "98 requests were sent. 3 of them went against robots.txt: 2 by an exception until 2027-03-31: written"
-        " permission of the shop; 1 by the setting REP_MODES (report). For 4 the rules were not asked: 3 by the"
+        " permission of the shop; 1 by the setting REP_MODES (report). For 4 the rules were not checked: 3 by the"
         " setting ROBOTSTXT_OBEY (False); 1 by the spider (dont_obey_robotstxt): our own pictures. 1 further"
         " request was not sent, because robots.txt forbids that or could not be fetched.",
         "The log is intact as far as the chain of hashes shows: each of 10 lines follows from the one before it,"

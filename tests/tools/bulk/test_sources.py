@@ -83,7 +83,7 @@ def test_ours_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
 def test_ours_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
-    with pytest.raises(SourceError, match="line 1 is no row of a survey"):
+    with pytest.raises(SourceError, match="line 1 is not a row of a survey"):
         open_source(tmp_path)
 
 

@@ -75,7 +75,7 @@ def test_ours_one_that_cannot_be_read_ends_it_with_2_and_the_message_of_a_crawl(
 
 
 def test_ours_without_exceptions_it_says_which_settings_hold_none() -> None:
-    assert listed() == (0, "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE hold no exception\n")
+    assert listed() == (0, "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE contain no exceptions\n")
 
 
 def test_ours_the_file_is_read_too(tmp_path: Path) -> None:

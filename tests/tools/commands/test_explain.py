@@ -333,8 +333,8 @@ def test_ours_a_mode_other_than_obey_is_named(shop: str) -> None:
     full = explained(*urls, "--full", "--file", shop, REP_MODES=modes, ROBOTSTXT_OBEY=False)[1]
     assert [line for line in full.splitlines() if line.startswith("mode ")] == [
         "mode         report: what robots.txt disallows is requested and reported",
-        "mode         ignore: the rules are not asked",
-        "mode         off: ROBOTSTXT_OBEY is False, so the rules are not asked",
+        "mode         ignore: the rules are not checked",
+        "mode         off: ROBOTSTXT_OBEY is False, so the rules are not checked",
     ]
     facts = [*map(json.loads, explained(*urls, "/x", "--file", shop, "--json", REP_MODES=modes)[1].splitlines())]
     assert [fact["mode"] for fact in facts] == ["report", "ignore", "obey", None]
@@ -556,8 +556,8 @@ def test_ours_with_a_spider_the_first_line_is_what_its_crawl_does_and_the_verdic
         ({}, 1, ["not: Forbidden by robots.txt (line 2, Disallow: /api/)", "requested: no rule"]),
         ({"REP_MODES": {"127.0.0.1": "report"}}, 0,
          ["requested: reported, line 2, Disallow: /api/", "requested: no rule"]),
-        ({"REP_MODES": {"127.0.0.1": "ignore"}}, 0, ["requested: robots.txt is not asked"] * 2),
-        ({"ROBOTSTXT_OBEY": False}, 0, ["requested: robots.txt is not asked"] * 2),
+        ({"REP_MODES": {"127.0.0.1": "ignore"}}, 0, ["requested: robots.txt is not checked"] * 2),
+        ({"ROBOTSTXT_OBEY": False}, 0, ["requested: robots.txt is not checked"] * 2),
         ({"REP_CRAWL_DELAY_MAX": 5, "REP_CRAWL_DELAY_OVER_MAX": "skip"}, 1,
          ["not: Forbidden by robots.txt (line 2, Disallow: /api/)",
           "not: Forbidden by robots.txt (line 4, crawl-delay)"]),
@@ -588,7 +588,7 @@ def test_ours_an_unreachable_robots_txt_ends_it_with_2_unless_the_crawl_requests
     code, out, _ = planned(tmp_path, monkeypatch, url, "--spider", "shop", REP_UNREACHABLE="raise")
     assert (code, out.splitlines()[0].endswith(f": robots.txt of {shops.origins[1]} is unreachable")) == (2, True)
     code, out, _ = planned(tmp_path, monkeypatch, url, "--spider", "shop", REP_MODES={"127.0.0.2": "ignore"})
-    assert (code, out.splitlines()[0]) == (0, f"requested      {url}: robots.txt is not asked")
+    assert (code, out.splitlines()[0]) == (0, f"requested      {url}: robots.txt is not checked")
 
 
 def test_ours_the_spider_is_asked_for_by_its_own_name(

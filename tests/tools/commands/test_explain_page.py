@@ -223,7 +223,7 @@ def test_ours_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_pat
         _, old, _ = asked(tmp_path, f"{site.origin}/old")
         _, gone, _ = asked(tmp_path, f"{site.origin}/gone", REP_PAGE_DIRECTIVES="obey")
         assert site.count("/new") == 0
-    assert "page         HTTP status 301\n             redirects to /new, which speaks for itself\n" in old
+    assert "page         HTTP status 301\n             redirects to /new, which was not requested\n" in old
     assert "page         HTTP status 404\n             an error page: what it says has no effect\n" in gone
     assert "in a crawl" not in gone
 

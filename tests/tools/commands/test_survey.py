@@ -466,7 +466,7 @@ def test_the_date_of_files_is_stored_in_utc(tmp_path: Path, capsys: pytest.Captu
         (["--warc", "a.warc.gz", "a.txt", "--date", "2026"], "--date is for --files"),
         (["--files", ".", "--date", "yesterday"], "--date takes a date such as 2026-11-24, not yesterday"),
         (["--files", ".", "--by", "sector"], "--by takes a column of the list of sites, not sector: tld"),
-        (["--rows", "x", "--light"], "--light comes too late"),
+        (["--rows", "x", "--light"], "omit --light"),
         (["--rows", "a.txt"], "a.txt: a text file, not a Parquet file"),
         (["--files", ".", "--all"], "--all is for --warc and --captures"),
         (["--warc-list", "a.txt", "--captures", "x"], "--warc-list is for --warc"),
@@ -569,7 +569,7 @@ def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
     code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
     assert code == 2
-    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is no row of a survey: ")
+    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is not a row of a survey: ")
     assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'
 
 
@@ -593,7 +593,7 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     ("arguments", "problem"),
     [
         (["--compare", "nowhere", "."], "nowhere/survey.jsonl: No such file or directory"),
-        (["--compare", "bad", "bad"], "bad/survey.jsonl: line 1 is no row of a survey"),
+        (["--compare", "bad", "bad"], "bad/survey.jsonl: line 1 is not a row of a survey"),
         (["--compare", "a", "b", "--csv"], "the only other option is --out"),
         (["c.example", "--compare", "a", "b"], "the only other option is --out"),
         (["--compare", "a"], "--compare takes two or more surveys"),

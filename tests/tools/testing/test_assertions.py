@@ -79,7 +79,7 @@ def test_modes_and_exceptions_of_the_settings_count(site: RobotsSite) -> None:
     reported = {**ADDON, "REP_MODES": {"127.0.0.1": "report"}}
     assert "is allowed: reported, line 2, " in problem(assert_disallowed, reported, site.url("/private"))
     off = {**ADDON, "ROBOTSTXT_OBEY": False}
-    assert problem(assert_disallowed, off, site.url("/private")).endswith("is allowed: robots.txt is not asked")
+    assert problem(assert_disallowed, off, site.url("/private")).endswith("is allowed: robots.txt is not checked")
 
 
 @here
@@ -158,7 +158,7 @@ async def test_the_modes_of_a_crawler_count() -> None:
         crawler = await crawled(site.url("/"), REP_MODES={"127.0.0.1": "report"})
         assert "is allowed: reported, line 2" in problem(assert_disallowed, crawler, site.url("/private"))
         crawler = await crawled(site.url("/"), ROBOTSTXT_OBEY=False)
-        assert "is allowed: robots.txt is not asked" in problem(assert_disallowed, crawler, site.url("/private"))
+        assert "is allowed: robots.txt is not checked" in problem(assert_disallowed, crawler, site.url("/private"))
 
 
 @in_the_loop

@@ -344,7 +344,7 @@ def test_with_no_process_free_it_says_so() -> None:
     with checker(replace(LOCAL, work_time=60.0, wait_time=0.2, workers=1)) as running, asking_much(running):
         reply = check(running)
     assert (reply.status, reply.headers["retry-after"]) == (503, "5")
-    assert reply.data["error"].startswith("Many people")
+    assert reply.data["error"].startswith("The server is busy")
 
 
 @pytest.mark.usefixtures("_restless")

@@ -68,7 +68,7 @@ execute(["scrapy", "robots", "serve"])
 def test_without_the_extra_it_names_what_to_install(tmp_path: Path) -> None:
     process = subprocess.run([sys.executable, "-c", WITHOUT], cwd=tmp_path, capture_output=True, check=False)
     assert process.returncode == 2
-    assert process.stderr.endswith(b"which the page needs: install the extra web\n")
+    assert process.stderr.endswith(b"which the page needs, is not installed: install the extra web\n")
 
 
 def test_an_open_address_without_public_is_warned_of(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_all_clients_together_have_a_bound_too() -> None:
     with ExitStack() as stack:
         for number in range(3):
             stack.enter_context(counted.admit(f"192.0.2.{number}"))
-        with pytest.raises(TooManyError, match="Many people"), counted.admit("192.0.2.9"):
+        with pytest.raises(TooManyError, match="The server is busy"), counted.admit("192.0.2.9"):
             pass
 
 
