@@ -21,11 +21,11 @@ REDIRECT: Final = "redirected"
 
 _REASONS: Final = (
     (r"^HTTP status (\d+)$", r"The server answers with HTTP status \1."),
-    (r"^truncated response", "The server breaks off its answer."),
+    (r"^truncated response", "The server stops in the middle of its answer."),
     (r"^redirected", "The redirects take too long."),
     (r"refused|Connect call failed", "The server refuses the connection."),
     (r"(?i)certificate|ssl|tls", "TLS or the server's certificate fails."),
-    (r"DNS|hostname", "The name of the host is not known (DNS)."),
+    (r"DNS|hostname", "The host name does not resolve (DNS)."),
     (r"(?i)timed? ?out|took longer", "The server does not answer in time."),
     (r"(?i)connection.*(lost|closed|reset|aborted)|disconnected", "The server closes the connection."),
     (r"wrong number of parts|[Bb]ad header|Expected HTTP", "The answer is not HTTP."),

@@ -119,7 +119,7 @@ def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgement]
         except subprocess.TimeoutExpired as error:
             raise AssertionError(f"the crawl did not end within {_PATIENCE:g} s{_end(error.stderr)}") from None
         if not answers.exists():
-            raise AssertionError(f"the crawl broke, with exit code {process.returncode}{_end(process.stderr)}")
+            raise AssertionError(f"the crawl failed with exit code {process.returncode}{_end(process.stderr)}")
         return [Judgement(**answer) for answer in json.loads(answers.read_text("utf-8"))]
 
 
