@@ -24,7 +24,7 @@ from scrapy_rep.census.row import to_json
 )  # fmt: skip
 def test_a_field_of_another_type_raises_a_value_error_that_names_it(fields: dict[str, object]) -> None:
     (name,) = fields
-    with pytest.raises(ValueError, match=rf"^{name} is no "):
+    with pytest.raises(ValueError, match=rf"^{name} is not "):
         Row.from_json(json.dumps({"site": "x", **fields}))
 
 

@@ -428,7 +428,7 @@ def test_a_spider_counts_with_its_settings(site: Site, folder: Path, monkeypatch
 )
 def test_where_the_pages_come_from_is_said_once(folder: Path, arguments: tuple[str, ...]) -> None:
     assert problems_of(folder, *arguments) == [
-        "name SITEs, with --pages or without, or else a file of URLs with --urls"
+        "name SITEs, with or without --pages, or a file of URLs with --urls"
     ]
 
 

@@ -423,7 +423,7 @@ def test_ctrl_c_while_the_report_is_made_keeps_the_rows(
     with monkeypatch.context() as patch:
         patch.setattr(surveying, "report", interrupted)
         assert surveyed(*arguments)[0] == 2
-    assert "interrupted before there was a report; --resume goes on" in capsys.readouterr().err
+    assert "interrupted before there was a report; --resume continues it" in capsys.readouterr().err
     assert surveyed(*arguments, "--resume")[1].startswith("2 of 2 sites")
 
 
