@@ -77,7 +77,7 @@ class Shop(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         now, before = monotonic(), Shop.last
         Shop.last = now
-        print(f"{now - before:6.2f} s  {self.path}\n", end="", flush=True)  # one write, as threads share the terminal
+        print(f"{now - before:6.2f} s  {self.path}\n", end="", flush=True)  # in one write: threads share it
         content_type, text = answer(f"http://{self.headers['Host']}", self.path)
         body = text.encode()
         self.send_response(200)

@@ -101,7 +101,7 @@ class Log:
         if unread is None:
             return
         if start and start.flaw is None and unread.flaw != TOO_LONG:
-            self.notes.add(unread.number, "the line is torn: the process was killed, and a later crawl continued the file")
+            self.notes.add(unread.number, "the line is torn: the process was killed, and a later crawl continued")
         else:
             self.problems.add(unread.number, _NO_EVENTS[unread.flaw or NO_EVENT])
 

@@ -35,7 +35,7 @@ _MOST_ANSWERS: Final = 200_000  # robots.txt files of a run that are told apart
 
 
 class Group(NamedTuple):
-    """What requests have in common: the verdict, by whose decision they were sent, the site, the rule or reason."""
+    """What requests have in common: the verdict, who decided to send them, the site, the rule or reason."""
 
     verdict: str
     word: str

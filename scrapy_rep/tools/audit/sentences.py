@@ -44,7 +44,7 @@ class Summary:
         return list(dict.fromkeys(agent for run in self.runs for agent in run.start.agents))
 
     def sentences(self) -> tuple[str, str, str]:
-        """Who crawled what, when and under which name; requests, and by whose decision; whether the log is intact."""
+        """Who crawled what, when and under which name; requests, and who decided; whether the log is intact."""
         return self._who(), self._what(), self._whether()
 
     def _who(self) -> str:

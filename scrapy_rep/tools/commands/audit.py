@@ -2,7 +2,7 @@
 
     scrapy robots audit FILE… [--bodies DIR] [--html OUT] [--json]
 
-Says who crawled what, which requests went against robots.txt and by whose decision, which exceptions were used, and
+Says who crawled what, which requests went against robots.txt by whose decision, which exceptions were used, and
 which robots.txt files were seen. Each line of a log refers to the line before by its SHA-256; --bodies also checks
 that DIR (REP_AUDIT_BODIES) holds each robots.txt that a log names, unchanged. --html writes an HTML report to
 OUT; it needs Jinja2: pip install 'scrapy_rep[report]'.

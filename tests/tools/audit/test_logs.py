@@ -130,7 +130,7 @@ def test_ours_a_last_line_that_a_killed_process_tore_is_said_and_is_no_change(tm
 def test_ours_a_line_that_was_torn_before_the_next_crawl_began_is_no_change(tmp_path: Path, torn: bytes) -> None:
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, torn, *RUN))
     assert log.is_intact
-    assert notes(log)[0] == (4, "the line is torn: the process was killed, and a later crawl continued the file")
+    assert notes(log)[0] == (4, "the line is torn: the process was killed, and a later crawl continued")
     assert notes(log)[1] == (5, "the run before has no end: its process was killed")
 
 
