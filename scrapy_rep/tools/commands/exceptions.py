@@ -1,9 +1,9 @@
-"""List the exceptions to robots.txt, those that end first at the top.
+"""List the exceptions to robots.txt, the next to expire first.
 
     scrapy robots exceptions [--spider NAME] [--check] [--json]
 
 They come from REP_EXCEPTIONS and REP_EXCEPTIONS_FILE of the project or -s, and from the custom_settings of its
-spiders: of all of them, each named, or with --spider of one. Exits with 0, or 2 when an exception cannot be read.
+spiders: of all spiders, each named, or of one with --spider. Exits with 0, or 2 when an exception cannot be read.
 With --check it exits with 1 when one has expired.
 """
 

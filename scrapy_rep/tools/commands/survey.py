@@ -1,4 +1,4 @@
-"""Measure the robots.txt of many sites: a row of each, and a report.
+"""Measure the robots.txt of many sites: a row for each, and a report.
 
     scrapy robots survey SITE… [--from-file FILE] [--out DIR [--resume | --overwrite]]
     scrapy robots survey --files DIR [--date DATE] | --warc PATH… | --captures PATH… | --rows PATH…
