@@ -1,4 +1,4 @@
-"""``scrapy robots survey``: a row of each site, and a report, whatever the sites do."""
+"""``scrapy robots survey``: a row for each site, and a report, whatever the sites do."""
 
 from __future__ import annotations
 
