@@ -5,8 +5,8 @@
 
 SITE is an origin, any URL of it, or a bare host. Its robots.txt and the sitemaps that it names are fetched as in a
 crawl of the project, and the pages that the project's product tokens may request are counted, once for each time
-that a sitemap lists them. --pages says instead how many each SITE has, --urls lists them in a file, one per line (or
-on standard input, -). --spider adds the custom_settings of a spider. Origins are crawled side by side, so the
+that a sitemap lists them. --pages says instead how many each SITE has, --urls lists them in a file, one per line
+(- is standard input). --spider adds the custom_settings of a spider. Origins are crawled side by side, so the
 slowest one decides. --within says how much fits in 90m, 24h or 2d. --json prints one object per origin, and one
 for all of them, whose origin is null. Exits with 0, with 1 when not everything fits, with 2 when something could
 not be counted.
