@@ -3,6 +3,9 @@
 An edit is safe when every verdict of the engine stays, for every URL and crawler, and when no crawler that reads
 the file in another way (without wildcards, the first rule that matches, groups that end at a blank line) reads it
 worse: what it misread it may read afterwards as the engine does. All else is for people to decide.
+
+For some of that there is a fix which does what the advice of a finding says, and which may change verdicts: it is
+never made without asking.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, R
 from scrapy_rep.protocol.path_pattern import folder_of_index_page
 from scrapy_rep.protocol.product_token import token_in
 from scrapy_rep.protocol.records import MAX_LINE, kind_of, split_line
+from scrapy_rep.tools.crawlers import crawler_like
 
 from .finding import Edit, Finding, Fix
-from .path_checks import without_needless_stars
+from .path_checks import rooted, without_needless_stars
 from .subject import RULES, Subject
+from .text_checks import known_key
 
 PROVED: Final = frozenset({GOOGLE.name, GOOGLE_EXACT.name})
 """The dialects in which the tests prove it; nothing is fixed for another one."""
@@ -74,7 +79,13 @@ class Fixer:
 
     def fix_for(self, finding: Finding) -> Fix | None:
         """The fix of *finding*; None where none is safe."""
-        fixes = self.SETTLED.get(finding.code)
+        return self._made(self.SETTLED.get(finding.code), finding)
+
+    def changing_fix_for(self, finding: Finding) -> Fix | None:
+        """The fix of *finding* that may change verdicts, and that a person must want; None where there is none."""
+        return self._made(self.CHANGING.get(finding.code), finding)
+
+    def _made(self, fixes: Callable[[Fixer, Finding], Iterator[Edit]] | None, finding: Finding) -> Fix | None:
         edits = sorted(fixes(self, finding)) if fixes and self._is_fixable else []
         growth = sum(len(edit.text) - edit.end + edit.start for edit in edits)
         is_too_long = growth > 0 and len(self._subject.octets) + growth > self._most_octets
@@ -215,6 +226,35 @@ class Fixer:
             yield Edit(start, end)
         elif not _COMMENT_OF_OURS.search(comment):
             yield Edit(start, start + len(line) - len(mark + comment))
+
+    def _key_meant(self, finding: Finding) -> Iterator[Edit]:
+        """The known key in place of one that is ignored."""
+        record = self._record(finding.line)
+        name = known_key(record.key) if record else ""
+        if record and name:
+            kind = kind_of(name.lower().encode())
+            line = self._line(record.line).replace(record.key, name.encode(), 1)
+            yield from self._rewritten(record.line, line, kind=kind, value=record.value)
+
+    def _crawler_meant(self, finding: Finding) -> Iterator[Edit]:
+        """The known crawler in place of a name that is misspelt."""
+        record = self._record(finding.line)
+        meant = crawler_like(record.text) if record else None
+        if record and meant:
+            yield from self._revalued(record, meant.token.encode())
+
+    def _rooted(self, finding: Finding) -> Iterator[Edit]:
+        """A path with its slash."""
+        record = self._record(finding.line)
+        if record and record.kind in RULES:
+            yield from self._revalued(record, rooted(record.value))
+
+    CHANGING: ClassVar[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
+        "misspelt-key-ignored": _key_meant,
+        "misspelt-agent": _crawler_meant,
+        "path-without-slash": _rooted,
+    }
+    """What makes the edits for the findings of a code where that may change verdicts."""
 
     SETTLED: ClassVar[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
         "byte-order-mark": _mark,

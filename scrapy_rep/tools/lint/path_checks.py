@@ -82,7 +82,7 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
     elif never := _never(path, subject):
         found.add("rule-never-matches", line, subject.value_column(record), path, *never)
     elif path[:1] not in b"/*":
-        found.add("path-without-slash", line, subject.value_column(record), path, _rooted(path))
+        found.add("path-without-slash", line, subject.value_column(record), path, rooted(path))
     if _UNUSUAL.search(path):
         _check_octets(path, line, subject.value_column(record), found)
     needless = _NEEDLESS.search(path)
@@ -108,7 +108,7 @@ def _escaped(path: bytes) -> bytes:
     return _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
 
 
-def _rooted(path: bytes) -> bytes:
+def rooted(path: bytes) -> bytes:
     """What was probably meant by *path*, which has no slash at its start."""
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
     return without_needless_stars(b"/*" + path if is_part else b"/" + _WWW.sub(b"", path))

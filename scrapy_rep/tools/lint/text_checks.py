@@ -143,7 +143,7 @@ def _check_start(record: Record, line: bytes, subject: Subject, found: Findings,
         found.add("bare-url", record.line, subject.column(record))
     else:
         keys.add(record.key)
-        meant = _guess(record.key.lower()) if len(keys) < _MOST_GUESSED else ""
+        meant = known_key(record.key) if len(keys) < _MOST_GUESSED else ""
         code = "misspelt-key-ignored" if meant else "unknown-record"
         found.add(code, record.line, subject.column(record), record.key, meant)
 
@@ -159,11 +159,11 @@ def _check_comment(record: Record, line: bytes, found: Findings) -> None:
 
 
 @lru_cache(maxsize=4_096)
-def _guess(key: bytes) -> str:
+def known_key(key: bytes) -> str:
     """The known key that *key* resembles, or an empty string."""
     if len(key) > _LONGEST_KEY:
         return ""
-    close = get_close_matches(key.decode("latin-1"), _KEYS, n=1, cutoff=0.8)
+    close = get_close_matches(key.lower().decode("latin-1"), _KEYS, n=1, cutoff=0.8)
     return _KEYS[close[0]] if close else ""
 
 

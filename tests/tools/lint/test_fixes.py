@@ -237,3 +237,25 @@ def questions(robots: RobotsTxt) -> tuple[list[str], list[str]]:
         for url in (path, path.replace("*", "x").replace("$", ""), f"{path.rstrip('*$')}a", path[:-1])
     }
     return [*sorted(names)[:4], "other", "MJ12bot"], sorted(f"/{url.lstrip('/')}" for url in spelt)[:300]
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "after"),
+    [
+        ("misspelt-key-ignored", b"User-agnt: * # all\nDisallow: /\n", b"User-agent: * # all\nDisallow: /\n"),
+        ("misspelt-key-ignored", b"User-agent: *\r\nDislow: /\r\n", b"User-agent: *\r\nDisallow: /\r\n"),
+        ("misspelt-agent", b"User-agent: Googelbot\nDisallow: /\n", b"User-agent: Googlebot\nDisallow: /\n"),
+        ("path-without-slash", b"User-agent: *\nDisallow: a\n", b"User-agent: *\nDisallow: /a\n"),
+    ],
+)
+def test_a_fix_that_changes_verdicts_does_what_is_advised_and_is_never_the_safe_one(
+    code: str, body: bytes, after: bytes
+) -> None:
+    finding = next(one for one in lint(body) if one.code == code)
+    fixer = Fixer(body)
+    fix = fixer.changing_fix_for(finding)
+    assert fix is not None
+    assert fix.applied_to(body) == after
+    assert fixer.fix_for(finding) is None
+    assert not Fixer.CHANGING.keys() & FIXABLE
+    assert Fixer(body, DIALECTS["1994"]).changing_fix_for(finding) is None
