@@ -1,18 +1,25 @@
-"""The second part of an answer: the file line by line, each line with what it is and the findings about it."""
+"""The findings, the worst first, each with its fix; and the file line by line, with what each line is."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from scrapy_rep.protocol import Kind, parse
+from scrapy_rep.protocol import Kind, RobotsTxt, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.lint import Finding, Fix, Severity, lint
+from scrapy_rep.tools.lint import CODES, Finding, Fix, Severity
+from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.fixes import Fixer
+from scrapy_rep.tools.profiles import FALLBACK, NONE, Reading, reading
 
 from .question import Question
+from .sentences import MOST_URLS, order_of, sentences
+from .verdicts import verdicts_on
 
 _MOST_LINES: Final = 3_000
 """Lines that are shown without a finding, so that a browser can show the page."""
@@ -23,6 +30,7 @@ _MOST_FINDINGS: Final = 2_000
 _LONGEST_LINE: Final = 500
 """Characters of a line that are shown."""
 
+_KEY: Final = re.compile(r"(?P<code>[a-z0-9-]+):(?P<line>\d{1,9}):(?P<column>\d{1,9})")
 _OTHER: Final = "other"
 _KINDS: Final = {
     Kind.USER_AGENT: "user-agent",
@@ -35,15 +43,21 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FoundHere:
-    """A finding and its fix, if that is safe without a person."""
+    """A finding, and its ``fix`` if that is safe without a person, or else the one that ``changes`` verdicts."""
 
     finding: Finding
     fix: Fix | None
+    changes: Fix | None = None
 
     @property
     def key(self) -> str:
-        """By what the page names the fix; empty when there is none."""
-        return f"{self.finding.code}:{self.finding.line}:{self.finding.column}" if self.fix else ""
+        """By what the page names the finding, to fix it."""
+        return f"{self.finding.code}:{self.finding.line}:{self.finding.column}"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return CODES[self.finding.code].title
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON, with the edits that fix it."""
@@ -55,6 +69,7 @@ class FoundHere:
             "code": self.finding.code,
             "message": self.finding.message,
             "advice": self.finding.advice,
+            "consequences": [each._asdict() for each in self.finding.consequences],
             "edits": [{**asdict(edit), "text": edit.text.decode("utf-8", "replace")} for edit in edits],
         }
 
@@ -76,48 +91,81 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
-    """The file: findings ``about_file``, its ``lines``, and how many lines and findings there are in all."""
+    """The ``findings``, the worst first, the ``lines``, and how many lines and findings there are in all."""
 
-    about_file: tuple[FoundHere, ...]
+    findings: tuple[FoundHere, ...]
     lines: tuple[Line, ...]
     line_count: int
     finding_count: int
-    counts: dict[str, int]
+    counts: dict[Severity, int]
     """Findings by severity, the worst first."""
 
 
 def found_in(question: Question) -> tuple[FoundHere, ...]:
-    """The findings of the linter, in the order of the file, with their fixes."""
-    findings = lint(
-        question.robots,
-        question.flavour,
-        limit=question.limit,
-        url=question.url,
-        hops=question.hops,
-        status=question.status,
-    )
+    """The findings of the linter that no comment of the file silences, in its order, with their fixes."""
+    linted = linted_file(question)
     fixer = Fixer(question.robots, question.flavour, limit=question.limit)
-    return tuple(FoundHere(finding, fixer.fix_for(finding)) for finding in findings)
+    return tuple(
+        FoundHere(finding, fix, fixer.changing_fix_for(finding))
+        for finding, fix in zip(linted.findings, linted.fixes, strict=True)
+    )
 
 
-def fixed(question: Question, key: str) -> bytes:
-    """The file after the fix with this *key*; unchanged when there is no such finding any more."""
-    fixes = (here.fix for here in found_in(question) if here.key == key)
-    fix = next(fixes, None)
+def linted_file(question: Question) -> LintedFile:
+    """The file of *question* as ``scrapy robots lint`` sees it."""
+    return FileLinter(Config(), question.flavour, question.limit).lint(
+        question.url or "robots.txt", question.robots, url=question.url, hops=question.hops, status=question.status
+    )
+
+
+def fixed(question: Question, key: str, action: str = "apply") -> bytes:
+    """The file after the fix of the finding with this *key*; unchanged when there is none any more.
+
+    To "apply" makes a fix that is safe; one that changes verdicts takes a "confirm".
+    """
+    here = next((here for here in found_in(question) if here.key == key), None)
+    fix = (here.changes if action == "confirm" else here.fix) if here else None
     return fix.applied_to(question.robots) if fix else question.robots
 
 
-def annotate(question: Question) -> AnnotatedFile:
-    """Return the file of *question* with the findings at their lines."""
-    found = found_in(question)
+def annotate(question: Question, found: tuple[FoundHere, ...]) -> AnnotatedFile:
+    """Return the file of *question* with what was *found* in it, at its lines."""
     by_severity = Counter(here.finding.severity for here in found)
-    counts = {severity.value: by_severity[severity] for severity in Severity if by_severity[severity]}
+    counts = {severity: by_severity[severity] for severity in Severity if by_severity[severity]}
+    worst = tuple(sorted(found, key=lambda here: order_of(here.finding))[:_MOST_FINDINGS])
     by_line: defaultdict[int, list[FoundHere]] = defaultdict(list)
-    for here in sorted(found, key=lambda here: here.finding.severity.rank)[:_MOST_FINDINGS]:
+    for here in worst:
         by_line[here.finding.line].append(here)
     raw = question.robots[bom_length(question.robots) :].splitlines()
-    about_file = tuple(by_line.pop(0, ()))
-    return AnnotatedFile(about_file, _lines(raw, question, by_line), len(raw), len(found), counts)
+    return AnnotatedFile(worst, _lines(raw, question, by_line), len(raw), len(found), counts)
+
+
+def place_of(findings: tuple[FoundHere, ...], key: str) -> int:
+    """Where in *findings*, the worst first, that with this *key* is, or was before it was fixed; -1 for none."""
+    parts = _KEY.fullmatch(key)
+    if not parts or parts["code"] not in CODES:
+        return -1
+    place = (CODES[parts["code"]].severity.rank, int(parts["line"]), int(parts["column"]))
+    there = (at for at, here in enumerate(findings) if here.key == key or order_of(here.finding) >= place)
+    return next(there, len(findings) - 1)
+
+
+def summary(question: Question, found: tuple[FoundHere, ...]) -> list[str]:
+    """The answer to *question*, with what was *found* in its file, in sentences."""
+    robotstxt = parse(question.robots, question.flavour, limit=question.limit)
+    verdicts = verdicts_on(question) if len(question.urls) <= MOST_URLS else ()
+    findings = [here.finding for here in found]
+    notes = [as_read.note for as_read in _apart(question, robotstxt)]
+    return sentences(robotstxt, findings, verdicts, notes, access=question.access, status=question.status)
+
+
+def _apart(question: Question, robotstxt: RobotsTxt) -> Iterator[Reading]:
+    """The crawlers that are asked about and follow another group than a literal reading of the file has it."""
+    for agent in question.crawlers:
+        as_read = reading(robotstxt, agent)
+        has_profile = as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
+        if has_profile and as_read.group in {FALLBACK, NONE}:
+            yield as_read
 
 
 def _lines(raw: list[bytes], question: Question, by_line: dict[int, list[FoundHere]]) -> tuple[Line, ...]:

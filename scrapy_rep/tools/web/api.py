@@ -15,14 +15,13 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.files import write_csv
 from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.lint.config import Config
-from scrapy_rep.tools.lint.file_linter import LintedFile
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.profiles import GROUPS
 from scrapy_rep.tools.resources import RENDERER, Kind
 
-from .annotated import found_in
+from .annotated import found_in, linted_file, summary
 from .page import COMPARING_TIME
-from .question import Question
+from .question import CATEGORIES, Question
 from .verdicts import compare, judge
 from .visitors import Limits
 
@@ -64,6 +63,10 @@ _FINDING: Final = _object(
     code={**_TEXT, "enum": list(CODES)},
     message=_TEXT,
     advice=_TEXT,
+    consequences={
+        **_list(_object(code={**_TEXT, "enum": list(CODES)}, line=_NUMBER, message=_TEXT)),
+        "description": "what follows from it, and is gone once it is repaired",
+    },
     edits={
         **_list(_object(start=_NUMBER, end=_NUMBER, text=_TEXT)),
         "description": "put text in place of the octets from start to end, to follow the advice",
@@ -100,6 +103,10 @@ REPORT: Final = _object(
 """The answer of ``/api/resources``."""
 
 ANSWER: Final = _object(
+    summary={
+        **_list(_TEXT),
+        "description": "sentences: who is shut out of what, what is wrong, what to do first",
+    },
     access={**_TEXT, "enum": [access.value for access in Access]},
     verdicts=_list(_VERDICT),
     agents=_list(_AGENT),
@@ -122,17 +129,19 @@ _FAILURES: Final = {
 
 def facts(question: Question) -> str:
     """All parts of the answer as JSON."""
-    findings = [here.as_facts() for here in found_in(question)]
-    found = {"findings": findings, "dialects": compare(question, COMPARING_TIME).as_facts()}
-    return json.dumps(judge(question).as_facts() | found, indent=1)
+    found, answer = found_in(question), judge(question)
+    facts = {
+        "summary": summary(question, found),
+        **answer.as_facts(),
+        "findings": [here.as_facts() for here in found],
+        "dialects": compare(question, COMPARING_TIME).as_facts(),
+    }
+    return json.dumps(facts, indent=1)
 
 
 def sarif(question: Question) -> str:
     """The findings as one SARIF 2.1.0 document."""
-    found, body = found_in(question), question.robots
-    findings, fixes = tuple(here.finding for here in found), tuple(here.fix for here in found)
-    file = LintedFile(question.url or "robots.txt", body, body, findings, fixes)
-    return json.dumps(sarif_document(sarif_results(file), Config()), indent=1)
+    return json.dumps(sarif_document(sarif_results(linted_file(question)), Config()), indent=1)
 
 
 def verdicts_csv(question: Question) -> str:
@@ -159,6 +168,10 @@ def description(limits: Limits) -> dict[str, Any]:
             **_list({**_TEXT, "maxLength": limits.agent_characters}, maxItems=limits.agents, default=["*"]),
             "description": "product tokens or User-Agent headers; * is every crawler that no group names",
         },
+        "categories": {
+            **_list({**_TEXT, "enum": list(CATEGORIES)}),
+            "description": f"all crawlers that have this in common: {', '.join(CATEGORIES)}",
+        },
         "dialect": {**_TEXT, "enum": list(DIALECTS), "default": next(iter(DIALECTS))},
     }
     page = _object(url={**_TEXT, "description": "a page", "maxLength": limits.url_characters})
@@ -173,7 +186,7 @@ def description(limits: Limits) -> dict[str, Any]:
         "info": {
             "title": "robots.txt checker",
             "version": "1",
-            "description": "Checks a robots.txt: verdicts, findings, other dialects. Nothing is stored.",
+            "description": "Checks a robots.txt: sentences, verdicts, findings and dialects. Nothing is stored.",
         },
         "servers": [{"url": "../"}],
         "paths": {
@@ -187,7 +200,7 @@ def description(limits: Limits) -> dict[str, Any]:
 def _check(question: _Schema) -> dict[str, Any]:
     return {
         "summary": "Check a robots.txt",
-        "description": "Verdicts, findings and other dialects, all at once.",
+        "description": "A summary, verdicts, findings and other dialects, all at once.",
         "operationId": "check",
         "parameters": [
             {

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
 from scrapy_rep.tools.resources import RENDERER, Report
+from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
 from . import api, page, resources
 from .annotated import fixed
@@ -29,6 +30,7 @@ from .question import (
     Question,
     QuestionError,
     checked,
+    choices_in,
     crawler_in,
     page_in,
     question_in,
@@ -53,6 +55,8 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
     routes = [
         Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
+        Route("/write", HTMLResponse(page.write_html({})), methods=["GET"]),
+        Route("/write", checker.write, methods=["POST"]),
         Route("/resources", HTMLResponse(resources.page_html(limits)), methods=["GET"]),
         Route("/resources", checker.resources, methods=["POST"]),
         Route("/api", HTMLResponse(page.render("api.html", api=description, limits=limits)), methods=["GET"]),
@@ -92,11 +96,25 @@ class _Checker:
             question = checked(form.question, self._limits)
             if form.action in _EXPORTS:
                 return await self._export(question, form.action)
-            if form.fix:
-                question = replace(question, robots=await self._workers.run(fixed, question, form.fix))
+            if form.fix and form.action != "consider":
+                robots = await self._workers.run(fixed, question, form.fix, form.action)
+                question = replace(question, robots=robots)
         except Problem as problem:
             return StreamingResponse(self._pieces(form, str(problem)), problem.status, media_type="text/html")
         return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
+
+    async def write(self, request: Request) -> Response:
+        """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
+        form = await read_form(request, self._limits, self._size)
+        try:
+            choices = choices_in(form.chosen)
+            robots = written(choices).encode()
+        except ChoiceError as error:
+            return HTMLResponse(page.write_html(form.chosen, str(error)), 400)
+        question = replace(form.question, robots=robots, urls=telling_paths(choices))
+        question = replace(question, agents=page.PRESELECTED.agents, categories=page.PRESELECTED.categories)
+        form = Form(checked(question, self._limits))
+        return StreamingResponse(self._pieces(form), media_type="text/html")
 
     async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
         """The page, part by part: each is worked on when the one before has been read."""
@@ -104,11 +122,12 @@ class _Checker:
         for piece in head:
             yield piece
         for part, tail in zip(page.PARTS, tails, strict=not problem):
-            yield await self._part(part, form.question) + tail
+            yield await self._part(part, form) + tail
 
-    async def _part(self, part: str, question: Question) -> bytes:
+    async def _part(self, part: str, form: Form) -> bytes:
+        more = (form.action, form.fix) if part == page.PARTS[0] else ()
         try:
-            return await self._workers.run(getattr(page, f"{part}_html"), question)
+            return await self._workers.run(getattr(page, f"{part}_html"), form.question, *more)
         except Problem as problem:
             return page.render("problem.html", problem=str(problem)).encode()
 

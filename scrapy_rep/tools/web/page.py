@@ -6,29 +6,57 @@ Everything is escaped, and what is not printable is shown as an escape.
 from __future__ import annotations
 
 from codecs import iterdecode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from scrapy_rep.protocol import DIALECTS
-from scrapy_rep.tools.crawlers import AI_CRAWLERS_IN_USE, ARCHIVE_CRAWLERS, SEARCH_CRAWLERS
 from scrapy_rep.tools.page import page_template
+from scrapy_rep.tools.writer import TRAINING
 
-from .annotated import annotate
-from .question import Form, Question
+from .annotated import annotate, found_in, place_of, summary
+from .changes import consider
+from .question import CATEGORIES, Form, Question
 from .verdicts import compare, judge
 from .visitors import Limits
 
 COMPARING_TIME: Final = 2.0
 """Seconds after which no further dialect is compared."""
 
-_CRAWLERS: Final = {"Search": SEARCH_CRAWLERS, "AI": AI_CRAWLERS_IN_USE, "Archive": ARCHIVE_CRAWLERS}
-"""The crawlers that the page offers, by what they collect pages for."""
+_CATEGORIES: Final = {
+    "training": "crawlers that train AI",
+    "search": "well-known search engines",
+    "ai-search": "crawlers for AI search",
+    "user-request": "AI programs that fetch what a user asks for",
+    "archive": "archives",
+    "seo": "SEO tools",
+}
+"""What the page calls the categories of crawlers."""
 
-_PRESELECTED: Final = ("*", "Googlebot", "bingbot", "GPTBot", "ClaudeBot")
+_OFTEN: Final = ("Googlebot", "bingbot")
+"""The crawlers that the page offers first, one by one."""
+
+_ONE_BY_ONE: Final = {
+    name: tuple(token for token in tokens if token not in _OFTEN) for name, tokens in CATEGORIES.items()
+}
+
+PRESELECTED: Final = Question(b"", agents=("*", *_OFTEN), categories=("training",))
 """What an empty form asks about; ``*`` is every crawler that no group names."""
+
+DIALECTS_KNOWN: Final = {"google": "Google", "bing": "Bing", "1994": "the standard of 1994"}
+"""What people call the dialects that they know."""
+
+OTHER_DIALECTS: Final = {
+    "google-exact": "Google's open-source parser, octet by octet",
+    "yandex": "Yandex",
+    "baidu": "Baidu",
+    "1996": "the Internet-Draft of 1996",
+    "rambler-2006": "Rambler in 2006",
+    "geoportal-first": "Esri Geoportal Server, as documented",
+    "geoportal-longest": "Esri Geoportal Server, as it runs",
+}
+"""What the other dialects are called."""
 
 _PLACE: Final = Markup("<!-- place for a part -->")
 _SLICE: Final = 65_536
@@ -41,15 +69,18 @@ def page_in_pieces(
 
     *problem* says why there is no answer to *form*; there are no parts then.
     """
-    question = form.question if form else Question(b"", agents=_PRESELECTED)
-    offered = {"*"}.union(*_CRAWLERS.values())
+    question = form.question if form else PRESELECTED
+    offered = {"*", *_OFTEN}.union(*_ONE_BY_ONE.values())
     page = render(
         "page.html",
         form=form or Form(question),
         question=question,
-        crawlers=_CRAWLERS,
+        often=_OFTEN,
+        categories={name: (title, CATEGORIES[name]) for name, title in _CATEGORIES.items()},
+        one_by_one=_ONE_BY_ONE,
         others=[agent for agent in question.agents if agent.strip() and agent not in offered],
-        dialects=list(DIALECTS),
+        known=DIALECTS_KNOWN,
+        other_dialects=OTHER_DIALECTS,
         limits=limits,
         problem=problem,
         parts=PARTS if form and not problem else (),
@@ -59,25 +90,54 @@ def page_in_pieces(
     return chain([start], _text(question.robots), [head]), tails
 
 
+def file_html(question: Question, action: str = "", key: str = "") -> str:
+    """The sentences, the findings, the worst first, and the file.
+
+    With the *action* "consider" the finding with this *key* says what its fix would change; otherwise the finding
+    has been fixed, and the one that is now in its place has the focus.
+    """
+    found = found_in(question)
+    file = annotate(question, found)
+    place = place_of(file.findings, key)
+    considered = consider(question, file.findings[place]) if action == "consider" and place >= 0 else None
+    return render(
+        "file.html",
+        file=file,
+        sentences=summary(question, found),
+        place=place,
+        considered=considered,
+        numbers={here.key: number for number, here in enumerate(file.findings, start=1)},
+        is_fixed=action in {"apply", "confirm"},
+        question=question,
+    )
+
+
 def verdicts_html(question: Question) -> str:
     """The table of verdicts, and what the file says to each crawler."""
     answer = judge(question)
-    count = len(question.agents)
-    rows = [answer.verdicts[start : start + count] for start in range(0, len(answer.verdicts), count)]
-    return render("verdicts.html", answer=answer, rows=rows, question=question)
-
-
-def file_html(question: Question) -> str:
-    """The file with its findings."""
-    return render("file.html", file=annotate(question), question=question)
+    columns: list[tuple[str, tuple[str, ...]]] = [(agent, (agent,)) for agent in question.agents]
+    columns += [(f"all {_CATEGORIES[name]}", CATEGORIES[name]) for name in question.categories]
+    count = len(question.crawlers)
+    rows = []
+    for start in range(0, len(answer.verdicts), count):
+        of_url = {one.agent: one for one in answer.verdicts[start : start + count]}
+        rows.append([[of_url[agent] for agent in agents] for _, agents in columns])
+    titles = [title for title, _ in columns]
+    return render("verdicts.html", answer=answer, titles=titles, rows=rows, question=question)
 
 
 def dialects_html(question: Question) -> str:
     """What other dialects make of the file."""
-    return render("dialects.html", comparison=compare(question, COMPARING_TIME), question=question)
+    names = DIALECTS_KNOWN | OTHER_DIALECTS
+    return render("dialects.html", comparison=compare(question, COMPARING_TIME), question=question, names=names)
 
 
-PARTS: Final = ("verdicts", "file", "dialects")
+def write_html(chosen: Mapping[str, str], problem: str = "") -> str:
+    """The form that writes a robots.txt, with what was *chosen*; *problem* says why nothing was written."""
+    return render("write.html", chosen=chosen, problem=problem, training=len(TRAINING))
+
+
+PARTS: Final = ("file", "verdicts", "dialects")
 """The parts of an answer, in the order in which they are sent."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from starlette.datastructures import FormData, UploadFile
@@ -15,6 +15,8 @@ from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.protocol.product_token import asked_token
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, SEARCH_CRAWLERS, Category
+from scrapy_rep.tools.writer import ChoiceError, Choices
 
 from .visitors import Limits, Problem, client_of
 
@@ -22,11 +24,31 @@ _DEFAULT_DIALECT: Final = next(iter(DIALECTS))
 _MOST_HOPS: Final = 5
 _SMALL: Final = 500_000
 """Octets of a robots.txt times verdicts: what has no more takes less than a second, however hostile it is."""
-_JSON_FIELDS: Final = {"robots", "urls", "agents", "dialect"}
+_JSON_FIELDS: Final = {"robots", "urls", "agents", "categories", "dialect"}
 _MOST_FORM_FIELDS: Final = 300
 _SEPARATORS: Final = re.compile(r"[\n,]")
 _ACCESS: Final = {access.value: access for access in Access}
 _STATUS: Final = re.compile(r"[1-5]\d\d")
+
+
+def _of_ai(category: Category) -> tuple[str, ...]:
+    return tuple(token for token in AI_CRAWLERS_IN_USE if AI_CRAWLERS[token] is category)
+
+
+def _in_use(category: Category) -> tuple[str, ...]:
+    found = (crawler for crawler in CRAWLERS if crawler.category is category and not crawler.until)
+    return tuple(crawler.token for crawler in found if " " not in crawler.token)
+
+
+CATEGORIES: Final = {
+    "training": _of_ai(Category.TRAINING),
+    "search": SEARCH_CRAWLERS,
+    "ai-search": _of_ai(Category.SEARCH),
+    "user-request": _of_ai(Category.USER_REQUEST),
+    "archive": _in_use(Category.ARCHIVE),
+    "seo": _in_use(Category.SEO),
+}
+"""Crawlers that can be asked about all at once, by the name of what they have in common."""
 
 
 class QuestionError(Problem):
@@ -37,6 +59,7 @@ class QuestionError(Problem):
 class Question:
     """What a visitor asks; it travels to a worker process.
 
+    ``agents`` are asked about one by one, each of ``categories``, names of `CATEGORIES`, as a whole.
     ``url`` is where the robots.txt was fetched, ``hops`` are its redirects, ``status`` is that of the response and
     ``found`` says what it means; empty for one that was pasted. Of ``robots``, ``limit`` octets are parsed.
     ``visitor`` is who asks.
@@ -52,6 +75,7 @@ class Question:
     found: Access = Access.SUCCESSFUL
     limit: int = MAX_SIZE
     visitor: str = ""
+    categories: tuple[str, ...] = ()
 
     @property
     def flavour(self) -> Dialect:
@@ -59,9 +83,15 @@ class Question:
         return DIALECTS[self.dialect]
 
     @property
+    def crawlers(self) -> tuple[str, ...]:
+        """All crawlers that are asked about, each once."""
+        together = (token for name in self.categories for token in CATEGORIES[name])
+        return tuple(dict.fromkeys((*self.agents, *together)))
+
+    @property
     def is_large(self) -> bool:
         """Whether it may take so long that small questions do not wait for it."""
-        return len(self.robots) * len(self.urls) * len(self.agents) > _SMALL
+        return len(self.robots) * len(self.urls) * len(self.crawlers) > _SMALL
 
     @property
     def access(self) -> Access:
@@ -69,17 +99,23 @@ class Question:
         return Access.SUCCESSFUL if self.robots else self.found
 
 
+FIXES: Final = ("apply", "consider", "confirm")
+"""What to do about a finding: make its safe fix, show what another one changes, make that one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of the form: ``action`` is "check", "fetch", "apply" or a format of an export.
+    """The fields of the form: ``action`` is "check", "fetch", a format of an export, or one of `FIXES`.
 
-    ``fix`` is the key of the finding to fix, ``site`` is what to fetch.
+    ``fix`` is the key of the finding that the last ones are about, ``site`` is what to fetch.
+    ``chosen`` are the fields as they are, for the form that writes a robots.txt.
     """
 
     question: Question
     action: str = "check"
     fix: str = ""
     site: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
 
 def checked(question: Question, limits: Limits) -> Question:
@@ -91,14 +127,23 @@ def checked(question: Question, limits: Limits) -> Question:
     if question.dialect not in DIALECTS:
         raise QuestionError(f"dialect: {shown(question.dialect)!r} is none of {', '.join(DIALECTS)}")
     urls = _bounded("urls", question.urls, limits.urls, limits.url_characters) or ("/",)
-    agents = _bounded("agents", question.agents, limits.agents, limits.agent_characters) or ("*",)
-    if len(urls) * len(agents) > limits.verdicts:
-        raise QuestionError(
-            f"{len(urls):,} urls times {len(agents):,} agents: at most {limits.verdicts:,} verdicts are given"
-        )
+    categories = tuple(dict.fromkeys(question.categories))
+    if unknown := [name for name in categories if name not in CATEGORIES]:
+        raise QuestionError(f"categories: {shown(unknown[0])!r} is none of {', '.join(CATEGORIES)}")
+    agents = _bounded("agents", question.agents, limits.agents, limits.agent_characters)
     hops = tuple(hop[: limits.url_characters] for hop in question.hops[:_MOST_HOPS])
-    tokens = tuple(dict.fromkeys(map(_token, agents)))
-    return replace(question, urls=urls, agents=tokens, url=question.url[: limits.url_characters], hops=hops)
+    found = replace(
+        question,
+        urls=urls,
+        agents=tuple(dict.fromkeys(map(_token, agents))) or (() if categories else ("*",)),
+        categories=categories,
+        url=question.url[: limits.url_characters],
+        hops=hops,
+    )
+    if len(urls) * len(found.crawlers) > limits.verdicts:
+        given = f"{len(urls):,} urls times {len(found.crawlers):,} agents"
+        raise QuestionError(f"{given}: at most {limits.verdicts:,} verdicts are given")
+    return found
 
 
 def _bounded(name: str, values: tuple[str, ...], most: int, longest: int) -> tuple[str, ...]:
@@ -130,8 +175,8 @@ def question_in(data: object, limits: Limits) -> Question:
         raise QuestionError("robots: expected the text of a robots.txt")
     if not isinstance(dialect, str):
         raise QuestionError(f"dialect: expected one of {', '.join(DIALECTS)}")
-    asked = Question(octets(robots), _strings(data, "urls"), _strings(data, "agents"), dialect)
-    return checked(asked, limits)
+    urls, agents, categories = (_strings(data, name) for name in ("urls", "agents", "categories"))
+    return checked(Question(octets(robots), urls, agents, dialect, categories=categories), limits)
 
 
 def _strings(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -155,7 +200,10 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
         if sum(map(len, typed)) > limits.urls * limits.url_characters:
             raise QuestionError("the form cannot be read: it has too many URLs or names")
         texts = {name: value for name, value in fields.items() if isinstance(value, str)}
-        agents = [value for value in fields.getlist("agents") if isinstance(value, str)]
+        agents, categories = (
+            [value for value in fields.getlist(name) if isinstance(value, str)]
+            for name in ("agents", "categories")
+        )
         status = texts.get("status", "")
         question = Question(
             await _robots(fields),
@@ -168,12 +216,31 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
             _ACCESS.get(texts.get("access", ""), Access.SUCCESSFUL),
             limit,
             client_of(request.scope),
+            tuple(categories),
         )
     finally:
         await fields.close()
-    fix = texts.get("apply", "")
-    action = "apply" if fix else texts.get("export") or texts.get("action") or "check"
-    return Form(question, action, fix, texts.get("site", "").strip())
+    action = next((name for name in FIXES if texts.get(name)), "")
+    fix = texts.get(action, "")
+    action = action or texts.get("export") or texts.get("action") or "check"
+    return Form(question, action, fix, texts.get("site", "").strip(), texts)
+
+
+def choices_in(chosen: Mapping[str, str]) -> Choices:
+    """What the form that writes a robots.txt says. Raises `ChoiceError` for a delay that is not a number."""
+    delay = chosen.get("delay", "").strip()
+    try:
+        seconds = float(delay or 0)
+    except ValueError:
+        raise ChoiceError("The delay must be a number of seconds, such as 2.") from None
+    return Choices(
+        is_closed=bool(chosen.get("closed")),
+        is_training_closed=bool(chosen.get("training")),
+        parameters=tuple(_SEPARATORS.sub(" ", chosen.get("parameters", "")).split()),
+        is_wordpress=bool(chosen.get("wordpress")),
+        sitemap=chosen.get("sitemap", "").strip(),
+        delay=seconds,
+    )
 
 
 async def read_page_form(request: Request, limits: Limits) -> tuple[str, str]:

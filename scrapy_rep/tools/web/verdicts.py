@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from math import inf
 from typing import Any, Final
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.protocol import DIALECTS, Access, Dialect, Origin, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import DIALECTS, Access, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import rule_text, uses
 from scrapy_rep.tools.explanation import Explainer
@@ -89,6 +90,11 @@ class Agent:
     ai: tuple[Uses, ...]
     licenses: tuple[str, ...]
 
+    @property
+    def says_about_ai(self) -> bool:
+        """Whether the file says anything to it about the use of pages by AI."""
+        return bool(self.ai or self.licenses)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
@@ -133,27 +139,46 @@ class Comparison:
 def judge(question: Question) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
-    readings = {agent: reading(robotstxt, agent) for agent in question.agents}
-    explainers = dict(_affordable(question, robotstxt, readings))
-    verdicts = [
-        _verdict(question, url, readings[agent], explainers.get(agent))
-        for url, agent in product(question.urls, question.agents)
-    ]
-    agents = [_agent(robotstxt, each, question.urls) for each in readings.values()]
-    return Verdicts(question.access.value, tuple(verdicts), tuple(agents), tuple(map(shown, robotstxt.sitemaps)))
+    readings = [reading(robotstxt, agent) for agent in question.crawlers]
+    different = {_rules_of(robotstxt, as_read): as_read for as_read in readings}
+    verdicts = _verdicts(question, robotstxt, dict(_affordable(question, different)))
+    agents = tuple(_agents(robotstxt, readings, question.urls))
+    return Verdicts(question.access.value, tuple(verdicts), agents, tuple(map(shown, robotstxt.sitemaps)))
+
+
+def _agents(robotstxt: RobotsTxt, readings: Iterable[Reading], urls: Iterable[str]) -> Iterator[Agent]:
+    """What else is said to each crawler; those with the same rules and the same ways are told the same."""
+    said: dict[str, tuple[tuple[Uses, ...], tuple[str, ...]]] = {}
+    alike: dict[tuple[str, bool, object], Agent] = {}
+    for as_read in readings:
+        rules, crawler = _rules_of(robotstxt, as_read), as_read.crawler
+        ways = crawler and (crawler.ignores_star, crawler.follows, crawler.reads_crawl_delay, crawler.until)
+        key = (rules, as_read.token == as_read.agent, ways)
+        if rules not in said:
+            said[rules] = _signals(robotstxt, as_read.token, urls)
+        if key not in alike or alike[key].profile:  # which names the crawler
+            alike[key] = _agent(as_read, *said[rules])
+        yield replace(alike[key], agent=as_read.agent, about=_about(as_read))
+
+
+def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
+    """What names the rules that are *as_read*: all crawlers that no group names share those for ``*``."""
+    if as_read.robotstxt is not robotstxt:
+        return ""
+    return as_read.token if robotstxt.has_group(as_read.token) else "*"
 
 
 def compare(question: Question, seconds: float) -> Comparison:
-    """Compare the verdicts of every dialect; start none once *seconds* have passed."""
+    """Compare the verdicts of every dialect, as far as *seconds* suffice."""
     until = clock.monotonic() + seconds
-    asked = _verdicts(question, question.flavour)
+    asked = verdicts_on(question)
     groups = {_allowed(asked): ([question.dialect], asked)}
     left_out = []
     for name in (name for name in DIALECTS if name != question.dialect):
-        if clock.monotonic() >= until:
+        verdicts = _verdicts(question, parse(question.robots, DIALECTS[name], limit=question.limit), {}, until)
+        if not verdicts:
             left_out.append(name)
             continue
-        verdicts = _verdicts(question, DIALECTS[name])
         names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
         names.append(name)
     return Comparison(tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out))
@@ -188,29 +213,39 @@ def _is_elsewhere(url: str, robots_url: str) -> bool:
         return False
 
 
-def _affordable(
-    question: Question, robotstxt: RobotsTxt, readings: Mapping[str, Reading]
-) -> Iterator[tuple[str, Explainer]]:
-    """The crawlers for which the rules that match are listed, since that is cheap."""
+def _affordable(question: Question, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
+    """Those of *readings* for which the rules that match are listed, since that is cheap."""
     left = _MOST_STEPS
-    lines = robotstxt.body.count(b"\n") + robotstxt.body.count(b"\r") + 1
-    for agent, as_read in readings.items():
+    lines = question.robots.count(b"\n") + question.robots.count(b"\r") + 1
+    for key, as_read in readings.items():
         left -= 3 * lines
         if left > 0:
             left -= len(as_read.robotstxt.rules(as_read.token)) * len(question.urls)
         if left > 0:
-            yield agent, Explainer(as_read.robotstxt, as_read.token)
+            yield key, Explainer(as_read.robotstxt, as_read.token)
 
 
-def _verdicts(question: Question, dialect: Dialect) -> list[UrlVerdict]:
-    robotstxt = parse(question.robots, dialect, limit=question.limit)
-    found = {
-        (url, agent): _verdict(question, url, as_read)
-        for agent in question.agents  # first, since the rules of a crawler are kept for a few only
-        for as_read in [reading(robotstxt, agent)]
-        for url in question.urls
-    }
-    return [found[key] for key in product(question.urls, question.agents)]
+def verdicts_on(question: Question) -> list[UrlVerdict]:
+    """The verdicts alone, in the order of the URLs, for each in the order of the crawlers."""
+    return _verdicts(question, parse(question.robots, question.flavour, limit=question.limit), {})
+
+
+def _verdicts(
+    question: Question, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
+) -> list[UrlVerdict]:
+    """What *robotstxt* answers; nothing when that is not there *until* then."""
+    shared: dict[tuple[str, str], UrlVerdict] = {}
+    found: dict[tuple[str, str], UrlVerdict] = {}
+    for agent in question.crawlers:  # first, since the rules of a crawler are kept for a few only
+        if clock.monotonic() >= until:
+            return []
+        as_read = reading(robotstxt, agent)
+        key = _rules_of(robotstxt, as_read)
+        for url in question.urls:
+            if (url, key) not in shared:
+                shared[url, key] = _verdict(question, url, as_read, explainers.get(key))
+            found[url, agent] = replace(shared[url, key], agent=agent)
+    return [found[pair] for pair in product(question.urls, question.crawlers)]
 
 
 def _allowed(verdicts: list[UrlVerdict]) -> tuple[bool, ...]:
@@ -222,12 +257,19 @@ def _group(names: list[str], verdicts: list[UrlVerdict], asked: list[UrlVerdict]
     return DialectGroup(tuple(names), verdicts is asked, tuple(different[:_MOST_DIFFERENCES]), len(different))
 
 
-def _agent(robotstxt: RobotsTxt, as_read: Reading, urls: Iterable[str]) -> Agent:
-    signals = RobotsSignals.of(robotstxt, as_read.token)
+def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tuple[Uses, ...], tuple[str, ...]]:
+    """What is said about the use by AI, and the licenses."""
+    signals = RobotsSignals.of(robotstxt, token)
     by_answers: defaultdict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
     for url in urls if signals else ():
         by_answers[tuple(uses(signals.statements(url)).items())].append(url)
     ai = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
-    licenses = tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
-    about = as_read.crawler.about if as_read.crawler else ""
-    return Agent(as_read.agent, about, as_read.note, as_read.group, as_read.crawl_delay, ai, licenses)
+    return ai, tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
+
+
+def _agent(as_read: Reading, ai: tuple[Uses, ...], licenses: tuple[str, ...]) -> Agent:
+    return Agent(as_read.agent, _about(as_read), as_read.note, as_read.group, as_read.crawl_delay, ai, licenses)
+
+
+def _about(as_read: Reading) -> str:
+    return as_read.crawler.about if as_read.crawler else ""

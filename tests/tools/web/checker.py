@@ -61,9 +61,9 @@ class Checker:
         """Send *data* as JSON."""
         return self._ask("POST", path, json.dumps(data).encode(), headers)
 
-    def submit(self, fields: Sequence[tuple[str, str]], file: bytes = b"") -> Reply:
-        """Send the form as a browser does."""
-        return self._ask("POST", "/", multipart(fields, file), {"Content-Type": MULTIPART})
+    def submit(self, fields: Sequence[tuple[str, str]], file: bytes = b"", path: str = "/") -> Reply:
+        """Send a form as a browser does."""
+        return self._ask("POST", path, multipart(fields, file), {"Content-Type": MULTIPART})
 
     @contextmanager
     def unread(self, path: str, body: bytes, kind: str = "application/json") -> Iterator[socket.socket]:

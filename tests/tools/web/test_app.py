@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -45,6 +46,7 @@ def test_the_api_answers_with_verdicts_and_findings(local: Checker) -> None:
     finding = next(one for one in answer["findings"] if one["code"] == "misspelt-key")
     assert (finding["line"], finding["column"], finding["severity"]) == (3, 1, "warning")
     assert "Disalow" in finding["message"]
+    assert answer["summary"][-1] == "Start with line 3: write Disallow."
 
 
 def test_the_answer_is_as_the_description_says(local: Checker) -> None:
@@ -83,7 +85,7 @@ def test_the_description_is_there_for_people_and_for_programs(local: Checker) ->
 @pytest.mark.parametrize(
     ("name", "kind", "start"),
     [
-        ("json", "application/json", '{\n "access"'),
+        ("json", "application/json", '{\n "summary"'),
         ("sarif", "application/sarif+json", '{\n "$schema"'),
         ("csv", "text/csv; charset=utf-8", "url,agent,allowed,line"),
     ],
@@ -137,7 +139,7 @@ def test_the_form_works_without_a_script(local: Checker) -> None:
     reply = local.submit(fields)
     assert reply.status == 200
     assert '<strong class="no">6 disallowed</strong>' in reply.text
-    assert "<option selected>google-exact</option>" in reply.text
+    assert 'value="google-exact" checked>' in reply.text
     assert "crlf-line-ends" not in reply.text
     assert ">\nUser-agent: *\nDisallow: /private\n" in reply.text
     assert reply.text.rstrip().endswith("</html>")
@@ -174,6 +176,59 @@ def test_a_fix_is_applied_without_a_script(local: Checker) -> None:
     fixed = local.submit([("robots", ROBOTS), ("apply", "misspelt-key:3:1")]).text
     assert ">\nUser-agent: *\nDisallow: /private\nDisallow: /cart\n" in fixed
     assert "misspelt-key" not in fixed
+    assert fixed.count(" autofocus") == 1
+
+
+def test_a_fix_that_changes_verdicts_says_what_it_changes_and_is_asked_for_twice(local: Checker) -> None:
+    text = "User-agnt: *\nDisallow: /cart\n\nUser-agent: GPTBot\nDisallow: /\n"
+    key = "misspelt-key-ignored:1:1"
+    fields = [("robots", text), ("agents", "*"), ("agents", "GPTBot")]
+    assert f'name="consider" value="{key}"' in local.submit(fields).text
+    assert f">\n{text}" in html.unescape(local.submit([*fields, ("apply", key)]).text)
+    considered = local.submit([*fields, ("consider", key)]).text
+    assert f">\n{text}" in html.unescape(considered)
+    assert "This changes what crawlers may fetch." in considered
+    assert re.search(r'Crawler">\*</td>.*?/cart<.*?>allowed<.*?>disallowed on line 2<', considered, re.DOTALL)
+    assert f'name="confirm" value="{key}"' in considered
+    assert considered.count(" autofocus") == 1
+    assert ">\nUser-agent: *\nDisallow: /cart\n" in local.submit([*fields, ("confirm", key)]).text
+
+
+def test_a_key_of_no_finding_changes_nothing(local: Checker) -> None:
+    for action in ("apply", "consider", "confirm"):
+        reply = local.submit([("robots", ROBOTS), (action, "<x>:1:1")])
+        assert (reply.status, f">\n{ROBOTS}" in reply.text, "autofocus" in reply.text) == (
+            200,
+            True,
+            action != "consider",
+        )
+
+
+def test_a_robots_txt_is_written_from_choices_and_checked_like_any_other(local: Checker) -> None:
+    page = local.get("/write").text
+    assert 'name="training"' in page
+    chosen = [("training", "yes"), ("parameters", "sort, color"), ("wordpress", "yes"),
+              ("sitemap", "https://example.com/s.xml"), ("delay", "2")]  # fmt: skip
+    written = local.submit(chosen, path="/write").text
+    assert "\nUser-agent: GPTBot\n" in written
+    assert "All 45 known crawlers that train AI are shut out of everything" in written
+    assert "/?sort=1" in written
+    assert "The linter finds no error and nothing to warn of." in written
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("delay", "x", "a number of seconds"), ("delay", "61", "between 0 and 60"), ("delay", "nan", "between 0"),
+     ("parameters", "a b=", "not the name of a parameter"), ("sitemap", "s.xml", "a complete URL"),
+     ("sitemap", "https://a.test/\nDisallow: /", "a complete URL")],
+)  # fmt: skip
+def test_a_choice_from_which_nothing_can_be_written_is_kept_and_the_page_says_what_to_change(
+    local: Checker, name: str, value: str, message: str
+) -> None:
+    reply = local.submit([(name, value), ("training", "yes")], path="/write")
+    assert (reply.status, message in reply.text) == (400, True)
+    assert f'value="{html.escape(value)}"' in reply.text
+    assert 'value="yes" checked' in reply.text
 
 
 def test_a_site_is_fetched_and_checked_without_a_script(local: Checker) -> None:
@@ -194,7 +249,7 @@ def test_a_site_without_a_robots_txt_allows_everything_and_the_page_says_so(loca
         assert "1 allowed" in page
         site.answer("/robots.txt", Answer(503))
         page = local.submit([("site", site.origin), ("action", "fetch")]).text
-    assert "what it would say is unknown" in page
+    assert "what its robots.txt would say is unknown" in page
     assert "1 disallowed" in page
 
 
@@ -298,7 +353,7 @@ def status_of(running: Checker, rest: bytes) -> int:
         return int(connection.recv(65_536).split()[1])
 
 
-def rest(_: object) -> str:
+def rest(*_: object) -> str:
     """What a process does that works until it is ended."""
     signal.pause()
     return ""
@@ -307,7 +362,7 @@ def rest(_: object) -> str:
 @pytest.fixture
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page is never ready."""
-    monkeypatch.setattr(page, "verdicts_html", rest)
+    monkeypatch.setattr(page, "file_html", rest)
 
 
 def asking_much(running: Checker) -> AbstractContextManager[object]:

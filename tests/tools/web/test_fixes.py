@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_rep.protocol import parse
 from scrapy_rep.tools.lint import lint
-from scrapy_rep.tools.web.annotated import annotate, fixed
+from scrapy_rep.tools.web.annotated import fixed, found_in
 from scrapy_rep.tools.web.question import Question
 
 CASES = [
@@ -39,7 +39,6 @@ def test_a_finding_that_is_gone_changes_nothing() -> None:
 
 
 def test_where_a_person_has_to_decide_there_is_no_button() -> None:
-    found = {here.finding.code: here.key for line in annotate(Question(b"Frob: x\nDisalow: /")).lines
-             for here in line.findings}  # fmt: skip
-    assert found["unknown-record"] == ""
-    assert found["misspelt-key"] == "misspelt-key:2:1"
+    found = {here.finding.code: here for here in found_in(Question(b"Frob: x\nDisalow: /"))}
+    assert (found["unknown-record"].fix, found["unknown-record"].changes) == (None, None)
+    assert found["misspelt-key"].fix is not None

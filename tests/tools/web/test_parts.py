@@ -12,8 +12,8 @@ import pytest
 
 from scrapy_rep.protocol import DIALECTS, Access, parse
 from scrapy_rep.tools.web import api, page
-from scrapy_rep.tools.web.annotated import annotate
-from scrapy_rep.tools.web.question import Question
+from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, found_in, place_of
+from scrapy_rep.tools.web.question import CATEGORIES, Question
 from scrapy_rep.tools.web.verdicts import Match, compare, judge
 
 BODY = b"""# shop
@@ -139,8 +139,13 @@ def test_a_url_of_another_origin_is_marked() -> None:
     assert not any(one.is_elsewhere for one in judge(Question(BODY, urls)).verdicts)
 
 
+def annotated(body: bytes) -> AnnotatedFile:
+    question = Question(body)
+    return annotate(question, found_in(question))
+
+
 def test_each_line_has_its_kind() -> None:
-    kinds = [line.kind for line in annotate(Question(BODY)).lines]
+    kinds = [line.kind for line in annotated(BODY).lines]
     assert kinds == [
         "comment", "user-agent", "disallow", "allow", "other", "other", "blank",
         "user-agent", "disallow", "unknown", "unread", "sitemap",
@@ -148,23 +153,84 @@ def test_each_line_has_its_kind() -> None:
 
 
 def test_findings_stand_at_their_lines() -> None:
-    file = annotate(Question(BODY))
+    file = annotated(BODY)
     at = {line.number: {here.finding.code for here in line.findings} for line in file.lines}
     assert "unknown-record" in at[10]
     assert "unreadable-line" in at[11]
     assert file.finding_count == sum(file.counts.values())
-    assert [here.finding.code for here in annotate(Question(b"")).about_file] == ["empty-file"]
+    assert [here.finding.code for here in annotated(b"").findings] == ["empty-file"]
+
+
+def test_findings_are_listed_the_worst_first_each_with_a_jump_to_its_line_and_back() -> None:
+    file = annotated(BODY)
+    ranks = [here.finding.severity.rank for here in file.findings]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) > 1
+    html = page.file_html(Question(BODY))
+    for number, here in enumerate(file.findings, start=1):
+        assert f'<li id="F{number}" class="finding {here.finding.severity.value}"' in html
+        assert f'<a href="#L{here.finding.line}">' in html or not here.finding.line
+        assert f'href="#F{number}">{here.title}</a>' in html or not here.finding.line
+
+
+def test_what_follows_from_a_finding_is_a_part_of_it() -> None:
+    html = page.file_html(Question(b"User-agnt: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: a\nDisallow: /\n"))
+    cause = html.partition('<li id="F1"')[2].partition('<li id="F2"')[0]
+    assert "misspelt-key-ignored" in cause
+    assert re.search(r'<a href="#L2">line 2</a>: The rule comes .*<code>rule-before-user-agent</code>', cause)
+    assert html.count("rule-before-user-agent") == 1
+
+
+def test_a_crawler_that_follows_the_group_of_another_is_spoken_of_in_the_sentences() -> None:
+    question = Question(b"User-agent: Googlebot\nDisallow: /\n", agents=("Googlebot-Image", "bingbot"))
+    assert "Googlebot-Image follows the group of Googlebot, line 1." in page.file_html(question)
+
+
+def test_what_the_file_silences_is_not_found_as_the_linter_has_it() -> None:
+    assert "unknown-record" in {here.finding.code for here in found_in(Question(b"Frob: x"))}
+    silenced = Question(b"# lint: ignore-file unknown-record\nFrob: x")
+    assert "unknown-record" not in {here.finding.code for here in found_in(silenced)}
+
+
+def test_what_could_be_better_is_called_an_improvement_and_silence_about_ai_is_no_signal() -> None:
+    question = Question(b"User-agent: *\nDisallow: /x\nDisallow: /x\n")
+    html = page.file_html(question) + page.verdicts_html(question)
+    assert "1 improvement" in html
+    assert "<strong>improvement</strong>" in html
+    assert "no signals" not in html
+    assert ">optimise" not in html
+
+
+def test_after_a_fix_the_focus_is_at_the_finding_that_takes_the_place() -> None:
+    findings = annotated(b"User-agent: *\nFrob: x\nDisalow: /a\nFrob: y\nDisallow: b\n").findings
+    places = [(here.finding.code, here.finding.line) for here in findings]
+    assert place_of(findings, "path-without-slash:5:11") == places.index(("path-without-slash", 5))
+    assert place_of(findings, "misspelt-key:2:1") == places.index(("unknown-record", 2))
+    assert place_of(findings, "no-sitemap:9:9") == len(findings) - 1
+    assert place_of((), "misspelt-key:3:1") == -1
+    assert [place_of(findings, key) for key in ("", "x", "x:1:1", "misspelt-key:1", ":::")] == [-1] * 5
+
+
+def test_a_category_of_crawlers_is_one_column_that_stands_for_them_all() -> None:
+    body = b"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n"
+    html = page.verdicts_html(Question(body, ("/", "/x"), ("Googlebot",), categories=("training",)))
+    assert re.findall(r'columnheader">([^<]*)', html)[:3] == ["URL", "Googlebot", "all crawlers that train AI"]
+    number = len(CATEGORIES["training"])
+    cells = re.findall(r"popovertarget=\S*>([^<]+)</button>", html)
+    assert cells == ["allowed", "2 disallowed", "disallowed", "all disallowed"]
+    assert html.count(f"of {number}</small>") == 2
+    assert '<li>GPTBot <a href="#L3">line 3</a></li>' in html
 
 
 def test_lines_beyond_what_a_browser_can_show_are_left_out_unless_something_is_found_in_them() -> None:
-    file = annotate(Question(b"# x\n" * 4_000 + b"Frob: x\n" + b"# x\n" * 5))
+    file = annotated(b"# x\n" * 4_000 + b"Frob: x\n" + b"# x\n" * 5)
     assert [line.number for line in file.lines[2_999:]] == [3_000, 4_001]
     assert file.lines[-1].skipped == 1_000
     assert "1,000 lines without findings" in page.file_html(Question(b"# x\n" * 4_000 + b"Frob: x\n"))
 
 
 def test_a_long_line_is_shown_in_part() -> None:
-    line = annotate(Question(b"Disallow: /" + b"x" * 15_000)).lines[0]
+    line = annotated(b"Disallow: /" + b"x" * 15_000).lines[0]
     assert len(line.text) == 501
     assert line.text.endswith("x…")
 
@@ -176,6 +242,11 @@ def test_every_dialect_is_compared_and_those_with_the_same_verdicts_share_a_line
     assert [group.is_asked for group in comparison.groups] == [True] + [False] * (len(comparison.groups) - 1)
     other = next(group for group in comparison.groups if "google-exact" in group.dialects)
     assert [(one.url, one.allowed) for one in other.differences] == [("/myA", True)]
+
+
+def test_every_dialect_has_a_name_that_people_know() -> None:
+    assert sorted(page.DIALECTS_KNOWN | page.OTHER_DIALECTS) == sorted(DIALECTS)
+    assert not page.DIALECTS_KNOWN.keys() & page.OTHER_DIALECTS.keys()
 
 
 def test_dialects_for_which_there_is_no_time_are_named() -> None:
@@ -224,7 +295,7 @@ def test_the_verdicts_on_500_kib_cost_well_under_a_second() -> None:
     began = process_time()
     html = page.verdicts_html(question)
     spent = process_time() - began
-    assert html.count("<td role=") == 1_000 + 30
+    assert html.count("<td role=") == 1_000 + 20
     assert spent < 1.0
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from scrapy_rep.protocol import Access
-from scrapy_rep.tools.web.question import Question, QuestionError, checked, question_in
+from scrapy_rep.tools.crawlers import crawler_of
+from scrapy_rep.tools.web.question import CATEGORIES, Question, QuestionError, checked, question_in
 from scrapy_rep.tools.web.server import _PATIENCE
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from tests.support.markdown import PAGES
@@ -25,6 +26,21 @@ def test_crawlers_are_asked_about_by_their_product_tokens_once_each() -> None:
     assert question_in({"robots": "", "agents": agents}, LOCAL).agents == ("Googlebot", "*")
 
 
+def test_a_category_stands_for_all_its_crawlers() -> None:
+    alone = question_in({"robots": "", "categories": ["training", "training"]}, LOCAL)
+    assert (alone.agents, alone.crawlers) == ((), CATEGORIES["training"])
+    beside = question_in({"robots": "", "agents": ["*", "GPTBot"], "categories": ["training"]}, LOCAL)
+    assert beside.crawlers[:2] == ("*", "GPTBot")
+    assert sorted(beside.crawlers[1:]) == sorted(CATEGORIES["training"])
+
+
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_a_category_has_known_crawlers_that_are_in_use(name: str) -> None:
+    known = [crawler_of(token) for token in CATEGORIES[name]]
+    assert len(known) >= 3
+    assert all(crawler and (not crawler.until or name == "search") for crawler in known)
+
+
 def test_urls_are_asked_about_once_each_in_their_order() -> None:
     assert question_in({"robots": "", "urls": ["/b", "/a ", "", "/b"]}, LOCAL).urls == ("/b", "/a")
 
@@ -37,13 +53,15 @@ def test_urls_are_asked_about_once_each_in_their_order() -> None:
         ({"robots": 1}, "robots: expected the text"),
         ({"robots": "x" * 21}, "robots: 21 octets, but at most 20"),
         ({"robots": "é" * 11}, "robots: 22 octets"),
-        ({"robots": "", "url": "/"}, "unknown field 'url': there are agents, dialect, robots, urls"),
+        ({"robots": "", "url": "/"}, "unknown field 'url': there are agents, categories, dialect, robots, urls"),
         ({"robots": "", "urls": "/"}, "urls: expected a list of strings"),
         ({"robots": "", "urls": [1]}, "urls: expected a list of strings"),
         ({"robots": "", "urls": ["/1", "/2", "/3", "/4"]}, "urls: 4 given, but at most 3"),
         ({"robots": "", "urls": ["/" * 11]}, "urls: one has more than 10 characters"),
         ({"robots": "", "agents": ["*/"]}, "agents: '*/' contains no product token"),
         ({"robots": "", "agents": ["a", "b", "c"], "urls": ["/1", "/2"]}, "at most 4 verdicts"),
+        ({"robots": "", "categories": ["x"]}, "categories: 'x' is none of training, search"),
+        ({"robots": "", "categories": ["training"]}, "1 urls times 45 agents: at most 4 verdicts"),
         ({"robots": "", "dialect": "x\x1b"}, r"dialect: 'x\\x1b' is none of google"),
         ({"robots": "", "dialect": None}, "dialect: expected one of google"),
     ],

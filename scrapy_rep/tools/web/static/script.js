@@ -37,7 +37,7 @@ async function ask(submitter) {
     const isPage = (response.headers.get("Content-Type") ?? "").startsWith("text/html");
     if (!isPage) throw new Error((await response.json()).error);
     const page = await read(response, mine);
-    if (submitter?.name === "apply") setRobots(page.getElementById("robots").value);
+    if (["apply", "confirm"].includes(submitter?.name)) setRobots(page.getElementById("robots").value);
   } catch (error) {
     if (error.name !== "AbortError") showProblem(error.message);
   } finally {
@@ -48,17 +48,17 @@ async function ask(submitter) {
   }
 }
 
-// Show the verdicts as soon as they are there, and the rest at the end.
+// Show the sentences as soon as they are there, and the rest at the end.
 async function read(response, mine) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   let isShown = false;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     text += chunk.value;
-    if (!isShown && text.includes("<!-- end of verdicts -->")) {
+    if (!isShown && text.includes("<!-- end of file -->")) {
       isShown = true;
       show(text);
-      say("Looking for findings");
+      say("Asking for the verdicts");
     }
   }
   if (mine.signal.aborted) throw new DOMException("", "AbortError");
@@ -70,14 +70,28 @@ function show(text) {
   const scrolled = document.querySelector(".file")?.scrollTop ?? 0;
   const found = page.getElementById("answer");
   const isBusy = answer.classList.contains("busy");
+  const focused = answer.contains(document.activeElement) ? document.activeElement : null;
+  const isOpen = new Map([...answer.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
   answer.replaceChildren(...document.importNode(found, true).childNodes);
   answer.classList.toggle("busy", isBusy);
+  for (const [id, open] of isOpen) if (document.getElementById(id)) document.getElementById(id).open = open;
+  if (focused) focusAgain(focused);
   const list = document.querySelector(".file");
   if (list) list.scrollTop = scrolled;
   // Who sees the page reads the counts at their headings.
   const facts = [...answer.querySelectorAll("[data-status]")].map((one) => one.dataset.status);
   say(facts.join(", "), facts.length > 0);
   return page;
+}
+
+// The focus stays where it was: at the place that the server names, at the same element, or at what held that.
+function focusAgain(focused) {
+  answer.querySelector("[autofocus]")?.focus();
+  for (let one = focused; one && !answer.contains(document.activeElement); one = one.parentElement) {
+    const again = one.id ? document.getElementById(one.id) : null;
+    (again?.matches("details") ? again.querySelector("summary") : again)?.focus();
+  }
+  if (!answer.contains(document.activeElement)) answer.focus();
 }
 
 function showProblem(message) {
@@ -232,6 +246,7 @@ function useFetched(found) {
 
 // Links: the question, packed, after the #.
 
+const BOXES = ["agents", "categories"];
 const KEPT = ["robots", "urls", "names", "dialect", "url", "hops", "status", "access"];
 
 async function packed(text) {
@@ -257,7 +272,7 @@ async function unpacked(text) {
 
 document.getElementById("share").addEventListener("click", async () => {
   const question = Object.fromEntries(KEPT.map((name) => [name, form.elements[name].value]));
-  question.agents = new FormData(form).getAll("agents");
+  for (const name of BOXES) question[name] = new FormData(form).getAll(name);
   const link = new URL(`#q=${await packed(JSON.stringify(question))}`, location.href).href;
   history.replaceState(null, "", link);
   const field = document.getElementById("link");
@@ -278,8 +293,10 @@ async function openLink() {
     const question = JSON.parse(await unpacked(location.hash.slice(3)));
     forgetSource();
     for (const name of KEPT) form.elements[name].value = String(question[name] ?? "");
-    const agents = new Set(question.agents);
-    for (const box of form.querySelectorAll("[name=agents]")) box.checked = agents.has(box.value);
+    for (const name of BOXES) {
+      const chosen = new Set(question[name]);
+      for (const box of form.querySelectorAll(`[name=${name}]`)) box.checked = chosen.has(box.value);
+    }
     ask();
   } catch {
     showProblem("The link is damaged: a part of it may be missing.");
