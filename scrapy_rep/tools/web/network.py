@@ -77,18 +77,19 @@ class Network(AnyIOBackend):
     address. The addresses that it tries are counted in *counted*.
     """
 
-    def __init__(self, resolver: Resolver, counted: Hosts, *, public_only: bool) -> None:
+    def __init__(
+        self, resolver: Resolver, counted: Hosts, *, public_only: bool, asked: set[str] | None = None
+    ) -> None:
+        """*asked* are the hosts and addresses that this question has asked before."""
         self._resolve = resolver
         self._addresses = counted
         self._public_only = public_only
-        self._asked: set[str] = set()
+        self._asked = set() if asked is None else asked
         self._stream: AsyncNetworkStream | None = None
 
     def beyond(self) -> Network:
         """A network for a site that one of this network leads to: it counts with this one, what both ask once."""
-        network = Network(self._resolve, self._addresses, public_only=self._public_only)
-        network._asked = self._asked
-        return network
+        return Network(self._resolve, self._addresses, public_only=self._public_only, asked=self._asked)
 
     def count(self, counted: Hosts, *hosts: str) -> None:
         """Count *hosts* in *counted*, each once in this question. Raises `TooManyError`."""

@@ -103,7 +103,7 @@ def test_the_rules_in_a_warc_file_are_not_those_of_a_robots_txt() -> None:
     Path("BAD").write_bytes(b"WARC/1.0\r\n\r\n" + RULES)
     code, out = command_here(lint, "BAD")
     assert (code, "(binary-file)" in out, "1 file: 1 error\n" in out) == (1, True, True)
-    assert "This is a WARC file (scrapy robots survey --warc reads it), not a text:" in out
+    assert "This is a WARC file (scrapy robots survey --warc reads it), not a text file:" in out
 
 
 def test_a_web_archive_is_no_list_of_sites() -> None:
