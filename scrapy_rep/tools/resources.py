@@ -277,7 +277,7 @@ class PageResponse:
         if not 200 <= status < 300:
             return cls(problem=f"HTTP status {status}")
         if content_type and not is_html(content_type):
-            return cls(problem=f"it is no HTML but {content_type.partition(';')[0].strip()}")
+            return cls(problem=f"it is not HTML but {content_type.partition(';')[0].strip()}")
         return cls(body, content_type)
 
 

@@ -306,7 +306,7 @@ def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:
         (304, "", "", PageResponse(problem="HTTP status 304")),
         (301, "../a", "", PageResponse(location="https://example.com/a", problem="it redirects to no page")),
         (301, "javascript:0", "", PageResponse(problem="it redirects to no page")),
-        (200, "", "application/pdf;x=y", PageResponse(problem="it is no HTML but application/pdf")),
+        (200, "", "application/pdf;x=y", PageResponse(problem="it is not HTML but application/pdf")),
     ],
 )
 def test_what_a_response_means(status: int, location: str, content_type: str, page: PageResponse) -> None:

@@ -171,7 +171,10 @@ def test_a_redirect_to_a_page_that_is_closed_is_not_followed(tmp_path: Path) -> 
     ("answer", "problem"),
     [
         (Answer(404, b"<img src=a>", headers=[HTML]), "HTTP status 404"),
-        (Answer(body=b"%PDF", headers=[("Content-Type", "application/pdf")]), "it is no HTML but application/pdf"),
+        (
+            Answer(body=b"%PDF", headers=[("Content-Type", "application/pdf")]),
+            "it is not HTML but application/pdf",
+        ),
         (hang(), "no answer: "),
         (redirect("javascript:0"), "it redirects to no page"),
     ],

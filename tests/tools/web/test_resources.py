@@ -131,7 +131,7 @@ def test_a_page_that_is_closed_to_the_checker_is_not_requested(local: Checker) -
     ("answer", "summary"),
     [
         (Answer(404), "The page was not read: HTTP status 404."),
-        (Answer(headers=[("Content-Type", "image/png")]), "The page was not read: it is no HTML but image/png."),
+        (Answer(headers=[("Content-Type", "image/png")]), "The page was not read: it is not HTML but image/png."),
         (Answer(raw=b"x"), "The page was not read: http://"),
     ],
 )  # fmt: skip
