@@ -264,7 +264,6 @@ _ON_ITS_LINE: Final[dict[str, dict[str, _Condition]]] = {
     "rule-never-matches": {"needless-star": _always},
     "path-without-slash": {"needless-star": _always},
     "user-agent-header": {"agent-in-several-groups": _is_browser},
-    "agent-in-several-groups": {"agent-with-other-text": _always},
     "retired-agent": {
         "agent-with-other-text": _is_to_be_removed,
         "named-group-drops-star-rules": _is_to_be_removed,

@@ -91,12 +91,21 @@ class Guard:
         headers = Headers(scope=scope)
         if self._names is not None and _host(headers.get("host", "")) not in self._names:
             return JSONResponse({"error": "unknown host: open the address that the command printed"}, 421)
-        if scope["method"] == "POST" and headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
+        if scope["method"] == "POST" and self._is_of_another_site(headers):
             return JSONResponse({"error": "a page of another site sent this request"}, 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._limits.request_octets:
             return refusal(TooLargeError(self._limits))
         return None
+
+    def _is_of_another_site(self, headers: Headers) -> bool:
+        """Whether a page of another site sent the request, as far as its browser says so."""
+        if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
+            return True
+        origin = headers.get(
+            "origin"
+        )  # what old browsers send; a proxy before a public server may change the host
+        return self._names is not None and origin is not None and origin != f"http://{headers.get('host')}"
 
 
 class _Bounded:

@@ -93,14 +93,6 @@ def _split(separators: bytes) -> Repair:
     return split
 
 
-def _merged(lines: Lines, finding: Finding) -> dict[int, Lines]:
-    """The rules of the crawler at the end of its first group; other crawlers of both stay where they are."""
-    (first,) = map(int, re.findall(r"already has a group at line (\d+)", finding.message))
-    rules, end = _block(lines, finding.line), max(_block(lines, first), default=first)
-    merged = {end: [_ended(lines[number - 1]) for number in (end, *rules)], finding.line: []}
-    return merged if _is_shared(lines, finding.line) else {**{number: [] for number in rules}, **merged}
-
-
 def _is_shared(lines: Lines, number: int) -> bool:
     return _is_agent(lines, number - 1) or _is_agent(lines, number + 1)
 
@@ -144,7 +136,6 @@ REPAIRS: Final[dict[str, Repair]] = {
     "path-without-slash": _value_advised,
     "misspelt-agent": _value_advised,
     "user-agent-header": _header,
-    "agent-in-several-groups": _merged,
     "retired-agent": _retired,
     "several-agents": _split(rb"[,;|]\s*"),
     "several-paths": _split(rb"[\s,];?(?=/)"),

@@ -55,11 +55,6 @@ CASES = {
         4,
         {"agent-in-several-groups": 4},
     ),
-    "two versions of a crawler": (
-        b"User-agent: Foo/1\nDisallow: /a\n\nUser-agent: Foo/2\nDisallow: /b\n",
-        4,
-        {"agent-with-other-text": 4},
-    ),
     "a crawler that is gone": (
         HEAD + b"Disallow: /a\nUser-agent: Slurp\nUser-agent: Teoma/1\nDisallow: /b\n",
         4,

@@ -314,6 +314,8 @@ def test_a_page_of_another_site_cannot_ask(local: Checker) -> None:
     data = {"robots": ROBOTS}
     assert local.post("/api/check", data, **{"Sec-Fetch-Site": "cross-site"}).status == 403
     assert local.post("/api/check", data, **{"Sec-Fetch-Site": "same-origin"}).status == 200
+    for origin, status in {"http://evil.example": 403, "null": 403, local.url.rstrip("/"): 200}.items():
+        assert local.post("/api/check", data, Origin=origin).status == status
 
 
 def test_a_name_that_was_rebound_to_this_machine_reads_nothing(local: Checker) -> None:
