@@ -3,13 +3,13 @@
     scrapy robots watch LIST --store FILE [--agent TOKEN]… [--path PATH]… [--json] [--webhook URL]
 
 LIST is a file with a site per line, - for standard input, or the URL of a single site. FILE keeps the robots.txt
-of each site as it was last read; the first run creates it, and only stores. A change is a verdict on one of the
+of each site as it was last read; the first run creates it, and only stores. Keep one file for each question. A change is a verdict on one of the
 paths to one of the agents, a robots.txt that is gone or new, a site that is unreachable or reachable again, a
 Crawl-delay, a signal on the use by AI, or a Sitemap line. Changes of the text alone are not shown. --agent may be
 repeated; the default is *, a crawler that no group names, Googlebot and the common AI crawlers. --path may be
 repeated; by default paths are derived from the rules of both files.
-Prints nothing when nothing changed, else a line per change; --json prints one object per change. --webhook sends
-all changes in one JSON document. If it is not accepted, FILE stays as it is, and the next run shows and sends the
+Prints nothing when nothing changed, else a line per change, and of many rules for the same agents only the first;
+--json prints one object per change, of all. --webhook sends all changes in one JSON document. If it is not accepted, FILE stays as it is, and the next run shows and sends the
 changes again.
 Exits with 0 when nothing changed, 1 when something did, 2 when the command, or one of the sites, failed.
 """
@@ -88,6 +88,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
                 post(arguments.webhook, watch.document())
             copies.commit()
         return watch.exit_code
+    except KeyboardInterrupt:
+        return print_error("watch", "interrupted: nothing was stored")
     except WebhookError as error:
         return print_error("watch", f"--webhook: {error}. {arguments.store} was not updated: run watch again")
     except (InputError, InvalidSettingError, UnusableFileError) as error:
@@ -104,12 +106,13 @@ def _checked(path: str) -> str:
 class _Watch:
     """Fetches the robots.txt of sites, asks the old and the new one of each the same *question*.
 
-    Prints and keeps the ``changes``, and keeps the exit code.
+    Prints and keeps the ``changes``, and the sentences about them, and keeps the exit code.
     """
 
     def __init__(self, question: Question, out: IO[str], *, as_json: bool) -> None:
         self.changes: list[Change] = []
         self.exit_code = OK
+        self._lines: list[str] = []
         self._question = question
         self._out = out
         self._as_json = as_json
@@ -148,13 +151,15 @@ class _Watch:
                 rate = pace.text(self._sites, self._sites / expected)
                 self._progress.show(f"{self._sites:,} of {expected:,} sites fetched, {rate}")
 
-        fetch_each(map(Origin.from_url, sites), fetch_settings(settings, limit), keep)
+        try:
+            fetch_each(map(Origin.from_url, sites), fetch_settings(settings, limit), keep)
+        finally:
+            self._progress.clear()
         if self._sites < expected:
             raise KeyboardInterrupt
 
     def compare(self, sites: SiteList, copies: Copies) -> None:
         """Print what changed at each of *sites*, in their order, and store the new copies."""
-        self._progress.clear()
         first = 0
         for site, old, new in copies.pairs(sites):
             if old is None and new.problem:
@@ -163,22 +168,21 @@ class _Watch:
             if old is None:
                 first += 1
             else:
-                self._tell([*self._question.changes(site, old, new)])
+                self._tell(site, [*self._question.changes(site, old, new)])
             copies.store(site, replace(old, problem=new.problem) if old and new.problem else new)
         self._sum_up(first)
 
-    def _tell(self, changes: list[Change]) -> None:
-        for change in changes:
-            self._out.write(self._line(change))
+    def _tell(self, site: str, changes: list[Change]) -> None:
+        sentences = [*self._question.sentences(changes)]
+        if self._as_json:
+            self._out.writelines(f"{json.dumps(change.as_facts())}\n" for change in changes)
+        else:
+            self._out.writelines(f"{paint(site, 'strong', self._out)}: {sentence}\n" for sentence in sentences)
         if changes:
             self.changes += changes
+            self._lines += (f"{site}: {sentence}" for sentence in sentences)
             self._changed += 1
             self.exit_code = max(self.exit_code, FOUND)
-
-    def _line(self, change: Change) -> str:
-        if self._as_json:
-            return f"{json.dumps(change.as_facts())}\n"
-        return f"{paint(change.site, 'strong', self._out)}: {change.text}\n"
 
     def _sum_up(self, first: int) -> None:
         """Say how many sites were stored for the *first* time and, to a person, how many changed."""
@@ -198,9 +202,9 @@ class _Watch:
         ``text`` is what Slack and those like it show. There ``<!channel>``, which a robots.txt may contain, would
         call everybody: https://docs.slack.dev/messaging/formatting-message-text ("Escaping text").
         """
-        lines = [f"{change.site}: {change.text}" for change in self.changes[:MOST]]
-        if more := len(self.changes) - len(lines):
-            lines.append(f"and {number_of(more, 'more change', 'more changes')}")
+        lines = self._lines[:MOST]
+        if more := len(self._lines) - len(lines):
+            lines.append(f"and {number_of(more, 'more line', 'more lines')}")
         return {
             "text": escape("\n".join(lines), quote=False),
             "at": time_fact(clock.time()),

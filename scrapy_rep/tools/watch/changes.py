@@ -5,12 +5,14 @@ Comments, order, spelling and rules that change no verdict are not changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from scrapy_rep.protocol import Dialect, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol import Dialect, Kind, Origin, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import abridged, iso_time, number_of, shown
 from scrapy_rep.tools.answers import MOST, rule_text, verdict_facts
@@ -20,6 +22,7 @@ from .copies import Copy
 from .said import Crawlers, alike
 
 _LONGEST: Final = 200  # characters of a rule, a path or a URL
+_RULES: Final = 10  # changes of verdicts on paths made of rules that are told of the same agents
 _NAMED: Final = 3  # agents or sitemaps of a longer list that a sentence names
 
 
@@ -51,7 +54,7 @@ class Question:
     limit: int
 
     def changes(self, site: str, old: Copy, new: Copy) -> Iterator[Change]:
-        """Yield what *new*, fetched from *site*, changes in comparison with *old*; beyond `MOST` their number.
+        """Yield what *new*, fetched from *site*, changes in comparison with *old*.
 
         While the site is unreachable nothing is said of its rules. Once it is reachable again they are compared
         with those of the copy that was read last.
@@ -67,9 +70,23 @@ class Question:
             yield Change(site, "reachable", f"reachable again{same}", {"problem": old.problem})
         if first:
             yield first
-        yield from islice(found, MOST - 1)
-        if rest := sum(1 for _ in found):
-            yield Change(site, "more", number_of(rest, "more change", "more changes"), {"number": rest})
+        yield from found
+
+    def sentences(self, changes: Iterable[Change]) -> Iterator[str]:
+        """The sentences about *changes* of a site; of many rules for the same agents the first, and their number.
+
+        Only verdicts on paths made of rules may be that many: others are as few as what was asked about.
+        """
+        most = len(self.paths) or _RULES
+        told: Counter[tuple[str, ...]] = Counter()
+        for change in changes:
+            agents = tuple(change.facts["agents"]) if change.kind == "verdict" else ()
+            told[agents] += 1
+            if not agents or told[agents] <= most:
+                yield change.text
+        for agents, number in told.items():
+            if agents and number > most:
+                yield f"and {number_of(number - most, 'more rule', 'more rules')} for {self._names(agents)}"
 
     def _read(self, copy: Copy) -> _Read:
         robotstxt = parse(copy.body or b"", self.dialect, limit=self.limit)
@@ -80,19 +97,23 @@ class Question:
 
     def _of_files(self, site: str, old: _Read, new: _Read) -> Iterator[Change]:
         if new.missing:
-            if not old.missing:
+            if not old.missing and _says_something(old.robotstxt):
                 text = f"robots.txt is gone ({new.missing}): everything is allowed"
                 yield Change(site, "gone", text, {"why": new.missing})
             return
-        if old.missing:
+        if old.missing and _says_something(new.robotstxt):
             yield Change(site, "new", f"there is a robots.txt now (before: {old.missing})", {"why": old.missing})
         if old.robotstxt.body != new.robotstxt.body:
             crawlers = alike(self.agents, old.robotstxt, new.robotstxt)
-            for each in crawlers:
-                yield from self._of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers)))
+            verdicts = [
+                self._of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers))) for each in crawlers
+            ]
+            # The first for each, about "/" if that has changed, stands before what the rules of others may fill.
+            yield from chain.from_iterable(islice(each, 1) for each in verdicts)
             yield from self._of_delays(site, crawlers)
             yield from self._of_uses(site, crawlers)
             yield from _of_sitemaps(site, old.robotstxt, new.robotstxt)
+            yield from chain.from_iterable(verdicts)
 
     def _of_verdicts(self, site: str, crawlers: Crawlers, paths: Sequence[str]) -> Iterator[Change]:
         """A change for each rule that forbids, or no longer forbids, something to *crawlers*."""
@@ -186,11 +207,16 @@ def _unreachable(site: str, new: Copy) -> Change:
     return Change(site, "unreachable", text, {"problem": new.problem})
 
 
+def _says_something(robotstxt: RobotsTxt) -> bool:
+    """Whether a record of *robotstxt* has a meaning; an empty rule forbids nothing."""
+    return any(one.value and one.kind not in {Kind.USER_AGENT, Kind.UNKNOWN} for one in robotstxt.records)
+
+
 def _of_sitemaps(site: str, old: RobotsTxt, new: RobotsTxt) -> Iterator[Change]:
-    before, after = dict.fromkeys(old.sitemaps), dict.fromkeys(new.sitemaps)
+    before, after = ({_same(url): shown(url) for url in file.sitemaps} for file in (old, new))
     lists = {
-        "added": [shown(url) for url in after if url not in before],
-        "removed": [shown(url) for url in before if url not in after],
+        "added": [url for key, url in after.items() if key not in before],
+        "removed": [url for key, url in before.items() if key not in after],
     }
     if any(lists.values()):
         parts = (
@@ -198,8 +224,16 @@ def _of_sitemaps(site: str, old: RobotsTxt, new: RobotsTxt) -> Iterator[Change]:
             for what, urls in lists.items()
             if urls
         )
-        facts = {what: urls[:MOST] for what, urls in lists.items()}
-        yield Change(site, "sitemaps", f"Sitemap lines {'; '.join(parts)}", facts)
+        yield Change(site, "sitemaps", f"Sitemap lines {'; '.join(parts)}", {**lists})
+
+
+def _same(url: str) -> Hashable:
+    """Equal for URLs that differ in how scheme, host and port are spelt alone."""
+    try:
+        parts = urlsplit(url)
+        return Origin.from_url(url), parts.path or "/", parts.query
+    except ValueError:
+        return url
 
 
 def _why(old: Verdict, new: Verdict) -> str:

@@ -74,6 +74,9 @@ class Copies:
             self._execute(f"CREATE TABLE sites {_COLUMNS}")
             self._execute(f"PRAGMA application_id = {_APPLICATION}")
             self._execute(f"PRAGMA user_version = {_FORMAT}")
+        elif self._path.stat().st_size % self._execute("PRAGMA page_size")[0]:
+            # SQLite takes what is missing of the last page for zeros.
+            raise UnusableFileError(self._damaged("its end is missing"))
         self._execute(f"CREATE TEMP TABLE fetched {_COLUMNS}")
 
     def add_fetched(self, site: str, copy: Copy) -> None:

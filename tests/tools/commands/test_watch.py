@@ -196,6 +196,15 @@ def test_the_order_of_sitemaps_is_no_meaning(watched: Watched) -> None:
     assert watched.changed_to(f"Sitemap: https://a.example/2\nSitemap: https://a.example/1\n{OPEN}") == (0, [])
 
 
+def test_the_case_of_a_scheme_and_a_host_and_a_default_port_are_no_meaning(watched: Watched) -> None:
+    watched.changed_to(f"{OPEN}Sitemap: HTTP://A.example:80/s.xml\nSitemap: http://[\nSitemap: /s.xml\n")
+    text = f"{OPEN}Sitemap: http://a.example/s.xml\nSitemap: http://[\nSitemap: /s.xml\n"
+    assert watched.changed_to(text) == (0, [])
+    assert watched.changed_to(text.replace("example/s.xml", "example/S.xml?a")) == (
+        1, ["Sitemap lines added: http://a.example/S.xml?a; removed: http://a.example/s.xml"],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("answer", "why"),
     [(Answer(404), "HTTP status 404"), (robots("<!doctype html>\n<p>Not here"), "an HTML page instead")],
@@ -215,6 +224,25 @@ def test_another_way_of_having_no_robots_txt_is_no_change(watched: Watched) -> N
     watched.changed_to(Answer(404))
     assert watched.changed_to(Answer(403)) == (0, [])
     assert watched.changed_to("<html><p>Hello") == (0, [])
+
+
+@pytest.mark.parametrize("nothing", ["", "# All welcome\n", "User-agent: *\nDisallow:\n\nHello: world\n"])
+def test_the_absence_of_a_robots_txt_that_says_nothing_is_no_change(watched: Watched, nothing: str) -> None:
+    watched.changed_to(nothing)
+    assert watched.changed_to(Answer(404)) == (0, [])
+    assert watched.changed_to(nothing) == (0, [])
+
+
+@pytest.mark.parametrize("something", ["Sitemap: https://a.example/1", "User-agent: *\nCrawl-delay: 3"])
+def test_the_absence_of_a_robots_txt_without_rules_that_says_something_is_a_change(
+    watched: Watched, something: str
+) -> None:
+    watched.changed_to(something)
+    assert watched.changed_to(Answer(404)) == (
+        1, ["robots.txt is gone (HTTP status 404): everything is allowed"],
+    )  # fmt: skip
+    code, lines = watched.changed_to(something)
+    assert (code, lines[0]) == (1, "there is a robots.txt now (before: HTTP status 404)")
 
 
 def test_a_page_that_contains_rules_is_a_robots_txt(watched: Watched) -> None:
@@ -245,10 +273,48 @@ def test_what_a_hostile_file_changes_is_bounded_and_shown_on_one_line_each(watch
     rules = "".join(f"Disallow: /{number}\u2028\x1b[2J{'x' * 300}\n" for number in range(400))
     arguments = ("--agent", "*", "-s", f"REP_DIALECT={dialect}")
     changes = watched.changes_to(f"User-agent: *\n{rules}", *arguments)
-    assert len(changes) == 51
-    assert (changes[-1]["text"], changes[-1]["number"]) == ("351 more changes", 351)
+    assert len(changes) == 401
     assert all(change["text"].isprintable() and len(change["text"]) < 700 for change in changes)
-    assert all(path.isprintable() for change in changes[:-1] for path in change["paths"])
+    assert all(path.isprintable() for change in changes for path in change["paths"])
+
+
+def many(name: str, others: str) -> str:
+    rules = "".join(f"Disallow: /{name}{number}/\n" for number in range(60))
+    return f"User-agent: *\n{rules}\nUser-agent: Googlebot\n{others}\n"
+
+
+def test_many_rules_for_some_crawlers_hide_no_other_change(watched: Watched, hook: Hook) -> None:
+    before = many("old", "Disallow: /admin/\nSitemap: https://a.example/1\n")
+    after = many("new", "Disallow: /\n")
+    asked = ("--agent", "*", "--agent", "Googlebot")
+    watched.changed_to(before)
+    code, lines = watched.changed_to(after, *asked)
+    assert code == 1
+    group = "crawlers without a group of their own"
+    assert lines == [
+        f"{group} may now fetch /old0/ (before: line 2, Disallow: /old0/)",
+        "Googlebot may no longer fetch / (line 64, Disallow: /)",
+        "Sitemap lines removed: https://a.example/1",
+        *(f"{group} may now fetch /old{n}/ (before: line {n + 2}, Disallow: /old{n}/)" for n in range(1, 10)),
+        f"and 110 more rules for {group}",
+    ]
+    watched.changed_to(before, *asked)
+    changes = watched.changes_to(after, *asked, "--webhook", hook.url)
+    assert len(changes) == 122
+    (_, _, document) = hook.posts[0]
+    assert document["changes"] == changes
+    assert document["text"].splitlines() == [f"{watched.site.origin}: {line}" for line in lines]
+
+
+def test_every_named_path_is_told(watched: Watched) -> None:
+    paths = [argument for number in range(60) for argument in ("--path", f"/new{number}/")]
+    code, lines = watched.changed_to(many("new", ""), "--agent", "*", *paths)
+    assert (code, len(lines)) == (1, 60)
+
+
+def test_every_sitemap_is_told_in_json(watched: Watched) -> None:
+    (change,) = watched.changes_to(OPEN + "".join(f"Sitemap: https://a.example/{n}\n" for n in range(60)))
+    assert len(change["added"]) == 60
 
 
 # Several sites.
@@ -400,6 +466,16 @@ def test_a_file_with_damaged_pages_is_refused(watched: Watched) -> None:
     assert "Remove it to begin again" in err
 
 
+@pytest.mark.parametrize("missing", [2_192, 10])
+def test_a_file_whose_end_is_missing_is_refused_and_stays_as_it_is(watched: Watched, missing: int) -> None:
+    rest = watched.file.read_bytes()[:-missing]
+    watched.file.write_bytes(rest)
+    code, lines, err = watched.run()
+    assert (code, lines) == (2, [])
+    assert "seen.sqlite is damaged: its end is missing. Remove it to begin again" in err
+    assert watched.file.read_bytes() == rest
+
+
 def test_a_robots_txt_store_of_a_project_is_refused(watched: Watched) -> None:
     store = watched.folder / "store"
     robots_here(watched.folder, "explain", f"{watched.site.origin}/", "-s", f"REP_STORE_PATH={store}")
@@ -438,7 +514,8 @@ def test_a_run_that_is_interrupted_stores_nothing(tmp_path: Path) -> None:
         with scrapy_process(*arguments, folder=tmp_path) as process:
             wait_until(lambda: len(site.log) == 4)
             process.send_signal(2)
-            assert process.communicate(timeout=30) == (b"", b"")
+            said = b"scrapy robots watch: interrupted: nothing was stored\n"
+            assert process.communicate(timeout=30) == (b"", said)
         assert process.returncode == 2
         assert watched.file.read_bytes() == before
 
@@ -534,7 +611,7 @@ def test_the_text_for_a_webhook_is_bounded(watched: Watched, hook: Hook) -> None
     groups = "".join(f"User-agent: {agent}\nDisallow: /a\nDisallow: /b\nDisallow: /c\n\n" for agent in _AGENTS)
     assert watched.changed_to(groups, "--webhook", hook.url)[0] == 1
     lines = hook.posts[0][2]["text"].splitlines()
-    assert (len(lines), lines[-1]) == (51, "and 1 more change")
+    assert (len(lines), lines[-1]) == (51, "and 54 more lines")
 
 
 @pytest.mark.parametrize("status", [302, 307, 404, 500])
