@@ -2,15 +2,16 @@
 
     scrapy robots watch LIST --store FILE [--agent TOKEN]… [--path PATH]… [--json] [--webhook URL]
 
-LIST is a file with a site per line, - for standard input, or the URL of a single site. FILE keeps the robots.txt
-of each site as it was last read; the first run creates it, and only stores. Keep one file for each question. A change is a verdict on one of the
-paths to one of the agents, a robots.txt that is gone or new, a site that is unreachable or reachable again, a
-Crawl-delay, a signal on the use by AI, or a Sitemap line. Changes of the text alone are not shown. --agent may be
-repeated; the default is *, a crawler that no group names, Googlebot and the common AI crawlers. --path may be
-repeated; by default paths are derived from the rules of both files.
-Prints nothing when nothing changed, else a line per change, and of many rules for the same agents only the first;
---json prints one object per change, of all. --webhook sends all changes in one JSON document. If it is not accepted, FILE stays as it is, and the next run shows and sends the
-changes again.
+LIST is a file with a site per line, - for standard input, or the URL of a single site. FILE keeps the
+robots.txt of each site as it was last read; the first run creates it, and only stores. Keep one file for each
+question. A change is a verdict on one of the paths to one of the agents, a robots.txt that is gone or new, a
+site that is unreachable or reachable again, a Crawl-delay, a signal on the use by AI, or a Sitemap line.
+Changes of the text alone are not shown. --agent may be repeated; the default is *, a crawler that no group
+names, Googlebot and the common AI crawlers. --path may be repeated; by default paths are derived from the rules
+of both files.
+Prints nothing when nothing changed, else a line per change, and of many rules for the same agents only the
+first; --json prints one object per change, of all. --webhook sends all changes in one JSON document. If it is
+not accepted, FILE stays as it is, and the next run shows and sends the changes again.
 Exits with 0 when nothing changed, 1 when something did, 2 when the command, or one of the sites, failed.
 """
 
