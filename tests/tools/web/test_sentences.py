@@ -71,8 +71,8 @@ def test_a_crawler_that_differs_is_named_with_its_owner_and_all_others_come_last
         "All other crawlers may fetch everything.",
     ]
     assert said(group(["*"], "Disallow: /") + group(["Googlebot"], "Disallow:"))[0] == (
-        "Googlebot (Google: search) may fetch everything, and so may Googlebot-Image, Applebot, Googlebot-Video and "
-        "3 more, which follow its group."
+        "Googlebot (Google: search) may fetch everything, and so may Googlebot-Image, Applebot, Googlebot-Video "
+        "and 3 more, which follow its group."
     )
 
 
