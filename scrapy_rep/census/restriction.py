@@ -46,12 +46,14 @@ class Restriction(NamedTuple):
 
     ``line`` is that of the rule that decides about ``/``, or, where a part is closed and ``/`` is not, of the
     first rule that closes a URL; without such a rule that of the user-agent line, and 0 without that.
-    ``is_home_open`` says whether the crawler may request ``/``.
+    ``is_home_open`` says whether the crawler may request ``/``, and ``is_rest_open`` whether it may request a URL
+    that no rule spells out.
     """
 
     closes: str
     line: int
     is_home_open: bool
+    is_rest_open: bool = True
 
 
 class Restrictions(NamedTuple):
@@ -105,15 +107,15 @@ def _restriction(robotstxt: RobotsTxt, name: str, rules: Sequence[Rule], line: i
     if not closing:
         return Restriction(NONE, line, is_home_open=True)
     home, anything = robotstxt.verdict_on_path(name, b"/"), _in_no_rule(rules)
+    is_rest_open = robotstxt.verdict_on_path(name, b"/" + anything).allowed
     if home.allowed:
         shut = next((each for each in _verdicts(robotstxt, name, closing, anything) if not each.allowed), None)
         if shut is None:
             return Restriction(NONE, home.line or line, is_home_open=True)
-        return Restriction(PART, shut.line, is_home_open=True)
+        return Restriction(PART, shut.line, is_home_open=True, is_rest_open=is_rest_open)
     opening = [rule for rule in rules if rule.allow and rule.value and not _ROBOTS_TXT.fullmatch(rule.value)]
-    elsewhere = robotstxt.verdict_on_path(name, b"/" + anything).allowed
-    is_open = elsewhere or any(each.allowed for each in _verdicts(robotstxt, name, opening, anything))
-    return Restriction(PART if is_open else ALL, home.line, is_home_open=False)
+    is_open = is_rest_open or any(each.allowed for each in _verdicts(robotstxt, name, opening, anything))
+    return Restriction(PART if is_open else ALL, home.line, is_home_open=False, is_rest_open=is_rest_open)
 
 
 def _may_close(rule: Rule, dialect: Dialect) -> bool:
@@ -126,6 +128,14 @@ def _in_no_rule(rules: Iterable[Rule]) -> bytes:
     """An octet that stands in none of *rules*, and so for what they do not spell out."""
     values = b"".join(rule.value for rule in rules)
     return next((octet for octet in _OCTETS if octet not in values), _OCTETS[0])
+
+
+def decisive(robotstxt: RobotsTxt, name: str, rules: Sequence[Rule]) -> Iterator[Rule]:
+    """Those of *rules*, all for the crawler called *name*, that do what they say to a URL that they match."""
+    anything = _in_no_rule(rules)
+    for rule in rules:
+        if any(each.allowed == rule.allow for each in _verdicts(robotstxt, name, [rule], anything)):
+            yield rule
 
 
 def _verdicts(robotstxt: RobotsTxt, name: str, rules: Sequence[Rule], anything: bytes) -> Iterator[Verdict]:

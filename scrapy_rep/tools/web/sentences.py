@@ -6,16 +6,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL, NONE, OTHERS, Restriction, restrictions
-from scrapy_rep.protocol import Access, RobotsTxt, Rule
+from scrapy_rep.census.restriction import ALL, NONE, OTHERS, Restriction, decisive, restrictions
+from scrapy_rep.protocol import Access, Dialect, RobotsTxt, Rule
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
-from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, Category, crawler_of
+from scrapy_rep.tools.crawlers import (
+    AI_CRAWLERS,
+    AI_CRAWLERS_IN_USE,
+    CRAWLERS,
+    SEARCH_CRAWLERS,
+    Category,
+    crawler_like,
+    crawler_of,
+)
 from scrapy_rep.tools.lint import CODES, Consequence, Finding, Severity
+from scrapy_rep.tools.profiles import DISOBEYS, special, token_for
 
 from .verdicts import UrlVerdict
 
@@ -39,7 +48,7 @@ _MOST_UNKNOWN: Final = 10
 """Crawlers that nobody knows, of those that the file names."""
 
 _MOST_COMPARED: Final = 100
-"""Paths that are closed and paths that are opened, which are compared to tell what is an exception."""
+"""Rules that close and rules that open, which are compared to tell what is an exception."""
 
 _LONGEST_PATH: Final = 60
 _TYPOS: Final = frozenset({"misspelt-key", "misspelt-key-ignored", "misspelt-agent"})
@@ -47,6 +56,14 @@ _SERIOUS: Final = (Severity.ERROR, Severity.WARNING)
 
 _TRAINING: Final = tuple(token for token in AI_CRAWLERS_IN_USE if AI_CRAWLERS[token] is Category.TRAINING)
 """All crawlers that are known to train AI."""
+
+_SPECIAL: Final = tuple(
+    sorted(
+        (crawler.token for crawler in CRAWLERS if special(crawler.token) and not crawler.until),
+        key=lambda token: (token not in SEARCH_CRAWLERS, "AdsBot" not in token),
+    )
+)
+"""The crawlers in use for which groups count otherwise than RFC 9309 says, the best known first."""
 
 _KINDS: Final = {
     Category.TRAINING: "crawlers that train AI",
@@ -76,7 +93,9 @@ def sentences(
     """
     if access is Access.SUCCESSFUL:
         apart = [f"{note}." for note in notes[:_MOST_NOTES] if note]
-        return [*_who(robotstxt), *apart, *_asked(verdicts), *_problems(findings)]
+        paths = _Paths(robotstxt)
+        guesses = [*_guesses(paths, findings)]
+        return [*_who(paths), *apart, *_asked(verdicts), *guesses, *_problems(findings, is_more=bool(guesses))]
     answered = f"The server answers with status {status}" if status else "The server gives no answer"
     if access is Access.UNAVAILABLE:
         return [f"{answered}: there is no robots.txt, so all crawlers may fetch everything."]
@@ -89,75 +108,144 @@ def sentences(
 # Who is shut out of what.
 
 
-def _who(robotstxt: RobotsTxt) -> Iterator[str]:
-    paths = _Paths(robotstxt)
-    found = restrictions(robotstxt, paths.groups, paths.unknown).of
+def _who(paths: _Paths) -> Iterator[str]:
+    """A few sentences for the crawlers that differ, and one for all others."""
+    found = restrictions(paths.robotstxt, paths.groups, (*paths.unknown, *_SPECIAL)).of
     others = _closed(paths, OTHERS, found[OTHERS])
-    apart: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for agent, restriction in found.items():
-        closed = _closed(paths, agent, restriction)
-        if closed != others:
-            apart[closed, _kind(agent)].append(agent)
+    apart: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    following: defaultdict[str, list[str]] = defaultdict(list)
+    without: list[str] = []
+    for agent in sorted(found, key=lambda agent: found[agent].line):
+        token = paths.token_for(agent)
+        closed = _closed(paths, token, found[agent]) if token else ""
+        if closed == others:
+            continue
+        if token is None:
+            without.append(agent)
+        elif token != agent:
+            following[token].append(agent)
+        else:
+            apart[closed, _kind(agent), _disobeys(agent)].append(agent)
     ranked = sorted(apart.items(), key=lambda one: (one[0][0] != _EVERYTHING, -len(one[1])))
-    for (closed, kind), agents in ranked[:_MOST_WHO]:
-        yield _about(agents, kind, closed, _on([found[agent].line for agent in agents]))
+    for (closed, kind, disobeys), agents in ranked[:_MOST_WHO]:
+        so_are = _followers([one for agent in agents for one in following.pop(agent, ())], len(agents), closed)
+        where = _on([found[agent].line for agent in agents]) if closed else ""
+        yield _about(agents, kind, closed, where, disobeys=disobeys, so_are=so_are)
     if ranked[_MOST_WHO:]:
-        more = sum(len(agents) for _, agents in ranked[_MOST_WHO:])
-        yield f"{number_of(more, 'more crawler has its own rules', 'more crawlers have rules of their own')}."
+        more = number_of(
+            sum(len(agents) for _, agents in ranked[_MOST_WHO:]), "more crawler has", "more crawlers have"
+        )
+        follow = f", which {_listed(_flat(following), _MOST_NAMES)} follow too" if following else ""
+        yield f"{more} other rules{follow}."
     subject = "All other crawlers" if apart else "All crawlers"
-    yield _fate(subject, "are", others, _on([found[OTHERS].line]))
+    if without:
+        subject += f" but those that ignore groups for * ({_listed(without, _MOST_NAMES)})"
+    yield _fate(subject, "are", others, _on([found[OTHERS].line]) if others else "")
+
+
+def _flat(following: Mapping[str, Sequence[str]]) -> list[str]:
+    return [agent for agents in following.values() for agent in agents]
+
+
+def _followers(agents: Sequence[str], leaders: int, closed: str) -> str:
+    """That *agents* have the fate of the *leaders* whose groups they follow; empty without any."""
+    if not agents:
+        return ""
+    verb = f"so {'is' if len(agents) == 1 else 'are'}" if closed else "so may"
+    follow = "follows" if len(agents) == 1 else "follow"
+    groups = "its group" if leaders == 1 else "their groups"
+    return f", and {verb} {_listed(agents, _MOST_NAMES)}, which {follow} {groups}"
+
+
+def _disobeys(agent: str) -> str:
+    crawler = crawler_of(agent)
+    return DISOBEYS.get(crawler.follows, "") if crawler else ""
+
+
+def _guesses(paths: _Paths, findings: Sequence[Finding]) -> Iterator[str]:
+    """Which known crawler is probably meant by a name that the linter does not correct."""
+    corrected = {one.line for one in findings if one.code == "misspelt-agent"}
+    for name, line in paths.unknown.items():
+        meant = crawler_like(name)
+        if meant and line not in corrected:
+            yield f"Line {line:,}: No known crawler is called {shown(name)}; perhaps {meant.token} was meant."
 
 
 class _Paths:
-    """The paths of the rules for each crawler that *robotstxt* names; ``unknown`` are some that nobody knows."""
+    """The paths of the rules for each crawler that *robotstxt* names.
+
+    ``unknown`` are some of the crawlers that nobody knows, each with the line that names it.
+    """
 
     def __init__(self, robotstxt: RobotsTxt) -> None:
-        self._robotstxt = robotstxt
+        self.robotstxt = robotstxt
         self.groups = robotstxt.groups
         self._own: defaultdict[str, dict[int, None]] = defaultdict(dict)
-        unknown: dict[str, None] = {}
+        self.unknown: dict[str, int] = {}
         for position, group in enumerate(self.groups):
             for agent in group.agents:
                 known = crawler_of(agent.text)
                 name = known.token if known else as_text(token_in(agent.value, wide=robotstxt.dialect.wide_tokens))
-                if not known and name and len(unknown) < _MOST_UNKNOWN:
-                    unknown[name] = None
+                if not known and name and len(self.unknown) < _MOST_UNKNOWN:
+                    self.unknown.setdefault(name, agent.line)
                 self._own[OTHERS if is_global(agent.value) else name][position] = None
-        self.unknown = tuple(unknown)
-        self._texts: dict[tuple[int, ...], tuple[list[str], list[str]]] = {}
+        self._texts: dict[tuple[int, ...], tuple[list[str], list[str], list[str]]] = {}
 
-    def of(self, agent: str) -> tuple[list[str], list[str]]:
-        """The different paths that are closed to *agent*, and those that are opened, fit to be shown."""
-        if not self._robotstxt.dialect.is_googles:
-            return _texts(self._robotstxt.rules(agent))
-        key = tuple(self._own.get(agent) or self._own[OTHERS])  # crawlers of one group share its paths
+    def token_for(self, agent: str) -> str | None:
+        """The token by which *agent* reads the file; None for one for which no group counts."""
+        return token_for(agent, self._own.__contains__)
+
+    def of(self, token: str) -> tuple[list[str], list[str], list[str]]:
+        """The different paths that are closed to *token*, those that are opened, and those of them that are
+        exceptions to what is closed, fit to be shown.
+        """
+        key = tuple(self._own.get(token) or self._own[OTHERS])  # crawlers of one group share its paths
+        if not self.robotstxt.dialect.is_googles:
+            return _texts(self.robotstxt, token, self.robotstxt.rules(token))
         if key not in self._texts:
-            self._texts[key] = _texts(rule for position in key for rule in self.groups[position].rules)
+            rules = [rule for position in key for rule in self.groups[position].rules]
+            self._texts[key] = _texts(self.robotstxt, token, rules)
         return self._texts[key]
 
 
-def _texts(rules: Iterable[Rule]) -> tuple[list[str], list[str]]:
-    paths: dict[bool, dict[str, None]] = {True: {}, False: {}}
+def _texts(robotstxt: RobotsTxt, token: str, rules: Sequence[Rule]) -> tuple[list[str], list[str], list[str]]:
+    """What `_Paths.of` returns; of very many rules, it asks only of the first whether they decide anything."""
+    paths: dict[bool, dict[bytes, Rule]] = {True: {}, False: {}}
     for rule in rules:
         if rule.value.startswith((b"/", b"*")):  # others match nothing
-            paths[rule.allow][abridged(as_text(rule.value), _LONGEST_PATH)] = None
-    return [*paths[False]], [*paths[True]]
+            paths[rule.allow].setdefault(rule.value, rule)
+    counted = {}
+    for allow, by_value in paths.items():
+        compared = [*by_value.values()][:_MOST_COMPARED]
+        deciding = [rule.value for rule in decisive(robotstxt, token, compared)]
+        counted[allow] = [*deciding, *[*by_value][_MOST_COMPARED:]]
+    starts = tuple(counted[False][:_MOST_COMPARED])
+    exceptions = [value for value in counted[True][:_MOST_COMPARED] if value.startswith(starts)]
+    shut, opened, excepted = (
+        [*dict.fromkeys(_path(value, robotstxt.dialect) for value in values)]
+        for values in (counted[False], counted[True], exceptions)
+    )
+    return shut, opened, excepted
+
+
+def _path(value: bytes, dialect: Dialect) -> str:
+    if value == b"/$" and "$" in dialect.wildcards:
+        return "the home page"
+    return abridged(as_text(value), _LONGEST_PATH)
 
 
 _EVERYTHING: Final = "everything"
 
 
-def _closed(paths: _Paths, agent: str, restriction: Restriction) -> str:
-    """What is closed to *agent*, as a noun; empty for nothing."""
+def _closed(paths: _Paths, token: str, restriction: Restriction) -> str:
+    """What is closed to the crawler that reads the file by *token*, as a noun; empty for nothing."""
     if restriction.closes == NONE:
         return ""
     if restriction.closes == ALL:
         return _EVERYTHING
-    shut, opened = paths.of(agent)
-    if not restriction.is_home_open:
+    shut, opened, exceptions = paths.of(token)
+    if not restriction.is_rest_open:
         return f"{_EVERYTHING} but {_listed(opened, _MOST_PATHS, 'path') or 'a part'}"
-    starts = tuple(shut[:_MOST_COMPARED])
-    exceptions = [path for path in opened[:_MOST_COMPARED] if path.startswith(starts)]
     but = f", but not of {_listed(exceptions, _MOST_PATHS, 'path')}" if exceptions else ""
     return f"{_listed(shut, _MOST_PATHS, 'path') or 'a part'}{but}"
 
@@ -167,8 +255,13 @@ def _kind(agent: str) -> str:
     return _KINDS.get(crawler.category, "") if crawler else ""
 
 
-def _about(agents: Sequence[str], kind: str, closed: str, where: str) -> str:
-    """What is *closed* to *agents*, all of one *kind*; and of those who train AI, whom the file does not name."""
+def _about(
+    agents: Sequence[str], kind: str, closed: str, where: str, *, disobeys: str = "", so_are: str = ""
+) -> str:
+    """What is *closed* to *agents*, all of one *kind*; and of those who train AI, whom the file does not name.
+
+    *disobeys* says that they do not follow robots.txt, if they do not, and *so_are* who follows their groups.
+    """
     if kind == _KINDS[Category.TRAINING] and len(agents) > 1:
         missing = [token for token in _TRAINING if token not in agents]
         if not missing:
@@ -176,16 +269,21 @@ def _about(agents: Sequence[str], kind: str, closed: str, where: str) -> str:
         if closed == _EVERYTHING:
             where += f"; {number_of(len(missing), 'other that is known is', 'others that are known are')} not"
             where += f", such as {missing[0]}" if len(missing) > 1 else f": {missing[0]}"
-    if len(agents) == 1:
-        crawler = crawler_of(agents[0])
-        about = f" ({crawler.about})" if crawler else ", which is no known crawler,"
-        return _fate(f"{shown(agents[0])}{about}", "is", closed, where)
-    of_kind = f"Of the {kind}, " if kind else ""
-    return _fate(f"{of_kind}{_listed(agents, _MOST_NAMES)}", "are", closed, where)
+    is_one = len(agents) == 1
+    names = shown(agents[0]) if is_one else _listed(agents, _MOST_NAMES)
+    crawler = crawler_of(agents[0])
+    about = (f" ({crawler.about})" if crawler else ", which is no known crawler,") if is_one else ""
+    if disobeys and closed:
+        they = f"it {disobeys}" if is_one else f"they {disobeys.replace('does', 'do', 1)}"
+        return f"The file asks {names}{about} to stay out of {closed}{where}, but {they} robots.txt."
+    of_kind = f"Of the {kind}, " if kind and not is_one else ""
+    return _fate(f"{of_kind}{names}{about}", "is" if is_one else "are", closed, f"{where}{so_are}")
 
 
 def _fate(subject: str, verb: str, closed: str, where: str) -> str:
-    return f"{subject} {verb} shut out of {closed}{where}." if closed else f"{subject} may fetch everything."
+    return (
+        f"{subject} {verb} shut out of {closed}{where}." if closed else f"{subject} may fetch everything{where}."
+    )
 
 
 def _asked(verdicts: Sequence[UrlVerdict]) -> Iterator[str]:
@@ -203,8 +301,9 @@ def _asked(verdicts: Sequence[UrlVerdict]) -> Iterator[str]:
 
 def _answer(of_url: Sequence[UrlVerdict]) -> str:
     """What all *of_url*, the verdicts on one URL, come to."""
-    shut, number = [one for one in of_url if not one.allowed], len(of_url)
-    everyone = f"{'the crawler' if number == 1 else f'all {number:,} crawlers'} that you asked about"
+    number, shut = len(of_url), sorted((one for one in of_url if not one.allowed), key=lambda one: one.line)
+    all_of = "both" if number == 2 else f"all {number:,}"
+    everyone = f"{'the crawler' if number == 1 else f'{all_of} crawlers'} that you asked about"
     if not shut:
         return f"open to {everyone}"
     where = _on([one.line for one in shut])
@@ -226,10 +325,11 @@ def order_of(finding: Finding) -> tuple[int, int, int]:
     return finding.severity.rank, finding.line, finding.column
 
 
-def _problems(findings: Sequence[Finding]) -> Iterator[str]:
+def _problems(findings: Sequence[Finding], *, is_more: bool) -> Iterator[str]:
+    """What the linter found; *is_more* says whether something else is already said to be wrong."""
     serious = sorted((one for one in findings if one.severity in _SERIOUS), key=order_of)
     if not serious:
-        yield "The linter finds no error and nothing to warn of."
+        yield f"The linter finds no {'other ' * is_more}error and nothing{' else' * is_more} to warn of."
         return
     together: defaultdict[tuple[str, str, tuple[Consequence, ...]], list[int]] = defaultdict(list)
     for one in serious:
@@ -254,7 +354,8 @@ def _follows(consequences: Sequence[Consequence]) -> Iterator[str]:
     """What follows from a fault, the worst first."""
     ranked = sorted(consequences, key=lambda one: CODES[one.code].severity.rank)
     for one in ranked[:_MOST_CONSEQUENCES]:
-        yield f"As a result{f', on line {one.line:,}' if one.line else ''}: {one.message}"
+        where = f", line {one.line:,}" if one.line else ""
+        yield f"A consequence{where}: {one.message}"
 
 
 def _first(findings: Sequence[Finding]) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from scrapy_rep.protocol import Access, parse
-from scrapy_rep.tools.crawlers import SEARCH_CRAWLERS
+from scrapy_rep.tools.crawlers import CRAWLERS, SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import Finding, Severity, lint
+from scrapy_rep.tools.profiles import reading, special
 from scrapy_rep.tools.web.question import CATEGORIES, Question
 from scrapy_rep.tools.web.sentences import sentences
 from scrapy_rep.tools.web.verdicts import verdicts_on
@@ -25,24 +27,38 @@ def said(text: str) -> list[str]:
     return sentences(parse(text.encode()), ())[:-1]
 
 
+BUT = " but those that ignore groups for * (AdsBot-Google, AdsBot-Google-Mobile, APIs-Google and 5 more)"
+STAR = f"All crawlers{BUT}"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("", ["All crawlers may fetch everything."]),
         ("User-agent: *\nDisallow:", ["All crawlers may fetch everything."]),
-        ("User-agent: *\nDisallow: /", ["All crawlers are shut out of everything (line 2)."]),
-        ("User-agent: *\nDisallow: /a", ["All crawlers are shut out of /a (line 2)."]),
-        ("User-agent: *\nDisallow: /a\nDisallow: /b", ["All crawlers are shut out of /a and /b (line 2)."]),
+        ("User-agent: *\nDisallow: /", [f"{STAR} are shut out of everything (line 2)."]),
+        ("User-agent: *\nDisallow: /a", [f"{STAR} are shut out of /a (line 2)."]),
+        ("User-agent: *\nDisallow: /a\nDisallow: /b", [f"{STAR} are shut out of /a and /b (line 2)."]),
         (
             group("*", *(f"Disallow: /{letter}" for letter in "abcde")),
-            ["All crawlers are shut out of /a, /b, /c and 2 more paths (line 2)."],
+            [f"{STAR} are shut out of /a, /b, /c and 2 more paths (line 2)."],
         ),
         (
             "User-agent: *\nDisallow: /a\nAllow: /a/b\nAllow: /c",
-            ["All crawlers are shut out of /a, but not of /a/b (line 2)."],
+            [f"{STAR} are shut out of /a, but not of /a/b (line 2)."],
         ),
-        ("User-agent: *\nDisallow: b\nDisallow: /a", ["All crawlers are shut out of /a (line 3)."]),
-        ("User-agent: *\nDisallow: /\nAllow: /a", ["All crawlers are shut out of everything but /a (line 2)."]),
+        ("User-agent: *\nDisallow: b\nDisallow: /a", [f"{STAR} are shut out of /a (line 3)."]),
+        ("User-agent: *\nDisallow: /$", [f"{STAR} are shut out of the home page (line 2)."]),
+        (
+            "User-agent: *\nDisallow: /\nAllow: /$",
+            [f"{STAR} are shut out of everything but the home page (line 2)."],
+        ),
+        (
+            "User-agent: *\nDisallow: /x.html\nDisallow: /$\nAllow: /a",
+            [f"{STAR} are shut out of /x.html and the home page (line 3)."],
+        ),
+        ("User-agent: *\nDisallow: /a\nDisallow: /b\nAllow: /b", [f"{STAR} are shut out of /a (line 2)."]),
+        ("User-agent: *\nDisallow: /\nAllow: /a", [f"{STAR} are shut out of everything but /a (line 2)."]),
     ],
 )
 def test_what_is_closed_to_all_crawlers_is_one_sentence(text: str, expected: list[str]) -> None:
@@ -55,12 +71,55 @@ def test_a_crawler_that_differs_is_named_with_its_owner_and_all_others_come_last
         "All other crawlers may fetch everything.",
     ]
     assert said(group(["*"], "Disallow: /") + group(["Googlebot"], "Disallow:"))[0] == (
-        "Googlebot (Google: search) may fetch everything."
+        "Googlebot (Google: search) may fetch everything, and so may Googlebot-Image, Applebot, Googlebot-Video "
+        "and 3 more, which follow its group."
     )
 
 
+def test_google_crawlers_that_follow_the_group_of_another_share_its_sentence() -> None:
+    assert said(group(["msnbot"], "Disallow: /")) == [
+        "msnbot (Microsoft: search, until 2010) is shut out of everything (line 2), and so is bingbot, "
+        "which follows its group.",
+        "All other crawlers may fetch everything.",
+    ]
+
+
+def test_a_crawler_that_does_not_follow_robots_txt_is_only_asked() -> None:
+    assert said(group(["curl"], "Disallow: /"))[0] == (
+        "The file asks curl (library and command) to stay out of everything (line 2), but it does not follow "
+        "robots.txt."
+    )
+
+
+def test_a_name_that_resembles_a_crawler_is_spoken_of_though_the_linter_only_notes_it() -> None:
+    body = b"User-agent: Google*\nDisallow: /\n"
+    assert sentences(parse(body), lint(body))[-2:] == [
+        "Line 1: No known crawler is called Google; perhaps Googlebot was meant.",
+        "The linter finds no other error and nothing else to warn of.",
+    ]
+
+
+_SPECIAL = [crawler.token for crawler in CRAWLERS if special(crawler.token) and not crawler.until]
+
+
+def test_ours_what_all_others_may_is_true_of_each_crawler_that_no_sentence_tells_apart() -> None:
+    choose = random.Random(37)  # noqa: S311
+    for _ in range(150):
+        names = choose.sample(["*", "Googlebot", "msnbot", "Yandex", "AdsBot-Google", "Applebot"], 2)
+        body = "".join(
+            group([name], choose.choice(["Disallow: /", "Disallow:", "Disallow: /a"])) for name in names
+        )
+        robotstxt, last = parse(body.encode()), said(body)[-1]
+        for agent in _SPECIAL:
+            as_read = reading(robotstxt, agent)
+            if as_read.group == "*" or (as_read.group == "none" and " but those that ignore" not in last):
+                is_open = as_read.verdict("/").allowed
+                assert is_open or "shut out of everything" in last, (agent, body, last)
+                assert not is_open or "shut out of everything" not in last, (agent, body, last)
+
+
 def test_a_crawler_with_the_same_rules_as_all_others_is_not_named() -> None:
-    assert said(group(["*", "Googlebot"], "Disallow: /x")) == ["All crawlers are shut out of /x (line 3)."]
+    assert said(group(["*", "Googlebot"], "Disallow: /x")) == [f"{STAR} are shut out of /x (line 3)."]
 
 
 def test_all_that_train_ai_are_one_subject() -> None:
@@ -92,7 +151,7 @@ def test_a_file_of_very_many_groups_has_few_sentences() -> None:
     agents = [*SEARCH_CRAWLERS[:5], "GPTBot", "CCBot", "AhrefsBot", "dotbot"]
     found = said("".join(group([agent], f"Disallow: /{agent}") for agent in agents))
     assert len(found) == 8
-    assert found[-2] == "3 more crawlers have rules of their own."
+    assert found[-2] == "3 more crawlers have other rules."
 
 
 def test_a_few_urls_that_were_asked_about_are_spoken_of() -> None:
@@ -132,10 +191,10 @@ def test_six_errors_are_said_with_what_follows_and_the_last_sentence_is_what_to_
     first, *found, last = sentences(parse(body), lint(body))
     assert first == "All crawlers may fetch everything."
     assert [one.partition(": ")[0] for one in found] == [
-        "Line 1 has a typo", "As a result", "As a result, on line 3", "Line 3", "Line 4", "Line 5",
+        "Line 1 has a typo", "A consequence", "A consequence, line 3", "Line 3", "Line 4", "Line 5",
         "Line 2 has a typo", "Line 6",
     ]  # fmt: skip
-    assert found[1] == "As a result: Without a user-agent line the rules apply to no crawler."
+    assert found[1] == "A consequence: Without a user-agent line the rules apply to no crawler."
     assert last == "Start with line 1: write User-agent."
 
 
