@@ -46,14 +46,12 @@ class Restriction(NamedTuple):
 
     ``line`` is that of the rule that decides about ``/``, or, where a part is closed and ``/`` is not, of the
     first rule that closes a URL; without such a rule that of the user-agent line, and 0 without that.
-    ``is_home_open`` says whether the crawler may request ``/``, and ``is_rest_open`` whether it may request a URL
-    that no rule spells out.
+    ``is_home_open`` says whether the crawler may request ``/``.
     """
 
     closes: str
     line: int
     is_home_open: bool
-    is_rest_open: bool = True
 
 
 class Restrictions(NamedTuple):
@@ -107,15 +105,16 @@ def _restriction(robotstxt: RobotsTxt, name: str, rules: Sequence[Rule], line: i
     if not closing:
         return Restriction(NONE, line, is_home_open=True)
     home, anything = robotstxt.verdict_on_path(name, b"/"), _in_no_rule(rules)
-    is_rest_open = robotstxt.verdict_on_path(name, b"/" + anything).allowed
     if home.allowed:
         shut = next((each for each in _verdicts(robotstxt, name, closing, anything) if not each.allowed), None)
         if shut is None:
             return Restriction(NONE, home.line or line, is_home_open=True)
-        return Restriction(PART, shut.line, is_home_open=True, is_rest_open=is_rest_open)
+        return Restriction(PART, shut.line, is_home_open=True)
     opening = [rule for rule in rules if rule.allow and rule.value and not _ROBOTS_TXT.fullmatch(rule.value)]
-    is_open = is_rest_open or any(each.allowed for each in _verdicts(robotstxt, name, opening, anything))
-    return Restriction(PART if is_open else ALL, home.line, is_home_open=False, is_rest_open=is_rest_open)
+    is_open = is_rest_open(robotstxt, name, rules) or any(
+        each.allowed for each in _verdicts(robotstxt, name, opening, anything)
+    )
+    return Restriction(PART if is_open else ALL, home.line, is_home_open=False)
 
 
 def _may_close(rule: Rule, dialect: Dialect) -> bool:
@@ -128,6 +127,11 @@ def _in_no_rule(rules: Iterable[Rule]) -> bytes:
     """An octet that stands in none of *rules*, and so for what they do not spell out."""
     values = b"".join(rule.value for rule in rules)
     return next((octet for octet in _OCTETS if octet not in values), _OCTETS[0])
+
+
+def is_rest_open(robotstxt: RobotsTxt, name: str, rules: Iterable[Rule]) -> bool:
+    """Whether the crawler called *name*, for which these are the *rules*, may request what none spells out."""
+    return robotstxt.verdict_on_path(name, b"/" + _in_no_rule(rules)).allowed
 
 
 def decisive(robotstxt: RobotsTxt, name: str, rules: Sequence[Rule]) -> Iterator[Rule]:

@@ -16,7 +16,7 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, SEARCH_CRAWLERS, Category
-from scrapy_rep.tools.writer import ChoiceError, Choices
+from scrapy_rep.tools.writer import TRAINING, ChoiceError, Choices
 
 from .visitors import Limits, Problem, client_of
 
@@ -41,7 +41,7 @@ def _in_use(category: Category) -> tuple[str, ...]:
 
 
 CATEGORIES: Final = {
-    "training": _of_ai(Category.TRAINING),
+    "training": TRAINING,
     "search": SEARCH_CRAWLERS,
     "ai-search": _of_ai(Category.SEARCH),
     "user-request": _of_ai(Category.USER_REQUEST),

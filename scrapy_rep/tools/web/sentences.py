@@ -9,14 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL, NONE, OTHERS, Restriction, decisive, restrictions
+from scrapy_rep.census.restriction import ALL, NONE, OTHERS, Restriction, decisive, is_rest_open, restrictions
 from scrapy_rep.protocol import Access, Dialect, RobotsTxt, Rule
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
 from scrapy_rep.tools.crawlers import (
-    AI_CRAWLERS,
-    AI_CRAWLERS_IN_USE,
     CRAWLERS,
     SEARCH_CRAWLERS,
     Category,
@@ -25,6 +23,7 @@ from scrapy_rep.tools.crawlers import (
 )
 from scrapy_rep.tools.lint import CODES, Consequence, Finding, Severity
 from scrapy_rep.tools.profiles import DISOBEYS, special, token_for
+from scrapy_rep.tools.writer import TRAINING
 
 from .verdicts import UrlVerdict
 
@@ -53,9 +52,6 @@ _MOST_COMPARED: Final = 100
 _LONGEST_PATH: Final = 60
 _TYPOS: Final = frozenset({"misspelt-key", "misspelt-key-ignored", "misspelt-agent"})
 _SERIOUS: Final = (Severity.ERROR, Severity.WARNING)
-
-_TRAINING: Final = tuple(token for token in AI_CRAWLERS_IN_USE if AI_CRAWLERS[token] is Category.TRAINING)
-"""All crawlers that are known to train AI."""
 
 _SPECIAL: Final = tuple(
     sorted(
@@ -171,6 +167,9 @@ def _guesses(paths: _Paths, findings: Sequence[Finding]) -> Iterator[str]:
             yield f"Line {line:,}: No known crawler is called {shown(name)}; perhaps {meant.token} was meant."
 
 
+_Texts = tuple[list[str], list[str], list[str], bool]
+
+
 class _Paths:
     """The paths of the rules for each crawler that *robotstxt* names.
 
@@ -189,15 +188,15 @@ class _Paths:
                 if not known and name and len(self.unknown) < _MOST_UNKNOWN:
                     self.unknown.setdefault(name, agent.line)
                 self._own[OTHERS if is_global(agent.value) else name][position] = None
-        self._texts: dict[tuple[int, ...], tuple[list[str], list[str], list[str]]] = {}
+        self._texts: dict[tuple[int, ...], _Texts] = {}
 
     def token_for(self, agent: str) -> str | None:
         """The token by which *agent* reads the file; None for one for which no group counts."""
         return token_for(agent, self._own.__contains__)
 
-    def of(self, token: str) -> tuple[list[str], list[str], list[str]]:
+    def of(self, token: str) -> _Texts:
         """The different paths that are closed to *token*, those that are opened, and those of them that are
-        exceptions to what is closed, fit to be shown.
+        exceptions to what is closed, fit to be shown; and whether a URL that no rule spells out is open.
         """
         key = tuple(self._own.get(token) or self._own[OTHERS])  # crawlers of one group share its paths
         if not self.robotstxt.dialect.is_googles:
@@ -208,7 +207,7 @@ class _Paths:
         return self._texts[key]
 
 
-def _texts(robotstxt: RobotsTxt, token: str, rules: Sequence[Rule]) -> tuple[list[str], list[str], list[str]]:
+def _texts(robotstxt: RobotsTxt, token: str, rules: Sequence[Rule]) -> _Texts:
     """What `_Paths.of` returns; of very many rules, it asks only of the first whether they decide anything."""
     paths: dict[bool, dict[bytes, Rule]] = {True: {}, False: {}}
     for rule in rules:
@@ -225,7 +224,7 @@ def _texts(robotstxt: RobotsTxt, token: str, rules: Sequence[Rule]) -> tuple[lis
         [*dict.fromkeys(_path(value, robotstxt.dialect) for value in values)]
         for values in (counted[False], counted[True], exceptions)
     )
-    return shut, opened, excepted
+    return shut, opened, excepted, is_rest_open(robotstxt, token, rules)
 
 
 def _path(value: bytes, dialect: Dialect) -> str:
@@ -243,8 +242,8 @@ def _closed(paths: _Paths, token: str, restriction: Restriction) -> str:
         return ""
     if restriction.closes == ALL:
         return _EVERYTHING
-    shut, opened, exceptions = paths.of(token)
-    if not restriction.is_rest_open:
+    shut, opened, exceptions, is_open = paths.of(token)
+    if not is_open:
         return f"{_EVERYTHING} but {_listed(opened, _MOST_PATHS, 'path') or 'a part'}"
     but = f", but not of {_listed(exceptions, _MOST_PATHS, 'path')}" if exceptions else ""
     return f"{_listed(shut, _MOST_PATHS, 'path') or 'a part'}{but}"
@@ -263,9 +262,9 @@ def _about(
     *disobeys* says that they do not follow robots.txt, if they do not, and *so_are* who follows their groups.
     """
     if kind == _KINDS[Category.TRAINING] and len(agents) > 1:
-        missing = [token for token in _TRAINING if token not in agents]
+        missing = [token for token in TRAINING if token not in agents]
         if not missing:
-            return _fate(f"All {len(_TRAINING)} known {kind}", "are", closed, where)
+            return _fate(f"All {len(TRAINING)} known {kind}", "are", closed, where)
         if closed == _EVERYTHING:
             where += f"; {number_of(len(missing), 'other that is known is', 'others that are known are')} not"
             where += f", such as {missing[0]}" if len(missing) > 1 else f": {missing[0]}"
