@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -36,7 +36,7 @@ from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.robots.stores.sqlite import SqliteStore
 from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.event_loop import pause
+from scrapy_rep.runtime.event_loop import pause, start
 from scrapy_rep.runtime.product_tokens import from_setting
 from scrapy_rep.settings import asks_robots
 
@@ -338,9 +338,12 @@ class RateLimiterMiddleware:
         self._crawl_delay = crawl_delay
         self._permits = crawl_delay.permits
         self._crawl = uuid4().hex
+        self._held: set[SlotState] = set()
         crawl = Crawl.of(crawler)
         self._engine, self._downloader, self._download_slots = crawl.engine, crawl.downloader, crawl.download_slots
         crawl_delay.switched.append(self._switch)
+        if crawl_delay.backoffs is not None:
+            crawl_delay.backoffs.held.append(self._hold_inside)
         crawler.signals.connect(self._switch, signal=signals.spider_opened)
 
     @classmethod
@@ -358,7 +361,7 @@ class RateLimiterMiddleware:
             return None
         is_first = is_robots_txt(request)
         may_start = await self._wait_for_site(slot) and await self._wait_for_permit(slot, is_first=is_first)
-        return None if may_start else self._reschedule(request, is_first=is_first)
+        return None if may_start else self._reschedule(request)
 
     async def _wait_for_permit(self, slot: SlotState, *, is_first: bool) -> bool:
         if self._permits is None or not slot.is_shared or self._permits.of(slot).use():
@@ -372,25 +375,47 @@ class RateLimiterMiddleware:
         """Wait while a back-off keeps *slot* from starting a request; False when the crawl closes."""
         if self._seconds_to_wait(slot) == 0:
             return True
-        with self._downloader.lent_place() if self._crawl_delay.states.has_queue else nullcontext():
-            self._engine.wake()
+        with self._lent_places(1):
             while (seconds := self._seconds_to_wait(slot)) != 0:
                 if not await pause(self._engine, seconds or _FULL_CHECK):
                     return False
         return True
+
+    @contextmanager
+    def _lent_places(self, count: int) -> Iterator[None]:
+        with self._downloader.lent_places(count if self._crawl_delay.states.has_queue else 0):
+            self._engine.wake()
+            yield
+
+    def _hold_inside(self, slot: SlotState) -> None:
+        """Let what waits inside *slot* take no place either, and end when the crawl closes.
+
+        It came before the site asked, past the queue of hosts; what comes later waits in `process_request`.
+        """
+        if slot not in self._held and (count := len(self._download_slots.queued(slot.key))):
+            start(self._wait_inside(slot, count))
+
+    async def _wait_inside(self, slot: SlotState, count: int) -> None:
+        self._held.add(slot)
+        with self._lent_places(count):
+            while slot.backoff is not None and (seconds := slot.backoff.seconds_left()) > 0:
+                if not await pause(self._engine, seconds):
+                    self._download_slots.give_back(slot.key, self._reschedule)
+                    break
+        self._held.discard(slot)
 
     def _seconds_to_wait(self, slot: SlotState) -> float | None:
         """Seconds for which a back-off keeps *slot* from starting a request; None until one has ended."""
         has_floor = slot.backoff is not None and slot.backoff.floor > 0
         return self._download_slots.seconds_to_start(slot.key, ()) if has_floor else 0.0
 
-    def _reschedule(self, request: Request, *, is_first: bool) -> Request:
+    def _reschedule(self, request: Request) -> Request:
         """Return *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
 
         Once per request: code that calls ``engine.download_async`` gets it as the result, and may call again. A
         robots.txt is no longer needed.
         """
-        if is_first or request.meta.get(_SENT_BACK) == self._crawl:
+        if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._crawl:
             raise IgnoreRequest("the crawl is closing")
         return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
 

@@ -50,12 +50,13 @@ class Backoffs:
     """The back-offs of one crawl.
 
     Each of ``asked`` is called with a request whose outcome slows its download slot down, with its plea and with
-    the back-off.
+    the back-off; each of ``held`` with a download slot that starts nothing for a while.
     """
 
     def __init__(self, crawl: Crawl, states: SlotStates, limiter: Callable[[], RateLimiter | None]) -> None:
         """*limiter* gives the rate limiter that processes share, if any."""
         self.asked: list[Callable[[Request, Plea, SlotBackoff], None]] = []
+        self.held: list[Callable[[SlotState], None]] = []
         self._crawl = crawl
         self._states = states
         self._limiter = limiter
@@ -114,8 +115,13 @@ class Backoffs:
             backoff.hold(plea.seconds)
         else:
             return
-        self._states.back_off(state, is_shared=self._is_shared(request))
+        self._hold(state, is_shared=self._is_shared(request))
         self._tell(request, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace))
+
+    def _hold(self, state: SlotState, *, is_shared: bool) -> None:
+        self._states.back_off(state, is_shared=is_shared)
+        for listener in self.held:
+            listener(state)
 
     def _is_of_site(self, request: Request, key: str, began: float, plea: Plea) -> bool:
         """Whether *plea* comes from a site that was well until now, and not from one broken page.
@@ -195,7 +201,7 @@ class Backoffs:
     def _tell(self, request: Request, hold: Hold) -> None:
         limiter = self._limiter() if self._is_shared(request) else None
         if limiter is not None:
-            start(_hold(limiter, hold))
+            start(_tell(limiter, hold))
 
     async def _learn(self) -> None:
         limiter = self._limiter()
@@ -220,14 +226,14 @@ class Backoffs:
         state = self._states.of(hold.key)
         backoff = state.backoff or self._add(state)
         backoff.adopt(hold)
-        self._states.back_off(state, is_shared=True)
+        self._hold(state, is_shared=True)
         self._crawl.stats.inc_value("rep/backoff/shared_count")
 
     def __repr__(self) -> str:
         return f"<Backoffs slots={len(self._slots)}>"
 
 
-async def _hold(limiter: RateLimiter, hold: Hold) -> None:
+async def _tell(limiter: RateLimiter, hold: Hold) -> None:
     with suppress(RateLimiterAwayError, IgnoreRequest):
         await limiter.hold(hold)
 

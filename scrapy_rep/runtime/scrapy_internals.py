@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, pqueues, signals
 from scrapy.core import downloader
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.httpobj import urlparse_cached
@@ -43,7 +43,7 @@ TOUCHES: Final = {
     "slot.active": "counts the requests in a download slot",
     "slot.concurrency": "limits the requests that a download slot transfers at once",
     "slot.latercall": "is the delay timer, cancelled when the delay has passed, so that a permit is used on time",
-    "slot.queue": "shows whether a request waits inside the download slot",
+    "slot.queue": "shows whether a request waits inside the download slot; without it a back-off delays the end",
     "slot.transferring": "shows whether a request has started",
     "slot.lastseen": "is the time of the last start; set when robots.txt has arrived, or ahead to hold a start",
     "downloader.monotonic": "is there if that clock is the monotonic one, else it is the time of day",
@@ -188,17 +188,17 @@ class Downloader:
             downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
 
     @contextmanager
-    def lent_place(self) -> Iterator[None]:
-        """Let one request more be with the downloader while one of them only waits."""
+    def lent_places(self, count: int) -> Iterator[None]:
+        """Let *count* requests more be with the downloader while so many of them only wait."""
         downloader: Any = self._downloader
-        has_limit = getattr(downloader, "total_concurrency", 0) > 0
-        if has_limit:
-            downloader.total_concurrency += 1
+        lent = count if getattr(downloader, "total_concurrency", 0) > 0 else 0  # else there is no limit
         try:
+            if lent:
+                downloader.total_concurrency += lent
             yield
         finally:
-            if has_limit:
-                downloader.total_concurrency -= 1
+            if lent:
+                downloader.total_concurrency -= lent
 
     def set_method(self, method: Any, *, is_on: bool) -> None:
         """Call *method* of a downloader middleware, by its name, after those of all others, or no longer."""
@@ -304,6 +304,20 @@ class DownloadSlots:
         slot = self._slots.get(key)
         if slot is not None:
             slot.lastseen = max(slot.lastseen, _now() + seconds - slot.delay * (1 - _jitter(slot)))
+
+    def queued(self, key: str) -> Collection[Any]:
+        """What waits inside the download slot: requests that have not started, each with its Deferred."""
+        return getattr(self._slots.get(key), "queue", ())
+
+    def give_back(self, key: str, result: Callable[[Request], Request]) -> None:
+        """End what waits inside the download slot with the *result* for each request, or with what that raises."""
+        queued: Any = self.queued(key)
+        while queued:
+            request, over = queued.popleft()
+            try:
+                over.callback(result(request))
+            except IgnoreRequest as error:
+                over.errback(error)
 
     def end_delay(self, key: str) -> None:
         """End the delay of the download slot if it has passed: Scrapy's timer would end it a little late."""

@@ -165,14 +165,15 @@ def test_ours_missing_local_files_ask_for_nothing(tmp_path: Path) -> None:
     assert events(result) == 0
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.5], ids=["in the middleware", "also inside the download slot"])
 @on_each_download_handler
 def test_ours_what_does_not_come_from_the_queue_waits_beside_other_hosts_and_ends_with_the_crawl(
-    loop: str,
+    loop: str, delay: float
 ) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", PAGE)
-        site.answer("/busy", too_many(("Retry-After", "60"), delay=0.0))
+        site.answer("/busy", too_many(("Retry-After", "60"), delay=delay))
         result = crawl(
             *pages(site, 60),
             spider="tests.crawl.spiders:DownloadsForEachPage",
