@@ -22,7 +22,7 @@ UNTRACED = {
 
 # The seed is printed where a test fails, and not fixed.
 settings.register_profile("default", max_examples=50, deadline=None, print_blob=True)
-settings.register_profile("full", max_examples=1_500, deadline=None, print_blob=True)
+settings.register_profile("full", max_examples=500, deadline=None, print_blob=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -93,6 +93,8 @@ def difference(row: Row, body: bytes, ours: Verdict) -> Difference:
     return Difference(row, ours, tuple(names), is_respelt(row, parse(body, limit=None)))
 
 
+@pytest.mark.parametrize("engine", ["c", pytest.param("python", marks=pytest.mark.full)], indirect=True)
+@pytest.mark.usefixtures("engine")
 def test_google_exact_agrees_on_every_row_and_the_default_differs_where_one_deviation_says_so() -> None:
     """In one walk over the corpus, which takes seconds."""
     files = bodies(Path(FOLDER))

@@ -55,7 +55,7 @@ def some_lines() -> list[bytes]:
     source = random.Random(34)  # noqa: S311
     made = [
         source.choice(STARTS) + b"".join(source.choices(PARTS, k=source.randrange(6))).replace(b"\n", b"")
-        for _ in range(3_000)
+        for _ in range(1_000)
     ]
     return [*made, *ODD]
 

@@ -213,6 +213,7 @@ class Many:
         return None
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_number_of_sites() -> None:
     def compare(number: int) -> Comparison:
         comparison = Comparison([Many(number), Many(number)])
