@@ -116,9 +116,14 @@ def tokens_of(settings: BaseSettings) -> tuple[str, ...]:
 
     Raises `InvalidSettingError`.
     """
-    default, last = _header_of_settings(settings)
     configured = RepSettings.from_settings(settings).user_agents or from_setting(settings)
-    return configured or (product_token(default or last),)
+    return configured or (product_token(header_of(settings)[1]),)
+
+
+def header_of(settings: BaseSettings) -> tuple[str, bytes]:
+    """The setting that has the User-Agent of a request without one of its own, and that header."""
+    default, last = _header_of_settings(settings)
+    return ("DEFAULT_REQUEST_HEADERS", default) if default else ("USER_AGENT", last)
 
 
 def _header_of_settings(settings: BaseSettings) -> tuple[bytes, bytes]:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Spider
-from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, Crawler, CrawlerProcess
 from scrapy.settings import default_settings
 from scrapy.spiderloader import get_spider_loader
 from twisted.internet.defer import CancelledError, Deferred
@@ -27,11 +27,10 @@ from scrapy_rep.settings import RepSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings, Settings
     from scrapy.spiderloader import SpiderLoaderProtocol
 
-Work = Callable[["Crawler"], Awaitable[None]]
+Work = Callable[[Crawler], Awaitable[None]]
 
 _SHELL_DEFAULTS: Final[dict[str, Any]] = {
     "CONCURRENT_REQUESTS": 64,  # each to another host
@@ -129,7 +128,7 @@ def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
     return AsyncCrawlerProcess(settings) if on_asyncio or without_reactor else CrawlerProcess(settings)
 
 
-# The settings of spiders, for the commands that take ``--spider``.
+# The settings of spiders, for the commands that take ``--spider``, and of add-ons.
 
 
 def with_spider(settings: BaseSettings, name: str | None) -> BaseSettings:
@@ -146,6 +145,16 @@ def with_each_spider(settings: BaseSettings) -> dict[str, BaseSettings]:
     """The *settings* with which each spider of the project crawls, by its name. Raises `InvalidSettingError`."""
     loader = _loader(settings)
     return {name: _settings_of(loader.load(name), settings) for name in sorted(loader.list())}
+
+
+def with_addons(settings: BaseSettings) -> BaseSettings:
+    """The *settings* as the add-ons of the project leave them. Raises `InvalidSettingError`."""
+    crawler = Crawler(Spider, settings)  # type: ignore[arg-type]  # it copies them
+    try:
+        crawler.addons.load_settings(crawler.settings)
+    except Exception as error:  # noqa: BLE001  # whatever an add-on of the project raises
+        raise InvalidSettingError(f"the add-ons of this project cannot be loaded: {describe(error)}") from None
+    return crawler.settings
 
 
 def _loader(settings: BaseSettings) -> SpiderLoaderProtocol:

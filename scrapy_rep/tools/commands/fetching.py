@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_SITEMAPS: Final = 1_000
 """Sitemaps that are fetched: at 50,000 URLs each they hold more than anyone wants to check in CI."""
 
-_MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap: 50 MiB, the limit of sitemaps.org
+_MOST_OCTETS: Final = 52_428_800  # of a page or an unpacked sitemap: 50 MiB, the limit of sitemaps.org
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,9 @@ class FetchedPage:
     problem: str = ""
 
 
-_ONE_REQUEST: Final = {"dont_redirect": True, "dont_retry": True, "dont_cache": True}
+_ONE_REQUEST: Final = {
+    "dont_redirect": True, "dont_retry": True, "dont_cache": True, "download_maxsize": _MOST_OCTETS,
+}  # fmt: skip
 
 
 class Fetcher:

@@ -71,7 +71,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
         url = with_scheme(arguments.url)
 
         async def work(fetcher: Fetcher) -> None:
-            reports.append(await check(url, agent, _Asker(agent, fetcher, progress)))
+            reports.append(await check(url, agent, PageAsker(agent, fetcher, progress)))
 
         crawl(with_gate(settings or default_settings()), work)
     except (InputError, InvalidSettingError) as error:
@@ -83,7 +83,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     return FAILED if not report.is_complete else FOUND if report.closed else OK
 
 
-class _Asker:
+class PageAsker:
     """Fetches as a crawl of the project does, and asks as the crawler *agent*."""
 
     def __init__(self, agent: str, fetcher: Fetcher, progress: Progress) -> None:
