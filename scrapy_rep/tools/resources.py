@@ -33,7 +33,7 @@ MOST_ORIGINS: Final = 50
 """Origins of resources whose robots.txt is asked for."""
 
 MAX_HOPS: Final = 5
-"""Redirects of a page that are followed."""
+"""Redirects that are followed, of a page as of a robots.txt (RFC 9309 section 2.3.1.2)."""
 
 _LONGEST_URL: Final = 2_083
 _LONGEST_RULE: Final = 500

@@ -21,13 +21,10 @@ from w3lib.url import safe_url_string
 from scrapy_rep.protocol import Access, Origin, access
 from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.resources import PageResponse
+from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
 from .network import FetchError, Network, Resolver, resolve
 from .visitors import Hosts, Limits
-
-MAX_HOPS: Final = 5
-"""Redirects that are followed: RFC 9309 section 2.3.1.2."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
