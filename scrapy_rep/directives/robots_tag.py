@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_tz
-from enum import Enum
 from itertools import islice
 from typing import Final
+
+from scrapy_rep.protocol.display import StringEnum
 
 from .structured_fields import BareItem, parse_list
 
@@ -51,10 +52,8 @@ _TIME: Final = re.compile(r"\d:\d")
 _NUMBER: Final = re.compile(r"-1|\d{1,9}")
 
 
-class Source(str, Enum):
+class Source(StringEnum):
     """Where a page directive was written; each is a string."""
-
-    __str__ = str.__str__
 
     X_ROBOTS_TAG = "X-Robots-Tag"
     ROBOTS_TAG = "Robots-Tag"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from enum import Enum
 from typing import Any, Final
+
+from scrapy_rep.protocol.display import StringEnum
 
 MAX_TEXT: Final = 300
 """Characters of a statement's text that are kept."""
@@ -19,10 +20,8 @@ MAX_UNREAD: Final = 100
 _MAX_IN_STAMP: Final = 50
 
 
-class Category(str, Enum):
+class Category(StringEnum):
     """A use of a page that a site can allow or reserve; each is a string."""
-
-    __str__ = str.__str__
 
     SEARCH = "search"
     AI_INPUT = "ai-input"
@@ -30,10 +29,8 @@ class Category(str, Enum):
     AI_INDEX = "ai-index"
 
 
-class Signal(str, Enum):
+class Signal(StringEnum):
     """A way in which sites speak about it; each is a string."""
-
-    __str__ = str.__str__
 
     CONTENT_USAGE = "Content-Usage"
     CONTENT_SIGNAL = "Content-Signal"
@@ -46,24 +43,20 @@ class Signal(str, Enum):
     AI_TXT = "ai.txt"
 
 
-class Answer(str, Enum):
+class Answer(StringEnum):
     """What a site says about a category; each is a string. Unknown is neither permission nor ban."""
-
-    __str__ = str.__str__
 
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
 
 
-class ContentUse(str, Enum):
+class ContentUse(StringEnum):
     """How much of a page may be used, the most restrictive level first; each is a string.
 
     ``immediate``: act on it, and store nothing. ``reference``: index, quote and link back. ``full``: summarize and
     reproduce (Cloudflare, 2026-07-01).
     """
-
-    __str__ = str.__str__
 
     IMMEDIATE = "immediate"
     REFERENCE = "reference"

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_rep.clock import clock
@@ -20,6 +19,7 @@ from scrapy_rep.policy.exceptions import (
     read_exceptions_file,
 )
 from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.protocol.display import StringEnum
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings, logging_invalid_settings
 
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Mode(str, Enum):
+class Mode(StringEnum):
     """What the rules of a robots.txt mean for the requests of a crawl; each is a string."""
-
-    __str__ = str.__str__
 
     OBEY = "obey"
     """What the rules forbid is not requested."""
@@ -63,10 +61,8 @@ def forbidden_for(reason: Reason) -> Verdict:
 _DELAYED: Final = (forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME))
 
 
-class Outcome(str, Enum):
+class Outcome(StringEnum):
     """What becomes of a request; each is a string."""
-
-    __str__ = str.__str__
 
     ALLOWED = "allowed"
     """robots.txt allows it."""

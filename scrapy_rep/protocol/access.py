@@ -9,16 +9,14 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from enum import Enum
 from typing import Final
 
+from .display import StringEnum
 from .records import bom_length
 
 
-class Access(str, Enum):
+class Access(StringEnum):
     """What a fetch result means for the URLs of an origin; each is a string."""
-
-    __str__ = str.__str__
 
     SUCCESSFUL = "successful"
     """The rules in the body hold."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from enum import Enum
 from typing import Final
 
 _UNITS: Final = (  # from which number of seconds on: two units, and their seconds
@@ -11,6 +12,12 @@ _UNITS: Final = (  # from which number of seconds on: two units, and their secon
     (60, 60, "min", 1, "s"),
 )
 _LONGEST: Final = 1e15  # seconds, which is longer than any crawl
+
+
+class StringEnum(str, Enum):
+    """Members that are strings, and are written as their values, as by ``enum.StrEnum`` of Python 3.11."""
+
+    __str__ = str.__str__
 
 
 def shown(text: str) -> str:

@@ -6,10 +6,9 @@ RFC 9309 section 2.2 in Google's reading. Knows nothing of groups, nor of what v
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import Final, NamedTuple
 
-from .display import shown
+from .display import StringEnum, shown
 
 MAX_LINE: Final = 2083 * 8 - 1
 """Octets of a line that are read: Google's parser allows eight times the longest URL of a browser."""
@@ -19,10 +18,8 @@ _NUL: Final = 0
 _TWO_WORDS: Final = re.compile(rb"([^ \t]+)[ \t]+([^ \t]+)")
 
 
-class Kind(str, Enum):
+class Kind(StringEnum):
     """What the key of a record means; each is a string."""
-
-    __str__ = str.__str__
 
     USER_AGENT = "user-agent"
     ALLOW = "allow"

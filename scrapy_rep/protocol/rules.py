@@ -7,12 +7,12 @@ whose answers are tested to be the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
 
 from .dialect import Delay, Dialect, EmptyRule, GroupChoice, Precedence, Star
+from .display import StringEnum
 from .other_records import extensions_for
 from .path_pattern import Pattern, compared_path, patterns_of
 from .product_token import IsNamedBy, agent_matcher, is_global, named_octets
@@ -20,10 +20,8 @@ from .reader import Group, groups_in, lines_in, records_in
 from .records import Kind, Record, Rule
 
 
-class Reason(str, Enum):
+class Reason(StringEnum):
     """Why a verdict is what it is; each is a string, so that it compares with text and exports to JSON."""
-
-    __str__ = str.__str__
 
     RULE = "rule"
     NO_RULE = "no rule"

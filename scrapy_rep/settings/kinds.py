@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, product_token
+from scrapy_rep.protocol.display import StringEnum
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -30,10 +30,8 @@ TargetUrl = Mapping[str, str] | Callable[["Request"], "str | None"]
 _REFUSALS: Final = (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError)
 
 
-class Unreachable(str, Enum):
+class Unreachable(StringEnum):
     """What an unreachable origin means for its requests; each is a string."""
-
-    __str__ = str.__str__
 
     DISALLOW = "disallow"
     """They end in `ForbiddenByRobots`."""

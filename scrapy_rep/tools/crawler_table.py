@@ -6,14 +6,13 @@ What only a few crawlers do is in `FALLBACKS` and `CRAWL_DELAYS`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
+from scrapy_rep.protocol.display import StringEnum
 
-class Follows(str, Enum):
+
+class Follows(StringEnum):
     """What of robots.txt a crawler follows; each is a string."""
-
-    __str__ = str.__str__
 
     RULES = "its own group, or else that for *"
     OWN_GROUP = "its own group only"
@@ -22,10 +21,8 @@ class Follows(str, Enum):
     UNKNOWN = "unknown"
 
 
-class Category(str, Enum):
+class Category(StringEnum):
     """What a crawler's owner does with what it fetches; each is a string."""
-
-    __str__ = str.__str__
 
     TRAINING = "training"
     SEARCH = "search"

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -18,6 +17,7 @@ from urllib.parse import quote
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.display import StringEnum
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Entry, Freshness
 from scrapy_rep.tools.files import open_file, read_file, require_text
 from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name
@@ -35,10 +35,8 @@ class SourceError(Exception):
     """The robots.txt files cannot be read; the message names what to change."""
 
 
-class Missing(str, Enum):
+class Missing(StringEnum):
     """Why the verdict on a URL is unknown; each is a string."""
-
-    __str__ = str.__str__
 
     NO_FILE = "no robots.txt"
     """The source has no robots.txt of the origin."""

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import StringEnum, shown
 
 MOST_OF_A_CODE: Final = 1_000
 """Findings of one code that are kept: a hostile body can have hundreds of thousands."""
@@ -19,10 +18,8 @@ MOST_OF_A_CODE: Final = 1_000
 _LONGEST_QUOTE: Final = 60  # characters
 
 
-class Severity(str, Enum):
+class Severity(StringEnum):
     """How serious a finding is, the worst first; each is a string."""
-
-    __str__ = str.__str__
 
     ERROR = "error"
     """It does not do what its author meant, or no crawler reads it."""
