@@ -44,8 +44,8 @@ def ai_answers(
     pairs of the response, and *html* is its body, which is read unless *headers* have another ``Content-Type``.
     Whatever they hold, nothing is raised, and the time is linear in it.
 
-    A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-07,
-    "Combining Preferences"). Unknown is neither permission nor ban. For what *robots* forbids the site has no
+    A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-08
+    section 5.1). Unknown is neither permission nor ban. For what *robots* forbids the site has no
     preferences (draft-ietf-aipref-attach-05); those of the page count.
 
     >>> from scrapy_rep.protocol import parse

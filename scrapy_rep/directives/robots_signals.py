@@ -1,7 +1,7 @@
 """``Content-Usage`` and ``Content-Signal``, records of a robots.txt and header fields; and ``DisallowAITraining``.
 
-- ``Content-Usage`` of the IETF working group AIPREF, read strictly: draft-ietf-aipref-attach-05 says where it
-  stands, draft-ietf-aipref-vocab-07 section 6 how it is read. Both are of 2026-08-19; neither is an RFC.
+- ``Content-Usage`` of the IETF working group AIPREF, read strictly: draft-ietf-aipref-attach-05 (2026-08-19) says
+  where it stands, draft-ietf-aipref-vocab-08 (2026-09-14) section 6 how it is read. Neither is an RFC.
 - ``Content-Signal`` of Cloudflare, read leniently: https://contentsignals.org (2025-09), and
   draft-romm-aipref-contentsignals (2025-10). It holds for a group, not for a path. ``use`` came on 2026-07-01.
 - ``DisallowAITraining`` and ``AllowAITraining`` of draft-canel-robots-ai-control-00 (Microsoft, 2024-10-21), which

@@ -1,6 +1,6 @@
 """The words by which sites speak about the use of their pages by AI, the statements that they make, the answers.
 
-Labels are one table of data, because drafts move: adding one is adding a line here. Checked on 2026-09-21.
+Labels are one table of data, because drafts move: adding one is adding a line here. Checked on 2026-11-24.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class ContentUse(StringEnum):
 class Label:
     """A label of a signal, and the categories that it speaks about: none once a draft has dropped it.
 
-    ``until`` is the last version that has it, empty while it is in use.
+    ``until`` is the last version that has it, empty while it is in use. ``ai-use`` is in use again: vocab-03 to
+    -07 lacked it.
     """
 
     signal: Signal
@@ -89,10 +90,12 @@ def _labels() -> Iterator[Label]:
     yield Label(Signal.RSL, "ai-all", frozenset(Category) - {Category.SEARCH})
     yield Label(Signal.RSL, "all", frozenset(Category))
     yield Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Category.AI_TRAIN}))
+    # "AI Use" of vocab-08 section 4.2, input to a generative model; that it is our ai-input is our reading.
+    yield Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Category.AI_INPUT}))
     yield Label(Signal.CONTENT_USAGE, "search", frozenset({Category.SEARCH}))
     for names, until in (
         ("tdm ai genai inference", "vocab-01"),
-        ("all ai-use", "vocab-02"),
+        ("all", "vocab-02"),
         ("train-genai", "vocab-03"),
         ("bots ai-output", "vocab-04"),
     ):
@@ -100,7 +103,7 @@ def _labels() -> Iterator[Label]:
 
 
 LABELS: Final = tuple(_labels())
-"""All labels: of draft-ietf-aipref-vocab-07 and earlier ones, of contentsignals.org (2025-09), of RSL 1.0."""
+"""All labels: of draft-ietf-aipref-vocab-08 and earlier ones, of contentsignals.org (2025-09), of RSL 1.0."""
 
 _BY_NAME: Final = {(label.signal, label.name): label for label in LABELS}
 
@@ -132,7 +135,7 @@ class Statement:
 def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
     """Return the answer for every category; the order of the statements does not matter.
 
-    draft-ietf-aipref-vocab-07, "Combining Preferences": no if any says no, else yes if any says yes.
+    draft-ietf-aipref-vocab-08 section 5.1: no if any says no, else yes if any says yes.
     """
     said = {(one.category, one.allows) for one in statements}
     return {

@@ -19,7 +19,8 @@ from tests.directives.cases import CASES, Case
 
 NOW = datetime(2026, 9, 21, tzinfo=timezone.utc)
 OF_PAGES = [case for case in CASES if case.number <= 62 and case.number != 47]  # which needs a setting
-OF_AI = [case for case in CASES if 64 <= case.number <= 112]
+RESERVATIONS = [case for case in CASES if 101 <= case.number <= 112]
+OF_AI = [*(case for case in CASES if 64 <= case.number <= 100 or 201 <= case.number <= 214), *RESERVATIONS]
 UNKNOWN = {"search": None, "ai-input": None, "ai-train": None}
 
 
@@ -38,8 +39,8 @@ def answered(case: Case) -> dict[str, bool | None]:
         "ExampleBot" if case.number == 67 else "mybot",
         "".join(case.after("path")) or "/",
         robots=parse(f"{own}{texts[0]}".encode()) if texts else None,
-        headers=(fields if "header" in case.given and case.number < 101 else [])
-        + [("tdm-reservation", value) for value in case.after("header") if case.number > 100],
+        headers=(fields if "header" in case.given and case not in RESERVATIONS else [])
+        + [("tdm-reservation", value) for value in case.after("header") if case in RESERVATIONS],
         html="".join(f'<meta name="tdm-reservation" content="{value}">' for value in case.after("meta")),
         tdmrep="".join(case.after("tdmrep.json")).encode() or None,
     )
@@ -62,7 +63,7 @@ def test_the_given_signal_means_what_is_expected(case: Case) -> None:
         **UNKNOWN,
         **{use: answer == "yes" for use, answer in re.findall(r"([\w-]+): (yes|no)", case.expected)},
     }
-    if case.number > 100:
+    if case in RESERVATIONS:
         expected |= {"ai-input": reserved, "ai-train": reserved}
     assert answered(case) == expected
 

@@ -17,12 +17,13 @@ from tests.directives.cases import CASES, Case, said
 
 FIRST_SIGNAL, FIRST_FILE, FIRST_LICENSE = 64, 101, 113
 SIGNALS = [case for case in CASES if FIRST_SIGNAL <= case.number < FIRST_FILE]
+LATER = [case for case in CASES if 201 <= case.number <= 214]
 FILES = [case for case in CASES if FIRST_FILE <= case.number < FIRST_LICENSE]
 
 
 def test_the_given_signal_means_what_is_expected() -> None:
-    assert (len(SIGNALS), len(FILES)) == (25, 8)
-    for case in SIGNALS:
+    assert (len(SIGNALS), len(LATER), len(FILES)) == (25, 14, 8)
+    for case in SIGNALS + LATER:
         assert answered(case) == case.expected, case
 
 

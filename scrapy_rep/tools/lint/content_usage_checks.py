@@ -1,6 +1,6 @@
 """Checks of Content-Usage, the rule of the IETF working group AIPREF: its path, its preferences, its position.
 
-draft-ietf-aipref-attach-05 and draft-ietf-aipref-vocab-07. The Dictionary is strict: one wrong character, and
+draft-ietf-aipref-attach-05 and draft-ietf-aipref-vocab-08. The Dictionary is strict: one wrong character, and
 crawlers read nothing.
 """
 
@@ -22,6 +22,7 @@ from .subject import RULES, Subject
 
 _LABELS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_USAGE and label.categories)
 _EXAMPLES: Final = " or ".join(f"{label}=n" for label in _LABELS)
+_CHOICE: Final = f"{', '.join(_LABELS[:-1])} {{}} {_LABELS[-1]}"
 _LONGEST: Final = 200  # characters of a value that are explained
 _GLUED: Final = re.compile(r"(/[^,;|=]*)[,;|=]([a-z][a-z-]*[ \t]*=.*)", re.IGNORECASE | re.DOTALL)
 _NO_SLASH: Final = re.compile(
@@ -91,9 +92,9 @@ def _preference_problems(text: str, guesses: Guesses) -> Iterator[tuple[str, ...
             meant = guesses.of(key)
             hint = f"; perhaps {meant} was meant" if meant else ""
             says = _YES_OR_NO.get(str(item.value).lower(), "n")
-            yield "unknown-content-usage", key, hint, f"{meant}={says}" if meant else " or ".join(_LABELS)
+            yield "unknown-content-usage", key, hint, f"{meant}={says}" if meant else _CHOICE.format("or")
         elif not label.categories:
-            yield "retired-content-usage", key, label.until, " and ".join(_LABELS)
+            yield "retired-content-usage", key, label.until, _CHOICE.format("and")
         else:
             yield from _value_problems(key, item)
 

@@ -94,11 +94,16 @@ def test_ours_the_levels_of_use_are_known(level: str) -> None:
             "search: after a semicolon it is a parameter of train-ai",
             "a comma between labels, not a semicolon",
         ),
-        ("train-ai=né", "bad-content-usage", "characters other than ASCII", "train-ai=n or search=n, with commas"),
+        (
+            "train-ai=né",
+            "bad-content-usage",
+            "characters other than ASCII",
+            "n or ai-use=n or search=n, with commas",
+        ),
         ("/a /b train-ai=n", "bad-content-usage", "a line has one path", "a line for each path"),
         ("ai-train=no", "unknown-content-usage", "ai-train is not a label", "train-ai=n"),
-        ("llm=n", "unknown-content-usage", "llm is not a label", "train-ai or search"),
-        ("bots=n", "retired-content-usage", "draft-ietf-aipref-vocab-04", "train-ai and search"),
+        ("llm=n", "unknown-content-usage", "llm is not a label", "train-ai, ai-use or search"),
+        ("bots=n", "retired-content-usage", "draft-ietf-aipref-vocab-04", "train-ai, ai-use and search"),
         ("a/ train-ai=y", "content-usage-path", "a path starts with a slash", "“/a/ train-ai=y”"),
         ("*.pdf train-ai=no", "content-usage-path", "a path starts with a slash", "“/*.pdf train-ai=n”"),
         ("https://e.org/a train-ai=n", "content-usage-path", "a path starts with a slash", "“/a train-ai=n”"),
@@ -118,7 +123,8 @@ def test_ours_a_content_usage_that_is_not_read_is_found_with_what_is_wrong(
 
 
 @pytest.mark.parametrize(
-    "value", ["train-ai=n", "/a train-ai=n, search=y", "/a,b=c\ttrain-ai=y", "/*.pdf$ search=n;since=2026"]
+    "value",
+    ["train-ai=n", "ai-use=n", "/a train-ai=n, search=y", "/a,b=c\ttrain-ai=y", "/*.pdf$ search=n;since=2026"],
 )
 def test_ours_a_content_usage_that_is_read_has_no_finding(value: str) -> None:
     assert signals(f"Content-Usage: {value}") == []
