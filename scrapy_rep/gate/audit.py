@@ -23,6 +23,7 @@ from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
 from scrapy_rep.gate.audit_log import AuditLog
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import abridged, iso_time
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import in_thread
@@ -50,7 +51,7 @@ _OF_STAMP: Final = (
 )  # fmt: skip
 """The fields of a stamp that a decision has too."""
 
-_MAX_SUMS: Final = 1_000  # origins and rules whose requests are summed up in one event
+_MAX_SUMS: Final = 1_000  # origins and rules whose requests, or links and items, are summed up in one event
 _SUMS_EVERY: Final = 60.0  # seconds
 _LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
 
@@ -68,6 +69,7 @@ class Audit:
         self._exceptions = exceptions
         self._targets = Crawl.of(crawler).targets
         self._sums: Counter[tuple[str, str, str]] = Counter()
+        self._dropped: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
         self._summed_at = clock.monotonic()
         # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
@@ -137,6 +139,12 @@ class Audit:
             about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
             self._add("ai", url=self._url(request), status=response.status, **about)
 
+    def dropped(self, what: str, url: str, why: str) -> None:
+        """Sum up that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``."""
+        self._dropped[what, origin_text(url), abridged(why, _LONGEST_RULE)] += 1
+        if len(self._dropped) >= _MAX_SUMS:
+            self._write_sums()
+
     def backoff(self, request: Request, plea: Plea, backoff: SlotBackoff) -> None:
         """Record that the download slot of *request* backs off for *plea*."""
         self._add(
@@ -161,13 +169,18 @@ class Audit:
         self.log.add(event, time=iso_time(clock.time()), **fields)
 
     def _write_sums(self) -> None:
-        if self._sums:
+        if self._sums or self._dropped:
             counts = [
                 {"origin": origin, "verdict": verdict, "rule": rule, "count": count}
                 for (origin, verdict, rule), count in sorted(self._sums.items())
             ]
-            self._add("sums", counts=counts)
+            dropped = [
+                {"what": what, "origin": origin, "why": why, "count": count}
+                for (what, origin, why), count in sorted(self._dropped.items())
+            ]
+            self._add("sums", counts=counts, dropped=dropped)
         self._sums.clear()
+        self._dropped.clear()
         self._summed_at = clock.monotonic()
 
     def _spider_opened(self) -> None:
@@ -193,6 +206,14 @@ class Audit:
         unused = [exception.as_dict() for exception in self._exceptions.unused()]
         self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
+
+
+def origin_text(url: str) -> str:
+    """The origin of *url*; empty for a URL that has none."""
+    try:
+        return str(Origin.from_url(url))
+    except ValueError:
+        return ""
 
 
 def _without_password(url: str) -> str:

@@ -92,7 +92,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         if response is None or reserved is None:
             return item
         self.crawler.stats.inc_value("rep/ai/item_dropped_count")
-        self._log_dropped(logger, f"Item dropped, its page is reserved from {reserved}: %(what)s", response.url)
+        self._report_dropped(logger, "item", response.url, f"its page is reserved from {reserved}")
         return None
 
 

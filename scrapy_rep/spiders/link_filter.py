@@ -136,7 +136,10 @@ class LinkFilter:
 
     def _drop(self, link: Request, decision: Decision, response: Response) -> None:
         origin = Origin.from_url(self._extension.targets.of(link))
-        self._extension.account.report.filtered.add(origin, decision)
+        account = self._extension.account
+        account.report.filtered.add(origin, decision)
+        if account.audit is not None:
+            account.audit.dropped("link", str(origin), str(decision.verdict.rule))
         self._crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(
             "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",

@@ -119,16 +119,17 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
         if response is None or said is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
         if self._obeys and said.nofollow and self._is_cut_off(request.url, response):
-            message = "Link not followed, its page says nofollow: %(what)s"
+            why = "its page says nofollow"
         elif not (self._reads_links and self._is_marked(request.url, response)):
             return request
         elif self._settings.rel_nofollow == "report":
             self._count("rep/page/rel_nofollow_count")
             return request
         else:
-            message = "Link not followed, its rel says so: %(what)s"
+            why = "its rel says so"
         self._count("rep/page/link_dropped_count")
-        self._log_dropped(logger, message, self._extension.targets.name(request))
+        targets = self._extension.targets
+        self._report_dropped(logger, "link", targets.url(request), why, targets.name(request))
         return None
 
     def _is_cut_off(self, url: str, response: Response) -> bool:
@@ -154,7 +155,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
             self._count("rep/page/item_marked_count")
             return item
         self._count("rep/page/item_dropped_count")
-        self._log_dropped(logger, "Item dropped, its page says noindex: %(what)s", response.url)
+        self._report_dropped(logger, "item", response.url, "its page says noindex")
         return None
 
 

@@ -157,5 +157,12 @@ class PageMiddleware:
             return NOTHING
         return said_by(response, self._extension.product_tokens.of(request), self._settings)
 
-    def _log_dropped(self, logger: logging.Logger, message: str, what: str) -> None:
-        logger.debug(message, {"what": what}, extra={"spider": self.crawler.spider})
+    def _report_dropped(self, logger: logging.Logger, what: str, url: str, why: str, name: str = "") -> None:
+        """Report that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``.
+
+        *name* is what a log line calls it, if not by its URL.
+        """
+        message = "Link not followed, %(why)s: %(what)s" if what == "link" else "Item dropped, %(why)s: %(what)s"
+        logger.debug(message, {"why": why, "what": name or url}, extra={"spider": self.crawler.spider})
+        if self._extension.account.audit is not None:
+            self._extension.account.audit.dropped(what, url, why)

@@ -10,6 +10,7 @@ import pytest
 from scrapy.core.spidermw import SpiderMiddlewareManager
 
 from scrapy_rep.spiders import link_filter
+from scrapy_rep.tools.audit.logs import Log
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.exceptions import exception
 from tests.support.site import Answer, Site, hang, robots
@@ -63,10 +64,11 @@ def links(result: Crawl) -> dict[str, int]:
 @pytest.mark.parametrize("spider", [LINKS, f"{MODULE}:LinksAsync"])
 @pytest.mark.parametrize("choice", ["known", "all"])
 def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
-    site: Site, choice: str, spider: str
+    site: Site, choice: str, spider: str, tmp_path: Path
 ) -> None:
+    log = tmp_path / "audit.jsonl"
     mixed = ("/a", "item-1", "/private/1", "/b", "item-2", "/cart", "/private/2", "/c")
-    result = follow(site, *mixed, choice=choice, spider=spider)
+    result = follow(site, *mixed, choice=choice, spider=spider, REP_AUDIT=str(log))
     assert not {"/private/1", "/private/2", "/cart"} & set(site.paths())
     assert [text for text in noted(result) if text[0] == "/"] == ["/a", "/b", "/c"]
     assert [text for text in noted(result) if text[0] != "/"] == ["item-1", "item-2"]
@@ -81,6 +83,10 @@ def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
     assert line in result.lines("DEBUG", FILTER)
     told = f"{site.origin}/cart|Disallow: /cart|{site.origin}/start"
     assert told in result.stats["noted/filtered"], "the signal tells link, rule and response"
+    assert {note: tally.count for note, tally in Log(log).runs[0].dropped.ranked()} == {
+        ("link", site.origin, "Disallow: /private"): 2,
+        ("link", site.origin, "Disallow: /cart"): 1,
+    }
 
 
 def test_ours_by_default_the_gate_alone_judges(site: Site) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.tools.audit.logs import Log
 from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, redirect, sitemap
 
@@ -88,8 +89,8 @@ def obeyed() -> Scraped:
 
 
 @pytest.fixture(scope="module")
-def dropped() -> Scraped:
-    return scraped(**DROP)
+def dropped(audit: Path) -> Scraped:
+    return scraped(**DROP, REP_AUDIT=str(audit.with_name("dropped.jsonl")))
 
 
 def pages(result: Scraped) -> dict[str, Any]:
@@ -152,12 +153,17 @@ def test_google_items_are_dropped_by_header_by_element_and_by_date_for_the_named
     assert {path for path in ("/header", "/element", "/others") if path in named.items} == {"/header", "/element"}
 
 
-def test_ours_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scraped) -> None:
+def test_ours_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scraped, audit: Path) -> None:
     assert pages(obeyed)["/noindex/"] == ["noindex"]
     links = 2 + 2 + 4 + 2 + 3  # of /both/, /none/, /nofollow/, /spelt/ and /rels/
     items = SAID["noindex_count"] - 2  # not those of the error pages
     assert obeyed.stats("rep/page/") == {**SAID, "link_dropped_count": links, "item_marked_count": items}
     assert dropped.stats("rep/page/") == {**SAID, "link_dropped_count": links, "item_dropped_count": items}
+    (run,) = Log(audit.with_name("dropped.jsonl")).runs
+    assert {note: tally.count for note, tally in run.dropped.ranked()} == {
+        ("link", dropped.site.origin, "its page says nofollow"): links,
+        ("item", dropped.site.origin, "its page says noindex"): items,
+    }
 
 
 @pytest.mark.parametrize("path", ["/404/", "/503/"])

@@ -54,6 +54,11 @@ class Fields:
         value = self._values.get(name)
         return value if type(value) is int and 0 <= value <= _LARGEST else 0
 
+    def flag(self, name: str) -> bool | None:
+        """The boolean *name*, or None."""
+        value = self._values.get(name)
+        return value if isinstance(value, bool) else None
+
     def texts(self, name: str) -> list[str]:
         """The strings in the list *name*."""
         return [clip(each) for each in self._list(name) if isinstance(each, str)]

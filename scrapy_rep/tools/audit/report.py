@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from scrapy_rep.tools.page import Part, page_template
 
-from .runs import AGAINST, NOT_SENT, UNASKED, Run
+from .bounded import Tallies
+from .runs import AGAINST, NOT_SENT, UNASKED, Note, Run
 from .sentences import LIMITS, Summary, day_and_time
 
 _ROWS: Final = 100  # of a table
@@ -83,6 +84,9 @@ def figures(summary: Summary) -> dict[str, Any]:
                 for slot, tally in total.backoffs.ranked()
             ]
         ),
+        "directives": _notes(total.directives),
+        "reserved": _notes(total.reserved),
+        "dropped": _notes(total.dropped),
         "stale_table": _cut([{"site": site, "count": tally.count} for site, tally in total.stale.ranked()]),
         "crawls": _cut([_crawl(run) for run in summary.runs]),
         "logs": summary.logs,
@@ -98,6 +102,12 @@ def _groups(run: Run, verdicts: Sequence[str]) -> Table:
         {"count": tally.count, "site": group.origin, "rule": group.rule, "word": group.word,
          "examples": tally.examples}
         for group, tally in run.groups.ranked() if group.verdict in verdicts
+    ])  # fmt: skip
+
+
+def _notes(notes: Tallies[Note]) -> Table:
+    return _cut([
+        {**note._asdict(), "count": tally.count, "examples": tally.examples} for note, tally in notes.ranked()
     ])  # fmt: skip
 
 

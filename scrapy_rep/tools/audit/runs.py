@@ -29,6 +29,7 @@ _SETTINGS: Final = {
     _IGNORED: "the setting REP_MODES (ignore)",
     _OFF: "the setting ROBOTSTXT_OBEY (False)",
 }
+_RESTRICTIONS: Final = ("noindex", "nofollow")
 _ACCESSES: Final = tuple(access.value for access in Access)
 MOST_SITES: Final = 20_000
 _MOST_ANSWERS: Final = 200_000  # robots.txt files of a run that are told apart
@@ -54,6 +55,14 @@ class Exempted(NamedTuple):
     def of(cls, fields: Fields) -> Exempted:
         """The exception that *fields* describe."""
         return cls(fields.text("url"), fields.text("reason"), fields.text("until"))
+
+
+class Note(NamedTuple):
+    """What pages of a site say, or what was dropped there; and why, which may be empty."""
+
+    what: str
+    origin: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,9 @@ class Run:
     ``groups`` are the requests that were not simply allowed, ``words`` the same by verdict and word, ``stale``
     those that an expired copy decided, by site. ``exceptions`` were used, ``unused`` ones were not. ``robots``
     counts robots.txt files by access, those that are ``unreachable`` by site and error. ``backoffs`` counts how
-    often each download slot slowed down, with the first reasons as examples.
+    often each download slot slowed down, with the first reasons as examples. ``directives`` counts pages by what
+    they say about themselves, ``reserved`` those that are reserved from a purpose by that purpose, ``dropped`` the
+    links and items that were dropped.
     """
 
     def __init__(self, start: Start) -> None:
@@ -106,6 +117,9 @@ class Run:
         self.robots: Counter[str] = Counter()
         self.unreachable: Tallies[tuple[str, str]] = Tallies()
         self.backoffs: Tallies[str] = Tallies()
+        self.directives: Tallies[Note] = Tallies()
+        self.reserved: Tallies[Note] = Tallies()
+        self.dropped: Tallies[Note] = Tallies()
         self.sites: set[str] = set()
         self._lines: Counter[str] = Counter()
         self._summed: Counter[str] = Counter()
@@ -137,6 +151,10 @@ class Run:
             self._robots(event)
         elif kind == "backoff":
             self.backoffs.add(event.text("slot"), 1, event.text("why"))
+        elif kind == "page":
+            self._page(event)
+        elif kind == "ai":
+            self._ai(event)
         elif kind == "sums":
             self._sums(event)
         elif kind == "end":
@@ -171,7 +189,24 @@ class Run:
         answer = hash((decision.text("origin"), decision.text("sha256")))
         return answer in self._answers or not decision.text("source") or len(self._answers) == _MOST_ANSWERS
 
+    def _page(self, event: Fields) -> None:
+        url, words = event.text("url"), event.texts("directives")
+        for word in _RESTRICTIONS:
+            if word in words:
+                self.directives.add(Note(word, _origin(url), ""), 1, url)
+
+    def _ai(self, event: Fields) -> None:
+        """Count a page that is reserved once for each purpose that it is reserved from, by what said so first."""
+        url, answers = event.text("url"), event.table("answers") or Fields(None)
+        purposes = dict.fromkeys(event.texts("purposes") if event.flag("reserved") else ())
+        refused = [purpose for purpose in purposes if answers.text(purpose) == "no"]
+        silent = [purpose for purpose in purposes if answers.text(purpose) == "unknown"]
+        for purpose in refused or silent:  # silence reserves only with a setting, which the event does not name
+            self.reserved.add(Note(purpose, _origin(url), _refusal(event, purpose)), 1, url)
+
     def _sums(self, event: Fields) -> None:
+        for each in event.tables("dropped"):
+            self.dropped.add(Note(*map(each.text, Note._fields)), each.number("count"))
         for each in event.tables("counts"):
             verdict, count, origin = each.text("verdict"), each.number("count"), each.text("origin")
             self._summed[verdict if verdict in VERDICTS else ""] += count
@@ -214,6 +249,9 @@ class Run:
         self.unreachable.merge(other.unreachable)
         self.unused.merge(other.unused)
         self.backoffs.merge(other.backoffs)
+        self.directives.merge(other.directives)
+        self.reserved.merge(other.reserved)
+        self.dropped.merge(other.dropped)
         self.sites |= other.sites
 
 
@@ -226,6 +264,14 @@ def _word(verdict: str, rule: str, exception: Fields | None) -> str:
     if verdict == _IGNORED and rule == DONT_OBEY:
         return f"the spider ({DONT_OBEY}): {reason or 'without a reason'}"
     return _SETTINGS.get(verdict, "")
+
+
+def _refusal(event: Fields, purpose: str) -> str:
+    """What reserves the page of *event* from *purpose*, and where that stands."""
+    for statement in event.tables("statements"):
+        if statement.text("category") == purpose and statement.flag("allows") is False:
+            return f"{statement.text('text')} ({statement.text('source')})"
+    return "nothing said"
 
 
 def _origin(url: str) -> str:

@@ -85,6 +85,9 @@ class Summary:
         if slowed := total.backoffs.total():
             times = number_of(slowed, "time", "times")
             sentences.append(f"{times} the crawl slowed down, because a site asked for that or failed repeatedly")
+        if dropped := total.dropped.total():
+            dropped_ones = number_of(dropped, "link or item was", "links and items were")
+            sentences.append(f"{dropped_ones} dropped, because robots.txt or a page says so")
         return ". ".join([*sentences, ""]).rstrip()
 
     def _on_whose_word(self, verdicts: Sequence[str]) -> str:

@@ -2,10 +2,11 @@
 
     scrapy robots audit FILE… [--bodies DIR] [--html OUT] [--json]
 
-Says who crawled what, which requests went against robots.txt by whose decision, which exceptions were used, and
-which robots.txt files were seen. Each line of a log refers to the line before by its SHA-256; --bodies also checks
-that DIR (REP_AUDIT_BODIES) holds each robots.txt that a log names, unchanged. --html writes an HTML report to
-OUT; it needs Jinja2: pip install 'scrapy_rep[report]'.
+Says who crawled what, which requests went against robots.txt by whose decision, which exceptions were used, which
+robots.txt files were seen, what pages said about themselves, and which links and items were dropped. Each line of
+a log refers to the line before by its SHA-256; --bodies also checks that DIR (REP_AUDIT_BODIES) holds each
+robots.txt that a log names, unchanged. --html writes an HTML report to OUT; it needs Jinja2:
+pip install 'scrapy_rep[report]'.
 Exits with 0 when all logs are intact, 1 when one is not or a robots.txt is missing or changed, 2 when a file
 cannot be read. The chain cannot show that lines are missing at the end: compare the last hash with a copy.
 """
@@ -21,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.audit.bounded import Tallies, Tally
 from scrapy_rep.tools.audit.logs import Log, Remark
-from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Group, Run
+from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Group, Note, Run
 from scrapy_rep.tools.audit.sentences import LIMITS, Summary
 
 from . import FOUND, OK
@@ -142,6 +143,9 @@ def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
     yield "robots.txt", [*_robots(run)]
     yield "stale", [f"{tally.count:,}  {site}" for site, tally in run.stale.ranked()[:_SHOWN]]
     yield "slowed down", [*_backoffs(run)]
+    yield "pages say", [*_notes(run.directives)]
+    yield "reserved", [*_notes(run.reserved)]
+    yield "dropped", [*_notes(run.dropped)]
 
 
 def _groups(groups: Tallies[Group], verdicts: Iterable[str]) -> list[str]:
@@ -179,6 +183,17 @@ def _backoffs(run: Run) -> Iterator[str]:
         yield "  ".join(filter(None, [f"{tally.count:,}", slot, "; ".join(tally.examples)]))
 
 
+def _notes(notes: Tallies[Note]) -> Iterator[str]:
+    """What pages said or what was dropped, by site and reason, each with an example if there is one."""
+    for note, tally in notes.ranked()[:_SHOWN]:
+        yield "  ".join(filter(None, [f"{tally.count:,}", note.what, note.origin, note.why]))
+        yield from (f"  {url}" for url in tally.examples[:1])
+
+
+def _note_facts(notes: Tallies[Note]) -> list[dict[str, Any]]:
+    return [{**note._asdict(), "count": tally.count, "examples": tally.examples} for note, tally in notes.ranked()]
+
+
 def _log_facts(log: Log) -> dict[str, Any]:
     return {
         "file": str(log.path), "lines": log.lines, "intact": log.is_intact, "last_hash": log.last_hash,
@@ -214,4 +229,6 @@ def _run_facts(run: Run) -> dict[str, Any]:
             {"slot": slot, "count": tally.count, "examples": tally.examples}
             for slot, tally in run.backoffs.ranked()
         ],
+        "directives": _note_facts(run.directives), "reserved": _note_facts(run.reserved),
+        "dropped": _note_facts(run.dropped),
     }  # fmt: skip

@@ -55,6 +55,25 @@ RUN = [START, ROBOTS, EXCEPTED, EXCEPTED, REPORTED, FORBIDDEN, NOT_OBEYED, STALE
 """One run, with each verdict."""
 
 
+PAGE = {
+    "event": "page", "time": LATER, "url": f"{SHOP}/old", "status": 200,
+    "directives": ["noindex", "max-snippet=5"], "said": [],
+}  # fmt: skip
+AI: dict[str, Any] = {
+    "event": "ai", "time": LATER, "url": f"{SHOP}/art", "status": 200, "reserved": True,
+    "purposes": ["search", "ai-train"], "answers": {"search": "unknown", "ai-train": "no"}, "licenses": [],
+    "statements": [
+        {"category": "ai-train", "allows": True, "source": "header", "text": "train-ai=y"},
+        {"category": "ai-train", "allows": False, "source": "robots.txt", "text": "ai-train=no"},
+    ],
+}  # fmt: skip
+
+
+def dropped(count: int, what: str = "link", why: str = "Disallow: /api/") -> dict[str, Any]:
+    row = {"what": what, "origin": SHOP, "why": why, "count": count}
+    return {"event": "sums", "time": LATER, "counts": [], "dropped": [row]}
+
+
 def chained(events: list[Any], prev: str = "0" * 64) -> list[bytes]:
     """*events* as lines, each with the hash of the one before; octets stay what they are."""
     lines = []

@@ -36,7 +36,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             f"{site.origin}/api/1", f"{site.origin}/api/2", f"{site.origin}/busy", apart=True, settings={
                 "ROBOTSTXT_OBEY": True, "REP_AUDIT": str(log), "REP_EXCEPTIONS": [exception],
                 "REP_PURPOSES": ["ai-train"], "CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False,
-            },
+                "REP_PAGE_DIRECTIVES": "obey", "REP_NOINDEX": "drop",
+            }, spider="tests.crawl.output_spiders:Scrapes",
         )  # fmt: skip
     return [json.loads(line) for line in Path(log).read_text("utf-8").splitlines()]
 
@@ -57,8 +58,8 @@ def test_ours_every_field_of_an_event_has_its_row(written: list[dict[str, Any]],
 
 def test_ours_the_fields_of_counts_and_exceptions_are_named(written: list[dict[str, Any]]) -> None:
     by_name = {event["event"]: event for event in written}
-    nested = [by_name["sums"]["counts"][0], by_name["start"]["exceptions"][0]]
+    nested = [by_name["sums"]["counts"][0], by_name["sums"]["dropped"][0], by_name["start"]["exceptions"][0]]
     nested += [by_name["page"]["said"][0], by_name["ai"]["statements"][0]]
     nested += [event["exception"] for event in written if event.get("exception")]
-    assert len(nested) == 5
+    assert len(nested) == 6
     assert all(f"`{field}`" in PAGE for found in nested for field in found)

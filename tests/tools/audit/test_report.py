@@ -11,7 +11,7 @@ from scrapy_rep.tools.audit.report import report
 from scrapy_rep.tools.audit.sentences import Summary
 from tests.support.chromium import dump_dom, needs_chromium
 
-from .sample import BACKOFF, EXCEPTED, RUN, SHOP, START, decision, write
+from .sample import AI, BACKOFF, EXCEPTED, PAGE, RUN, SHOP, START, decision, dropped, write
 
 
 def summary_of(folder: Path, *events: Any) -> Summary:
@@ -77,6 +77,20 @@ def test_ours_sites_that_slowed_the_crawl_down_are_in_the_sentence_and_in_a_tabl
     assert "<h2>Slowed down</h2>" not in report(summary_of(tmp_path, *RUN))
 
 
+def test_ours_what_pages_say_and_what_was_dropped_is_in_tables_and_the_sum_in_the_sentence(tmp_path: Path) -> None:
+    summary = summary_of(tmp_path, START, PAGE, AI, dropped(3), dropped(1, "item", "its page says noindex"))
+    assert summary.sentences()[1].endswith("4 links and items were dropped, because robots.txt or a page says so.")
+    page = report(summary)
+    rows = [re.findall(r"<td[^>]*>(.*)</td>", page[page.index(f"<h2>{title}</h2>") :])[:5] for title in NOTES]
+    assert rows == [
+        ["1", SHOP, "noindex", "–", f'<span class="url">{SHOP}/old</span>'],
+        ["1", SHOP, "ai-train", "ai-train=no (robots.txt)", f'<span class="url">{SHOP}/art</span>'],
+        ["3", SHOP, "link", "Disallow: /api/", "–"],
+    ]
+    assert not any(title in report(summary_of(tmp_path, *RUN)) for title in NOTES)
+
+
+NOTES = ["Pages that restrict what becomes of them", "Reserved pages", "Dropped links and items"]
 EVIL = '"><script>alert(1)</script><img src=//h onerror=x>\u202e{{ 7*7 }}'
 
 
@@ -91,11 +105,14 @@ def test_ours_what_a_hostile_log_says_is_text(tmp_path: Path) -> None:
             ),
             {"event": "robots", "access": "unreachable", "origin": EVIL, "error": EVIL},
             {"event": "backoff", "slot": EVIL, "why": EVIL},
+            {"event": "page", "url": EVIL, "directives": ["noindex"]},
+            {**AI, "url": EVIL, "statements": [{**AI["statements"][1], "text": EVIL, "source": EVIL}]},
+            {"event": "sums", "dropped": [dict.fromkeys(["what", "origin", "why"], EVIL) | {"count": 1}]},
             {"event": "end", "reason": EVIL, "counts": {}, "unused": [{"url": EVIL + "2", "until": EVIL}]},
         )
     )
     assert not re.search(r"<script|<img|\u202e", page)
-    assert page.count("&lt;script&gt;") >= 14
+    assert page.count("&lt;script&gt;") >= 20
     assert "{{ 7*7 }}" in page
 
 

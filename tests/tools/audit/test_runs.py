@@ -13,14 +13,30 @@ from hypothesis import strategies as st
 
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.tools.audit import bounded, logs
-from scrapy_rep.tools.audit.bounded import Fields
+from scrapy_rep.tools.audit.bounded import Fields, Tallies
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.report import report
-from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Run, Start
+from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Note, Run, Start
 from scrapy_rep.tools.audit.sentences import Summary
 from tests.support.properties import fewer
 
-from .sample import BACKOFF, EXCEPTED, EXCEPTION, LATER, ROBOTS, RUN, SHOP, START, TIME, UNUSED, decision, write
+from .sample import (
+    AI,
+    BACKOFF,
+    EXCEPTED,
+    EXCEPTION,
+    LATER,
+    PAGE,
+    ROBOTS,
+    RUN,
+    SHOP,
+    START,
+    TIME,
+    UNUSED,
+    decision,
+    dropped,
+    write,
+)
 
 WORD = "an exception until 2027-03-31: written permission of the shop"
 
@@ -82,6 +98,36 @@ def test_ours_download_slots_that_slowed_down_are_counted_those_that_did_so_most
     ]
 
 
+def noted(tallies: Tallies[Note]) -> dict[tuple[str, ...], tuple[int, list[str]]]:
+    return {tuple(note): (tally.count, tally.examples) for note, tally in tallies.ranked()}
+
+
+def test_ours_pages_are_counted_by_the_restrictions_that_they_state() -> None:
+    both = {**PAGE, "url": f"{SHOP}/2", "directives": ["noindex", "nofollow"]}
+    assert noted(run_of(PAGE, both, {**PAGE, "directives": ["max-snippet=5"]}).directives) == {
+        ("noindex", SHOP, ""): (2, [f"{SHOP}/old", f"{SHOP}/2"]),
+        ("nofollow", SHOP, ""): (1, [f"{SHOP}/2"]),
+    }
+
+
+def test_ours_reserved_pages_are_counted_by_purpose_and_by_what_says_no_to_it() -> None:
+    silent = {**AI, "url": f"{SHOP}/2", "answers": {"search": "yes", "ai-train": "unknown"}, "statements": []}
+    assert noted(run_of(AI, silent, {**AI, "reserved": False}).reserved) == {
+        ("ai-train", SHOP, "ai-train=no (robots.txt)"): (1, [f"{SHOP}/art"]),
+        ("ai-train", SHOP, "nothing said"): (1, [f"{SHOP}/2"]),
+    }
+
+
+def test_ours_dropped_links_and_items_are_summed_over_runs() -> None:
+    run = run_of(dropped(3), dropped(2), dropped(7, "item", "its page says noindex"))
+    run.merge(run_of(dropped(1), PAGE))
+    assert noted(run.dropped) == {
+        ("item", SHOP, "its page says noindex"): (7, []),
+        ("link", SHOP, "Disallow: /api/"): (6, []),
+    }
+    assert run.directives.total() == 1
+
+
 def test_ours_the_decisions_of_a_killed_run_count_without_its_sums() -> None:
     assert run_of(EXCEPTED, EXCEPTED).counts == {"excepted": 2}
 
@@ -109,9 +155,12 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-NAMES = sorted({name for event in [*RUN, BACKOFF] for name in event} | {"access", "sha256", "error", "count"})
+NAMES = sorted(
+    {name for event in [*RUN, BACKOFF, PAGE, AI, dropped(1)] for name in event}
+    | {"access", "sha256", "error", "count"}
+)
 EVENTS = st.fixed_dictionaries(
-    {"event": st.sampled_from(["start", "robots", "decision", "backoff", "sums", "end", "page"])},
+    {"event": st.sampled_from(["start", "robots", "decision", "backoff", "sums", "end", "page", "ai"])},
     optional={name: JSON for name in NAMES if name != "event"},
 )
 

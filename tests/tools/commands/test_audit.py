@@ -14,7 +14,7 @@ from scrapy_rep.tools.commands import audit
 from tests.support.command import command_here
 from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
-from tests.tools.audit.sample import BACKOFF, EXCEPTION, RUN, SHOP, START, write
+from tests.tools.audit.sample import AI, BACKOFF, EXCEPTION, PAGE, RUN, SHOP, START, dropped, write
 
 
 def audited(*arguments: object) -> tuple[int, str]:
@@ -122,6 +122,23 @@ def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_oft
         {"slot": "b.example", "count": 2, "examples": ["HTTP status 503"]},
         {"slot": "shop.example.com", "count": 1, "examples": ["HTTP status 429"]},
     ]
+
+
+def test_ours_what_pages_say_and_what_was_dropped_is_summed_up_by_site_and_reason(tmp_path: Path) -> None:
+    log = write(tmp_path / "a.jsonl", START, PAGE, PAGE, AI, dropped(3))
+    lines = f"""\
+pages say    2  noindex  {SHOP}
+               {SHOP}/old
+reserved     1  ai-train  {SHOP}  ai-train=no (robots.txt)
+               {SHOP}/art
+dropped      3  link  {SHOP}  Disallow: /api/
+"""
+    assert lines in audited(log)[1]
+    (run,) = json.loads(audited(log, "--json")[1])["runs"]
+    site = {"origin": SHOP, "examples": [f"{SHOP}/old"]}
+    assert run["directives"] == [{**site, "what": "noindex", "why": "", "count": 2}]
+    whys = [one["why"] for name in ("reserved", "dropped") for one in run[name]]
+    assert whys == ["ai-train=no (robots.txt)", "Disallow: /api/"]
 
 
 def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
