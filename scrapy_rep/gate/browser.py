@@ -205,7 +205,7 @@ class FinalUrl:
             return None
         # The meta of the request is for its own URL: its download slot, what a service is asked for.
         meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
-        asked = Request(final, headers=request.headers, meta=meta)
+        asked = Request(final, request.callback, headers=request.headers, meta=meta)
         return asked if self._extension.judges(asked) else None
 
     async def judge(self, request: Request, response: Response, final: Request) -> Response:

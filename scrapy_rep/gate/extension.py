@@ -133,7 +133,7 @@ class RepExtension:
     def decide(self, robots: Robots, request: Request) -> Decision:
         """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
         decision = self.registry.decide(robots, request)
-        if self.ai is None:
+        if self.ai is None or not self.ai.refuses(request, self._crawl.crawler.spider):
             return decision
         return self.ai.apply(decision, self.policy, robots, self.agent(robots, request), self.targets.of(request))
 

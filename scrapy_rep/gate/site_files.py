@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
 from scrapy.http import TextResponse
+from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
@@ -120,21 +121,32 @@ class AiSignals:
     """What sites say about the declared purposes of one crawl (``REP_PURPOSES``)."""
 
     def __init__(self, settings: RepSettings) -> None:
-        self.purposes = settings.purposes
-        self.obeys = settings.ai_signals == "obey"
+        self._purposes = settings.purposes
+        self._choice = settings.ai_signals
         self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
 
-    def refusal(self, robots: Robots, token: str, url: str) -> Statement | None:
-        """The statement by which *robots* reserves *url*, which it allows, from a purpose; None if not obeyed."""
-        if not self.obeys:
-            return None
-        return first_refusal(self._of(robots, token).statements(url), self.purposes)
+    @property
+    def refuses_pages(self) -> bool:
+        """Whether a page that robots.txt reserves is not requested."""
+        return self._choice == "refuse"
+
+    def refuses(self, request: Request, spider: Spider | None) -> bool:
+        """Whether *request* is not made if robots.txt reserves its URL.
+
+        The signals are about the use of pages, not about requests (draft-ietf-aipref-attach-05, section 3.1). So
+        with ``obey`` a request passes whose callback makes links and items: the spider middleware drops the items.
+        It does not see the files that pipelines download, by no callback. A sitemap is no page.
+        """
+        if self.refuses_pages:
+            callback = sitemap_callback(spider)
+            return callback is None or request.callback != callback
+        return self._choice == "obey" and request.callback is NO_CALLBACK
 
     def apply(self, decision: Decision, policy: Policy, robots: Robots, token: str, url: str) -> Decision:
         """*decision* on a request for *url*, or what *policy* makes of it because *robots* reserves that page."""
         if not decision.is_asked or not decision.verdict.allowed:
             return decision
-        refusal = self.refusal(robots, token, url)
+        refusal = first_refusal(self._of(robots, token).statements(url), self._purposes)
         if refusal is None:
             return decision
         refused = policy.decide(url, decision.mode, forbidden_for(Reason.AI_SIGNAL))

@@ -247,8 +247,9 @@ class RepSettings:
     """What the crawl is for: ``search``, ``ai-input``, ``ai-train``, ``ai-index``. Signals of sites about the use
     by AI are read for a declared purpose alone."""
 
-    ai_signals: str = _setting(one_of(_names("report", "obey")), "report")
-    """What becomes of a page that is reserved from a declared purpose: ``report`` or ``obey``."""
+    ai_signals: str = _setting(one_of(_names("report", "obey", "refuse")), "report")
+    """What becomes of a page that is reserved from a declared purpose: ``report``, ``obey`` (its items are
+    dropped) or ``refuse`` (so they are, and where robots.txt reserves it, it is not requested)."""
 
     ai_unknown: Answer = _setting(one_of({"unknown": Answer.UNKNOWN, "no": Answer.NO}), Answer.UNKNOWN)
     """What silence about a declared purpose means: ``unknown`` or ``no``."""

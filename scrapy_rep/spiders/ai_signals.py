@@ -43,8 +43,9 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
     """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
 
     It adds what the page says to what robots.txt and other files said when the request passed the gate. The
-    answers are counted, stamped and signalled. With ``REP_AI_SIGNALS = "obey"`` the items of a page that is
-    reserved from a purpose of the crawl are dropped. Error pages are read, and have no effect.
+    answers are counted, stamped and signalled. Unless ``REP_AI_SIGNALS`` is ``"report"``, the items of a page that
+    is reserved from a purpose of the crawl are dropped; its links are not. Error pages are read, and what they say
+    has no effect.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -52,7 +53,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         super().__init__(crawler)
         if not self._settings.purposes:
             raise NotConfigured
-        self._obeys = self._settings.ai_signals == "obey"
+        self._obeys = self._settings.ai_signals != "report"
         self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
     def read_page(self, response: Response, request: Request) -> None:
@@ -70,7 +71,10 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
             self.crawler.signals.send_catch_log(
                 signal=ai_signals, response=response, answers=found, statements=statements
             )
-        if reserved and is_successful(response) and self._is_obeyed(request):
+        if not is_successful(response):
+            by_site = answers(statements_in(site))
+            reserved = reserved_from(self._settings.purposes, by_site, silence=Answer.UNKNOWN)
+        if reserved and self._is_obeyed(request):
             self._reserved[response] = ", ".join(reserved)
 
     def _is_obeyed(self, request: Request) -> bool:

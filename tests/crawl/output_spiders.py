@@ -270,6 +270,18 @@ class Scrapes(Recorder):
         self.crawler.stats.set_value(f"heard/{response.url}", str(directives))
 
 
+class Saves(Scrapes):
+    """Each item asks a pipeline for the file next to its page."""
+
+    name = "saves"
+
+    def page(self, response: Any) -> Any:
+        for output in super().page(response):
+            if isinstance(output, dict):
+                output["file_urls"] = [urljoin(response.url, "photo.jpg")]
+            yield output
+
+
 class Forgets(Scrapes):
     """Counts, when it ends, the responses that are still in memory."""
 

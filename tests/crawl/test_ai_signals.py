@@ -19,6 +19,7 @@ LINKS = '<a href="/a">a</a>'
 TDMREP = "/.well-known/tdmrep.json"
 TRAIN: dict[str, Any] = {"REP_PURPOSES": ["ai-train"]}
 OBEY: dict[str, Any] = {**TRAIN, "REP_AI_SIGNALS": "obey"}
+REFUSE: dict[str, Any] = {**TRAIN, "REP_AI_SIGNALS": "refuse"}
 USAGE_NO, USAGE_YES = ("Content-Usage", "train-ai=n"), ("Content-Usage", "train-ai=y")
 SIGNAL_NO = ("Content-Signal", "ai-train=no")
 
@@ -156,8 +157,49 @@ def test_ours_without_a_declared_purpose_nothing_is_read_or_requested() -> None:
     assert (answers(result), stats(result)) == ({"/": "-"}, {})
 
 
-def test_ours_if_obeyed_a_page_that_robots_txt_reserves_is_not_requested() -> None:
-    result = scrape({"/robots.txt": robots(RESERVED)}, **OBEY)
+MIXED = """\
+User-agent: *
+Content-Usage: train-ai=n
+Content-Usage: /open/ train-ai=y
+Content-Usage: /open/*.jpg train-ai=n
+"""
+HUB: dict[str, Answers] = {
+    "/robots.txt": robots(MIXED),
+    "/": html('<a href="/open/a">a</a> <a href="/closed">b</a> <a href="/gone">c</a>'),
+    "/gone": html(status=404),
+}
+"""A site that reserves its pages but one, which a page that is reserved leads to."""
+
+
+def saving(folder: Path) -> dict[str, Any]:
+    """The settings with which files are saved in *folder*."""
+    return {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}, "FILES_STORE": str(folder)}
+
+
+def test_aipref_if_obeyed_a_reserved_page_is_read_for_its_links_and_its_item_dropped(tmp_path: Path) -> None:
+    files: dict[str, Any] = {
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+        "FILES_STORE": str(tmp_path),
+    }
+    result = scrape(HUB, spider="Saves", HTTPERROR_ALLOW_ALL=True, **OBEY, **files)
+    assert result.requested() == sorted(["/", "/open/a", "/closed", "/gone", TDMREP]), "and not /open/photo.jpg"
+    assert answers(result) == {"/open/a": "yes"}
+    assert stats(result) == {
+        "file_count": 1, "ai-train/no_count": 3, "ai-train/yes_count": 1, "item_dropped_count": 3,
+    }  # fmt: skip
+    assert [stamp["verdict"] for stamp in result.stamps.values()] == ["allowed"] * 4
+
+
+def test_ours_a_reserved_file_is_saved_where_signals_are_reported(tmp_path: Path) -> None:
+    files: dict[str, Any] = {
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+        "FILES_STORE": str(tmp_path),
+    }
+    assert scrape(HUB, ["/open/a"], spider="Saves", **TRAIN, **files).site.count("/open/photo.jpg") == 1
+
+
+def test_ours_if_refused_a_page_that_robots_txt_reserves_is_not_requested() -> None:
+    result = scrape({"/robots.txt": robots(RESERVED)}, **REFUSE)
     assert result.site.paths() == ["/robots.txt", TDMREP]
     (failure,) = result.crawl.failures
     assert (failure.type, failure.reason, failure.line) == ("ForbiddenByRobots", "ai-signal", 2)
@@ -244,7 +286,7 @@ def test_ours_a_redirect_is_judged_by_the_signals_of_its_target() -> None:
         first, second = site.origins
         site.answer("/robots.txt", robots(RESERVED), second)
         site.answer("/", redirect(f"{second}/page"), first)
-        result = crawl(f"{first}/", settings=OBEY)
+        result = crawl(f"{first}/", settings=REFUSE)
     assert [failure.reason for failure in result.failures] == ["ai-signal"]
 
 
@@ -258,7 +300,7 @@ def test_ours_a_cached_page_is_judged_by_its_own_signals(tmp_path: Path) -> None
 
 
 def test_ours_in_report_mode_a_reserved_page_is_requested_and_its_item_kept() -> None:
-    result = scrape({"/robots.txt": robots(RESERVED)}, **OBEY, REP_MODES={"127.0.0.1": "report"})
+    result = scrape({"/robots.txt": robots(RESERVED)}, **REFUSE, REP_MODES={"127.0.0.1": "report"})
     assert (result.stamps["/"]["verdict"], result.stamps["/"]["reason"]) == ("reported", "ai-signal")
     assert answers(result) == {"/": "no"}
     assert stats(result)["ai-train/no_count"] == 1
@@ -271,7 +313,7 @@ def granted(site: Site, *paths: str, kind: str = "ai-signal") -> dict[str, Any]:
 def test_ours_an_exception_may_cover_what_a_signal_reserves_and_the_page_keeps_what_was_said() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RESERVED))
-        result = scrape(site, ["/granted", "/other"], **OBEY, **granted(site, "/granted"))
+        result = scrape(site, ["/granted", "/other"], **REFUSE, **granted(site, "/granted"))
     assert result.site.paths() == ["/robots.txt", TDMREP, "/granted"]
     assert answers(result) == {"/granted": "no"}
     assert ai(result, "/granted")["answers"]["ai-train"] == "no"
@@ -349,9 +391,19 @@ def test_ours_a_sitemap_is_no_page_that_is_reserved() -> None:
     assert "rep/ai/ai-train/no_count" not in result.stats
 
 
+def test_ours_if_reserved_pages_are_refused_a_sitemap_is_read_to_find_the_others() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(MIXED))
+        site.answer("/sitemap.xml", sitemap(f"{site.origin}/closed", f"{site.origin}/open/a"))
+        attributes = {"sitemap_urls": [f"{site.origin}/sitemap.xml"]}
+        result = crawl(spider="tests.crawl.sitemap_spiders:Scrapys", attributes=attributes, settings=REFUSE)
+    assert site.paths() == ["/robots.txt", TDMREP, "/sitemap.xml", "/open/a"]
+    assert result.stats["robotstxt/forbidden"] == 1
+
+
 @pytest.mark.parametrize("parser", ["scrapy.robotstxt.ProtegoRobotParser", "scrapy.robotstxt.PythonRobotParser"])
 def test_ours_signals_are_read_with_any_parser_back_end(parser: str) -> None:
     pages = {"/robots.txt": robots(RESERVED)}
     assert answers(scrape(pages, **TRAIN, ROBOTSTXT_PARSER=parser)) == {"/": "no"}
-    refused = scrape(pages, **OBEY, ROBOTSTXT_PARSER=parser)
+    refused = scrape(pages, **REFUSE, ROBOTSTXT_PARSER=parser)
     assert [failure.reason for failure in refused.crawl.failures] == ["ai-signal"]

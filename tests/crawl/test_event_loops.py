@@ -101,7 +101,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
         make(site, origins)
         settings = {
             "REP_TIMEOUT": PATIENCE, "REP_RETRY_TIMES": 0, "REP_PAGE_DIRECTIVES": "obey", "REP_NOINDEX": "drop",
-            "REP_PURPOSES": ["ai-train"], "REP_AI_SIGNALS": "obey", "REP_MODES": {origins["reported"]: "report"},
+            "REP_PURPOSES": ["ai-train"], "REP_AI_SIGNALS": "refuse", "REP_MODES": {origins["reported"]: "report"},
             "REP_EXCEPTIONS": [exception(f"{origins['excepted']}/page")],
         }  # fmt: skip
         spider = "tests.crawl.output_spiders:Scrapes"

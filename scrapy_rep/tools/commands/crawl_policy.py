@@ -143,9 +143,11 @@ class CrawlPolicy:
         mode = self._policy.mode(url)
         return self._policy.decide(url, mode, verdict) if mode in ASKING else self._policy.decide_unasked(mode)
 
-    def decide_by(self, robots: Robots, tokens: Sequence[str], url: str) -> Decision:
+    def decide_by(self, robots: Robots, tokens: Sequence[str], url: str, *, is_sitemap: bool = False) -> Decision:
         """As `decide`, by what *robots* says to the crawler with these *tokens*; signals to AI count, too."""
         decision = self.decide(url, robots.verdict(tokens, url))
+        if is_sitemap or not self._ai.refuses_pages:
+            return decision
         return self._ai.apply(decision, self._policy, robots, robots.addressed(tokens), url)
 
     def apply(self, url: str, verdict: Verdict) -> Applied:
@@ -175,14 +177,15 @@ class CrawlPolicy:
         if not reserved:
             return
         uses, decision = ", ".join(reserved), self._on_reserved(url)
+        refusal = first_refusal(said.by_robots_txt, self.purposes)
         if decision.outcome is Outcome.REPORTED or settings.ai_signals == "report":
             why = "the mode of the site" if decision.outcome is Outcome.REPORTED else "REP_AI_SIGNALS"
             yield f'requested and counted as reserved from {uses}: {why} is "report"'
         elif decision.exception:
             yield f"requested although it is reserved from {uses}: {_excepted(decision.exception)[0]}"
-        elif decision.mode is Mode.OBEY and (refusal := first_refusal(said.by_robots_txt, self.purposes)):
+        elif refusal and self._ai.refuses_pages and decision.mode is Mode.OBEY:
             yield f"not requested: line {refusal.line} reserves it from {refusal.category} (REP_AI_SIGNALS)"
-        elif is_known:
+        elif is_known or refusal:
             yield f"its items are dropped: it is reserved from {uses} (REP_AI_SIGNALS)"
 
     def _on_reserved(self, url: str) -> Decision:

@@ -117,6 +117,7 @@ def crawl_settings(settings: BaseSettings) -> Settings:
     parsed = RepSettings.from_settings(chosen)
     if path_of_store(parsed) is None:
         chosen.set("REP_STORE", "memory", priority="command")  # as in a crawl, without the warning
+    chosen.set("REP_AI_SIGNALS", "report", priority="cmdline")  # a command makes no use of what it reads
     return chosen  # type: ignore[no-any-return]
 
 

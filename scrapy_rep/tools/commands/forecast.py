@@ -113,8 +113,8 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
     delays = DelayReader(settings, tokens, arguments.workers)
     counts: list[PageCount] = []
 
-    def decide(robots: Robots, url: str) -> Decision:
-        return policy.decide_by(robots, tokens, url)
+    def decide(robots: Robots, url: str, is_sitemap: bool) -> Decision:
+        return policy.decide_by(robots, tokens, url, is_sitemap=is_sitemap)
 
     def report(problem: str) -> None:
         progress.clear()

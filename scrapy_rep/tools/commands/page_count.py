@@ -61,14 +61,14 @@ class _Count:
 class PageCount:
     """The counts of one forecast.
 
-    *decide* says what becomes of a request by a robots.txt, *failed* gets a message for everything that cannot be
-    counted.
+    *decide* says what becomes of a request by a robots.txt, by its URL and whether that is a sitemap. *failed*
+    gets a message for everything that cannot be counted.
     """
 
     def __init__(
         self,
         fetcher: Fetcher,
-        decide: Callable[[Robots, str], Decision],
+        decide: Callable[[Robots, str, bool], Decision],
         delays: DelayReader,
         failed: Callable[[str], object],
         progress: Progress,
@@ -139,7 +139,7 @@ class PageCount:
         count = await self._count_of(url)
         if count is None:
             return False
-        is_followed = level <= MAX_NESTING and self._allows(count, url)
+        is_followed = level <= MAX_NESTING and self._allows(count, url, is_sitemap=True)
         count.sitemaps += is_followed
         count.unread += not is_followed
         return is_followed
@@ -175,8 +175,10 @@ class PageCount:
                     self._fail(count, f"{origin}: {requested.forbidden}")
         return self._counts[origin]
 
-    def _allows(self, count: _Count, url: str) -> bool:
-        return not (count.requested.forbidden or self._decide(count.fetched.robots, url).is_forbidden)
+    def _allows(self, count: _Count, url: str, *, is_sitemap: bool = False) -> bool:
+        if count.requested.forbidden:
+            return False
+        return not self._decide(count.fetched.robots, url, is_sitemap).is_forbidden
 
     def _show(self) -> None:
         pages = sum(count.pages for count in self._counts.values())

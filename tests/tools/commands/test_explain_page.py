@@ -105,6 +105,8 @@ def test_ours_silence_is_shown_only_for_a_declared_purpose(tmp_path: Path, file:
         ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "obey", "REP_MODES": '{"h": "report"}'},
          ['requested and counted as reserved from ai-train: the mode of the site is "report"']),
         ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "obey"},
+         ["its items are dropped: it is reserved from ai-train (REP_AI_SIGNALS)"]),
+        ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "refuse"},
          ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]),
         ({"REP_PURPOSES": "ai-input", "REP_AI_SIGNALS": "obey", "REP_AI_UNKNOWN": "no"}, []),
     ],
@@ -134,7 +136,7 @@ def test_ours_an_exception_from_a_reservation_is_named(file: str) -> None:
 def test_ours_a_path_alone_has_no_site_whose_exceptions_could_count(file: str) -> None:
     granted = {"url": "https://h/a*", "reason": "licence 47", "until": "2099-03-31", "for": "ai-signal"}
     code, out = explained(
-        "/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="obey",
+        "/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="refuse",
         REP_EXCEPTIONS=[granted], REP_EXCEPTION_MAX_DAYS=99_999,
     )  # fmt: skip
     facts = json.loads(out)
@@ -208,12 +210,15 @@ def test_ours_a_page_that_the_project_may_not_have_is_not_requested_for_another_
     assert (code, refused in out) == (0, True)
 
 
-def test_ours_a_page_that_is_reserved_is_not_requested_if_that_is_obeyed(tmp_path: Path) -> None:
+def test_ours_a_page_that_a_crawl_refuses_to_request_because_it_is_reserved_is_explained_all_the_same(
+    tmp_path: Path,
+) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(SIGNALS))
-        found = facts(tmp_path, f"{site.origin}/a", REP_PURPOSES="ai-train", REP_AI_SIGNALS="obey")
-        assert site.count("/a") == 0
-    assert found["page"]["problem"] == "not requested: Forbidden by robots.txt (line 2, ai-signal)"
+        found = facts(tmp_path, f"{site.origin}/a", REP_PURPOSES="ai-train", REP_AI_SIGNALS="refuse")
+        assert site.count("/a") == 1
+    assert found["page"]["problem"] is None
+    assert found["consequences"] == ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]
 
 
 def test_ours_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_path: Path) -> None:

@@ -174,17 +174,16 @@ def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
     assert (ignored[0]["pages"], ignored[0]["disallowed"], ignored[0]["delay"]) == (5, 0, 10)
 
 
-def test_ours_pages_that_are_reserved_from_a_purpose_are_not_requested_if_that_is_obeyed(
+def test_ours_pages_that_are_reserved_from_a_purpose_are_not_requested_if_they_are_refused(
     site: Site, folder: Path
 ) -> None:
     site.answer("/robots.txt", robots(SLOW.replace("Disallow", "Content-Signal: ai-train=no\nDisallow")))
     site.answer("/sitemap.xml", sitemap(*pages(site.origin, 2)))
-    asked = {"REP_PURPOSES": "ai-train"}
-    reported, obeyed = (
-        facts_of(folder, site.origin, code=0, **asked, **more)[0] for more in ({}, {"REP_AI_SIGNALS": "obey"})
-    )
-    assert (reported["pages"], reported["disallowed"], reported["sitemaps"]) == (2, 0, 1)
-    assert (obeyed["pages"], obeyed["disallowed"], obeyed["sitemaps_not_followed"]) == (0, 0, 1)
+    for choice, requested in (("obey", 2), ("refuse", 0)):
+        asked = {"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": choice}
+        found = facts_of(folder, site.origin, code=0, **asked)[0]
+        counts = (found["pages"], found["disallowed"], found["sitemaps"], found["sitemaps_not_followed"])
+        assert counts == (requested, 2 - requested, 1, 0)
 
 
 def test_nothing_is_disallowed_where_the_project_does_not_obey(site: Site, folder: Path) -> None:
