@@ -290,6 +290,24 @@ def test_ours_a_redirect_is_judged_by_the_signals_of_its_target() -> None:
     assert [failure.reason for failure in result.failures] == ["ai-signal"]
 
 
+def test_ours_where_a_response_arrives_decides_whether_it_is_used(tmp_path: Path) -> None:
+    """Through a browser or an API, which follows redirects by itself."""
+    arrives: dict[str, Any] = {
+        "DOWNLOADER_MIDDLEWARES": {"tests.crawl.middlewares.Arrives": 800},
+        "REP_FORBIDDEN_RESPONSE": "drop",
+    }
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        first, second = site.origins
+        site.answer("/robots.txt", robots(RESERVED), second)
+        site.answer("/", html('<a href="/page">a</a>'), first)
+        for path in ("/page", "/photo.jpg"):
+            site.answer(path, html("", ("X-Final-Url", f"{second}{path}")), first)
+        result = scrape(site, spider="Saves", **OBEY, **saving(tmp_path), **arrives)
+    assert {"/page", "/photo.jpg"} < set(site.paths(first))
+    assert answers(result) == {"/": "unknown"}
+    assert not [*tmp_path.rglob("*.jpg")]
+
+
 def test_ours_a_cached_page_is_judged_by_its_own_signals(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), **OBEY}
     with Site() as site:
