@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -15,8 +15,9 @@ from .html import Element, Page, is_html
 from .page import Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
 from .robots_tag import Directive
+from .rsl import RslFile, as_page_says
 from .terms import TDMREP, Reservation, ReservationFile
-from .vocabulary import Answer, Category, Signal, Statement, answers, shortened
+from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
 
 AI_TXT: Final = "/ai.txt"
 """Where the ai.txt of an origin is."""
@@ -36,13 +37,15 @@ def ai_answers(
     headers: Headers = (),
     html: str | bytes | None = None,
     tdmrep: bytes | None = None,
+    rsl: bytes | None = None,
 ) -> dict[str, bool | None]:
     r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False, None for unknown.
 
     Asks as the crawler called *token* about the page at *path*, which may be a URL. *robots* is the parsed
-    robots.txt of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *headers* are the (name, value)
-    pairs of the response, and *html* is its body, which is read unless *headers* have another ``Content-Type``.
-    Whatever they hold, nothing is raised, and the time is linear in it.
+    robots.txt of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that
+    robots.txt names, *headers* are the (name, value) pairs of the response, and *html* is its body, which is read
+    unless *headers* have another ``Content-Type``. Whatever they hold, nothing is raised, and the time is linear
+    in it.
 
     A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-08
     section 5.1). Unknown is neither permission nor ban. For what *robots* forbids the site has no
@@ -57,12 +60,14 @@ def ai_answers(
     if robots is None or robots.verdict(token, path).allowed:
         site += RobotsSignals.of(robots, token).statements(path) if robots is not None else ()
         site += ReservationFile(tdmrep or b"").about(path).statements()
+        site += RslFile(rsl).statements(path, "license") if rsl is not None else ()
     headers = [*headers]
     fields = fields_of(headers)
     content_type = next(iter(fields.get("content-type", ())), "text/html")
     said = page_directives([token], headers, html, content_type=content_type)
     elements = Elements.of(html, content_type, path)
-    found = answers(statements_of(fields, said, elements, site))
+    named = licenses_named(fields, elements, path)
+    found = answers(statements_of(fields, said, elements, site, licenses=named))
     return {
         category.value: _SAYS[found[category]]
         for category in (Category.SEARCH, Category.AI_INPUT, Category.AI_TRAIN)
@@ -71,11 +76,11 @@ def ai_answers(
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """What the elements of a page say: reservation, URLs of licenses, and licenses in the page for itself."""
+    """What the elements of a page say: reservation, URLs of licenses, and what licenses in the page say of it."""
 
     reservation: Reservation = Reservation()
     urls: tuple[str, ...] = ()
-    licenses: tuple[terms.License, ...] = ()
+    licensed: tuple[Statement, ...] = ()
 
     @classmethod
     def of(cls, html: str | bytes | None, content_type: str, url: str) -> Elements:
@@ -92,12 +97,17 @@ class Elements:
         links = (one.attributes.get("href", "") for one in found["link"] if terms.is_license(one.attributes))
         urls = filter(terms.is_url, (terms.absolute(href, base) for href in links))
         scripts = (one.text for one in found["script"] if terms.is_rsl(one.attributes))
-        licenses = (one for text in scripts for one in terms.licenses_in(text, url))
+        licensed = (one for text in scripts for one in RslFile(text, url).statements(url, "page"))
         return cls(
             Reservation.of((each.get("content", "") for each in named), "meta"),
             tuple(islice(urls, terms.MAX_LICENSES)),
-            tuple(islice(licenses, terms.MAX_LICENSES)),
+            without_repetitions(licensed),
         )
+
+
+def licenses_named(fields: Mapping[str, Sequence[str]], elements: Elements, url: str) -> tuple[str, ...]:
+    """The URLs of the licenses that the page at *url* names, in header *fields* and in *elements*."""
+    return (*terms.urls_in_header(bounded(fields.get("link", ())), url), *elements.urls)
 
 
 def statements_of(
@@ -105,21 +115,24 @@ def statements_of(
     said: PageDirectives,
     elements: Elements,
     site: Sequence[Statement],
+    *,
+    licenses: Collection[str] = (),
     meanings: Iterable[str] = (),
 ) -> list[Statement]:
     """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
 
-    *meanings* are those of `MEANINGS` that directives have as well.
+    *licenses* are the URLs of those that the page names. *meanings* are those of `MEANINGS` that directives have
+    as well.
     """
     reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
         site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
     return [
-        *site,
+        *as_page_says(site, elements.licensed, licenses),
         *read_usage(bounded(fields.get("content-usage", ()))),
         *read_signal(bounded(fields.get("content-signal", ()))),
         *reservation.statements(),
-        *terms.read_licenses(elements.licenses, "page"),
+        *elements.licensed,
         *noai(said, next(iter(fields.get("content-type", ())), "")),
         *(one for meaning in meanings if meaning in MEANINGS for one in MEANINGS[meaning](said)),
     ]
@@ -203,6 +216,17 @@ class SiteFile(Origin):
         """The file at *path* of *origin*."""
         return cls(origin.scheme, origin.host, origin.port, path)
 
+    @classmethod
+    def at(cls, url: str) -> SiteFile:
+        """The file at *url*, without its fragment. Raises ``ValueError``."""
+        path = urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl()
+        return cls.of(Origin.from_url(url), path or "/")
+
+    @property
+    def origin(self) -> Origin:
+        """The origin that the file is of."""
+        return Origin(self.scheme, self.host, self.port)
+
     @property
     def robots_url(self) -> str:
         """The URL of the file."""
@@ -214,5 +238,4 @@ class SiteFile(Origin):
 
 def origin_of(key: str) -> Origin:
     """The origin, or the file of one, that is kept under *key*. Raises ``ValueError``."""
-    origin, path = Origin.from_url(key), urlsplit(key).path
-    return SiteFile.of(origin, path) if path in PATHS else origin
+    return SiteFile.at(key) if urlsplit(key).path else Origin.from_url(key)

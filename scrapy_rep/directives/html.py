@@ -71,8 +71,7 @@ def has_meta(body: bytes) -> bool:
 class Element(NamedTuple):
     """An element: its ``name`` and the names of its ``attributes`` in lower case, and the ``text`` inside it.
 
-    The text is that of a script or a style sheet, and in XML what stands before the next tag. There the name has
-    no prefix, and the end of an element is one as well: its name begins with a slash.
+    The text is that of a script or a style sheet.
     """
 
     name: str
@@ -125,20 +124,6 @@ class Page:
 
     def _text(self, octets: bytes, *, is_raw: bool = False) -> str:
         return _text(octets, self._codec, is_raw=is_raw)
-
-
-def xml_elements(text: str) -> Iterator[Element]:
-    """The starts and the ends of the elements of an XML document, which need not be well-formed."""
-    body, position = text.replace("<![CDATA[", "").replace("]]>", "").encode("utf-8", "replace"), 0
-    while tag := _next_tag(body, position):
-        position = tag.end
-        slash, _, local = tag.name.decode("utf-8", "replace").rpartition(":")
-        name = f"/{local}" if slash.startswith("/") else local
-        attributes = {
-            key.decode("utf-8", "replace"): _text(value, "utf-8") for key, value in tag.attributes.items()
-        }
-        end = body.find(b"<", position)
-        yield Element(name, attributes, _text(body[position : end if end >= 0 else None], "utf-8"))
 
 
 # Octets as text.

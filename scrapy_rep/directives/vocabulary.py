@@ -70,7 +70,7 @@ class ContentUse(StringEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of a signal, and the categories that it speaks about: none once a draft has dropped it.
+    """A label of a signal, and the categories that it speaks about: none once a draft of AIPREF has dropped it.
 
     ``until`` is the last version that has it, empty while it is in use. ``ai-use`` is in use again: vocab-03 to
     -07 lacked it.
@@ -89,6 +89,7 @@ def _labels() -> Iterator[Label]:
             yield Label(Signal.CONTENT_SIGNAL, category.value, frozenset({category}))
     yield Label(Signal.RSL, "ai-all", frozenset(Category) - {Category.SEARCH})
     yield Label(Signal.RSL, "all", frozenset(Category))
+    yield Label(Signal.RSL, "train-ai", frozenset({Category.AI_TRAIN}), until="0.9")  # in templates of its guide
     yield Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Category.AI_TRAIN}))
     # "AI Use" of vocab-08 section 4.2, input to a generative model; that it is our ai-input is our reading.
     yield Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Category.AI_INPUT}))

@@ -1,12 +1,13 @@
 """What the files of an origin say besides rules: its sitemaps, and what AI may use its pages for.
 
 The former are Sitemap lines, https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your
-robots.txt file". The latter is said in robots.txt, tdmrep.json and ai.txt.
+robots.txt file". The latter is said in robots.txt, tdmrep.json, ai.txt and licenses.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -20,6 +21,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
+from scrapy_rep.directives.rsl import said_by_licenses
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
 from scrapy_rep.policy.policy import forbidden_for
@@ -111,10 +113,13 @@ def _resolved(value: str, base: str) -> str | None:
         return None
 
 
-def said_by_files(robots: Robots, token: str, url: str) -> list[Statement]:
-    """What the files of the origin besides robots.txt say to *token* about *url*."""
+def said_by_files(robots: Robots, token: str, url: str, licenses: Sequence[str]) -> list[Statement]:
+    """What the files of the origin besides robots.txt, and the *licenses* in that, say to *token* about *url*."""
     said = robots.reservations.about(url).statements() if TDMREP in robots.files else []
-    return said + read_ai_txt(robots.ai_txt, token, url) if AI_TXT in robots.files else said
+    said += read_ai_txt(robots.ai_txt, token, url) if AI_TXT in robots.files else []
+    if licenses:
+        said += said_by_licenses(licenses, {each: one.rsl for each, one in robots.licenses.items()}, url)
+    return said
 
 
 class AiSignals:
@@ -155,7 +160,8 @@ class AiSignals:
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
         signals = self._of(robots, token)
-        return as_values([*signals.statements(url), *said_by_files(robots, token, url)], signals.licenses)
+        said = [*signals.statements(url), *said_by_files(robots, token, url, signals.licenses)]
+        return as_values(said, signals.licenses)
 
     def _of(self, robots: Robots, token: str) -> RobotsSignals:
         if robots.access is not Access.SUCCESSFUL:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from scrapy import Request
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.ai import AI_TXT, SiteFile
+from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.exceptions import FetchError
@@ -23,12 +25,12 @@ from scrapy_rep.protocol import SCHEMES, Access, Origin
 from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
 from scrapy_rep.settings import asks_for_delays
 
+from .licenses import MAX_FETCHED, LicenseFile, Licenses, Once, license_at
 from .origins import Origins, OriginState, SingleFlight
 from .refresh import Refresher
 from .robots import Robots
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.robotstxt import RobotParser
 
     from scrapy_rep.policy.policy import Decision, Policy
@@ -39,6 +41,11 @@ if TYPE_CHECKING:
 
     from .fetch import FetchResult
     from .stores import Store
+
+    _Fetched: TypeAlias = tuple[Robots, FetchResult | None]
+
+MAX_AHEAD: Final = 20
+"""Robots.txt files of hosts of licenses that are remembered before a page of the host is asked for."""
 
 _BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
 """The categories that a reservation of text and data mining speaks about."""
@@ -63,10 +70,14 @@ class Registry:
         self._asks_for_delays = asks_for_delays(crawler_settings := crawl.crawler.settings)
         self._is_plain = crawl.targets.is_plain and policy.default is Mode.OBEY and not policy.has_modes
         self._needed_files = needed_files(settings)
+        self._reads_licenses = bool(settings.purposes)
         self._parser_class = load_object(crawler_settings["ROBOTSTXT_PARSER"])
         self._parser(ALLOW_ALL)
         self._refresher = Refresher(crawl, store, self._waiting)
         self._flying: dict[OriginState, SingleFlight[Robots]] = {}
+        self._licenses = Licenses(self._refresher.freshness)
+        self._once = Once()
+        self._ahead: dict[OriginState, _Fetched] = {}
 
     # Which requests ask, and what is known.
 
@@ -171,19 +182,46 @@ class Registry:
 
     async def _load(self, state: OriginState, cause: Request) -> Robots:
         known = state.robots
-        entry, result = await self._refresher.refresh(
-            state.origin, cause, known.entry if known else None,
-            forbids=partial(self._forbids_redirect, cause, None),
-            retries=self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY,
-        )  # fmt: skip
-        robots = self.build(entry, result, known)
-        await self._save(entry, result, robots, cause)
-        if self._needed_files:
+        if self._reads_licenses:
+            while (found := await self._alone(state, cause)) is None:
+                pass  # what another origin began was cancelled: fetch it for this one
+            robots, result = found
             robots = await self.with_files(self._needed_files, robots, cause, known)
+            robots = await self.with_licenses(robots, cause)
+            self._ahead.pop(state, None)
+        else:
+            robots, result = await self._fetch(state, cause)
         self.origins.put(state, robots, robots.octets)
         for loaded in self.loaded:
             await loaded(robots, result, known, cause)
         return robots
+
+    async def _fetch(self, state: OriginState, cause: Request, *, retries: bool = True) -> _Fetched:
+        """The robots.txt of *state* without other files, and the fetch that brought it, if any."""
+        known = state.robots
+        entry, result = await self._refresher.refresh(
+            state.origin, cause, known.entry if known else None,
+            forbids=partial(self._forbids_redirect, cause, None),
+            retries=retries and (self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY),
+        )  # fmt: skip
+        robots = self.build(entry, result, known)
+        await self._save(entry, result, robots, cause)
+        return robots, result
+
+    async def _alone(self, state: OriginState, cause: Request, *, retries: bool = True) -> _Fetched | None:
+        """As `_fetch`, of which there is one at a time; None if it failed for somebody else."""
+        ahead = self._ahead.get(state)
+        is_tried = ahead is not None and not (retries and ahead[0].access is Access.UNREACHABLE)
+        if ahead is not None and is_tried and ahead[0].is_current(clock.time()):
+            return ahead
+        return await self._once.run(state, partial(self._fetch_ahead, state, cause, retries=retries))
+
+    async def _fetch_ahead(self, state: OriginState, cause: Request, *, retries: bool) -> _Fetched:
+        """As `_fetch`, and remember it until the origin is loaded with its files, which may be never."""
+        found = self._ahead[state] = await self._fetch(state, cause, retries=retries)
+        while len(self._ahead) > MAX_AHEAD:
+            del self._ahead[next(iter(self._ahead))]
+        return found
 
     async def _save(self, entry: Entry, result: FetchResult | None, robots: Robots, cause: Request) -> None:
         """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it."""
@@ -213,16 +251,61 @@ class Registry:
 
         *known* is the `Robots` that may hold older ones.
         """
-        files, forbids = {}, partial(self._forbids_redirect, cause, robots)
+        files = {}
         for path in paths:
             file, before = SiteFile.of(robots.entry.origin, path), known.files.get(path) if known else None
             if robots.verdict(self._crawl.product_tokens.of(cause), file.robots_url).allowed:
-                entry, result = await self._refresher.refresh(file, cause, before, forbids=forbids, retries=False)
-                if result is not None:
-                    self._crawl.stats.inc_value("rep/ai/file_count")
-                await self._save(entry, result, robots, cause)
-                files[path] = entry
+                files[path] = await self._refresh_file(file, robots, cause, before)
         return robots.with_files(files)
+
+    async def _refresh_file(
+        self,
+        file: SiteFile,
+        robots: Robots,
+        cause: Request,
+        before: Entry | None,
+        bounded: Callable[[Entry], Entry] = lambda entry: entry,
+    ) -> Entry:
+        """The current entry of *file*, whose host has this *robots*; *before* is the one in memory.
+
+        *bounded* shortens the life of an entry that a fetch brought.
+        """
+        forbids = partial(self._forbids_redirect, cause, robots)
+        entry, result = await self._refresher.refresh(file, cause, before, forbids=forbids, retries=False)
+        if result is not None:
+            self._crawl.stats.inc_value("rep/ai/file_count")
+            entry = bounded(entry)
+        await self._save(entry, result, robots, cause)
+        return entry
+
+    async def with_licenses(self, robots: Robots, cause: Request) -> Robots:
+        """*robots* with the current licenses that it names for the crawler of *cause*."""
+        if robots.access is not Access.SUCCESSFUL:
+            return robots
+        token = robots.addressed(self._crawl.product_tokens.of(cause))
+        found = {}
+        for url in RobotsSignals.of(robots.robotstxt, token).licenses[:MAX_FETCHED]:
+            file = license_at(url, robots.entry.origin)
+            if file is not None:
+                license_ = await self._once.run(file, partial(self._license, file, robots, cause))
+                if license_ is not None:
+                    found[url] = license_
+        return robots.with_licenses(found)
+
+    async def _license(self, file: SiteFile, robots: Robots, cause: Request) -> LicenseFile | None:
+        """The license in *file*, if the robots.txt of its host allows to fetch it; *robots* names it."""
+        if file.origin != robots.entry.origin:
+            cause = Request(file.robots_url, headers=cause.headers, meta=cause.meta.copy())
+            state = self.origins.of(file.origin)
+            current = self.origins.current(state)
+            found = (current, None) if current else await self._alone(state, cause, retries=False)
+            if found is None:
+                return None
+            robots = found[0]
+        if not robots.verdict(self._crawl.product_tokens.of(cause), file.robots_url).allowed:
+            return None
+        entry = await self._refresh_file(file, robots, cause, self._licenses.known(file), Licenses.bounded)
+        return self._licenses.keep(file, entry)
 
     # From an entry to what answers for it.
 

@@ -21,6 +21,8 @@ from scrapy_rep.robots.parser import RepRobotParser
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
+    from scrapy_rep.robots.licenses import LicenseFile
+
 
 # Measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
@@ -49,6 +51,8 @@ class Robots:
     """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
     files: Mapping[str, Entry] = field(default_factory=dict)
     """The other files of the origin that the purposes of the crawl need, by path."""
+    licenses: Mapping[str, LicenseFile] = field(default_factory=dict)
+    """The licenses that the file names and that could be read, by URL."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
@@ -140,6 +144,10 @@ class Robots:
         """A copy of this with other *files*."""
         return replace(self, files=files)
 
+    def with_licenses(self, licenses: Mapping[str, LicenseFile]) -> Robots:
+        """A copy of this with other *licenses*, which expires when the first of them does."""
+        return replace(self, licenses=licenses, until=min([self.until, *(one.until for one in licenses.values())]))
+
     def addressed(self, tokens: Sequence[str]) -> str:
         """The one of the product *tokens* whose group decides."""
         if len(tokens) == 1 or not isinstance(self.parser, RepRobotParser):
@@ -172,7 +180,7 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
-        for file in self.files.values():
+        for file in (*self.files.values(), *(one.entry for one in self.licenses.values())):
             known += _COPIES_OF_FILE * len(file.body) + _OCTETS_BESIDE_BODY
         if not isinstance(parser, RepRobotParser):
             return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)

@@ -10,9 +10,8 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from scrapy_rep.directives.ai import Elements, statements_of
-from scrapy_rep.directives.page import bounded, fields_of
-from scrapy_rep.directives.terms import urls_in_header
+from scrapy_rep.directives.ai import Elements, licenses_named, statements_of
+from scrapy_rep.directives.page import fields_of
 from scrapy_rep.directives.vocabulary import (
     Answer,
     Statement,
@@ -109,5 +108,5 @@ def signals_of(
     """
     fields = fields_of(headers_of(response, _FIELDS))
     elements = Elements.of(response.body, content_type_of(response), response.url)
-    licenses = (*urls_in_header(bounded(fields.get("link", ())), response.url), *elements.urls)
-    return statements_of(fields, said, elements, site, sources), licenses
+    licenses = licenses_named(fields, elements, response.url)
+    return statements_of(fields, said, elements, site, licenses=licenses, meanings=sources), licenses

@@ -17,16 +17,9 @@ from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.page import combine
 from scrapy_rep.directives.robots_signals import MAX_PATTERNS, PathRules, RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.rsl import License, RslFile, read_licenses
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
-from scrapy_rep.directives.terms import (
-    MAX_LICENSES,
-    MAX_SIZE,
-    License,
-    Reservation,
-    ReservationFile,
-    read_licenses,
-    urls_in_header,
-)  # fmt: skip
+from scrapy_rep.directives.terms import MAX_LICENSES, MAX_SIZE, Reservation, ReservationFile, urls_in_header
 from scrapy_rep.directives.vocabulary import MAX_UNREAD
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, parse
 
@@ -92,7 +85,8 @@ READERS: dict[str, Callable[[str], object]] = {
         "a", text, headers=[(b"Link", b"license")], html=text.encode() + END
     ),
     "elements": lambda text: Elements.of(f"<script type={RSL}><content {text}{RSL}", "text/html", text),
-    "RSL": lambda text: read_licenses([License(text, text, text)], text),
+    "RSL": lambda text: read_licenses([License(text, text, (text,), (text,))], text, text),
+    "RSL file": lambda text: RslFile(f"<rsl><content url='{text}'><license>{text}").statements(URL, text),
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.directives import page_directives
-from scrapy_rep.directives.html import MAX_SIZE, Page, xml_elements
+from scrapy_rep.directives.html import MAX_SIZE, Page
 from scrapy_rep.directives.page import MAX_FIELDS, directives_of
 
 META = '<meta name="robots" content="noindex">'
@@ -115,11 +115,6 @@ def test_ours_only_html_has_elements() -> None:
         assert said(META, content_type) == []
     for content_type in ("TEXT/HTML ;charset=x", "application/xhtml+xml"):
         assert said(META, content_type) == ["noindex"]
-
-
-def test_ours_elements_of_xml_need_not_be_well_formed() -> None:
-    found = [(one.name, one.text) for one in xml_elements("<r:a x='1'>t &amp; u<b/><![CDATA[v]]></R:a><c")]
-    assert found == [("a", "t & u"), ("b", "v"), ("/a", "")]
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join), st.sampled_from(["utf-8", "utf-16", "hex", "iso2022_jp"]))

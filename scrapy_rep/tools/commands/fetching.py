@@ -6,7 +6,7 @@ those of every crawl. Knows nothing of what the rules say.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
@@ -78,9 +78,9 @@ class Fetched:
         assert isinstance(parser, RepRobotParser)  # noqa: S101  # the settings of the crawl say so
         return parser.robotstxt
 
-    def said_by_files(self, token: str, url: str) -> list[Statement]:
-        """What the files besides robots.txt say about *url* to the crawler with *token*."""
-        return site_files.said_by_files(self.robots, token, url)
+    def said_by_files(self, token: str, url: str, licenses: Sequence[str]) -> list[Statement]:
+        """What the files besides robots.txt, and its *licenses*, say about *url* to the crawler with *token*."""
+        return site_files.said_by_files(self.robots, token, url, licenses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
         return NOTHING
     statements = [*rules.signals.statements(url)]
     if rules.fetched is not None:
-        statements += rules.fetched.said_by_files(rules.agent, url)
+        statements += rules.fetched.said_by_files(rules.agent, url, rules.signals.licenses)
     return Said(statements, rules.signals.licenses)
 
 

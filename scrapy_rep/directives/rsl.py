@@ -1,0 +1,439 @@
+"""RSL (Really Simple Licensing) 1.0: what a license file, or a license in a page, says about the use of a URL.
+
+https://rslstandard.org/rsl, a Recommendation of its own committee (2025-11-06), with errata to 2026-08-07. Its
+sections are cited as others quote them. A payment, a license server and other terms are named, never met.
+
+The XML is read by expat, because directives need no Scrapy and hence no lxml, and it comes with Python. A document
+type is refused, so that there are neither entities nor external files; depth, size and contents have bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+from xml.parsers.expat import ExpatError, ParserCreate
+
+from scrapy_rep.protocol import Origin, path_of
+from scrapy_rep.protocol.path_pattern import Pattern
+
+from .terms import absolute
+from .vocabulary import Category, Signal, Statement, label_of, shortened, without_repetitions
+
+MAX_SIZE: Final = 1_048_576
+"""Octets of a license file that is read; a larger one says nothing."""
+
+MAX_DEPTH: Final = 100
+"""Elements that may be inside each other."""
+
+MAX_CONTENTS: Final = 1_000
+"""``<content>`` elements that are read."""
+
+MAX_ELEMENTS: Final = 20_000
+"""Elements that are read, of whatever kind."""
+
+MAX_AGE: Final = 30
+"""Days for which a license without ``max-age`` counts (section 3.2)."""
+
+_NAMESPACE: Final = "https://rslstandard.org/rsl"
+_DAY: Final = 86_400.0
+_LONGEST_AGE: Final = 5  # digits
+_ELEMENTS: Final = {
+    "rsl", "content", "license", "permits", "prohibits", "payment", "standard", "custom", "amount", "accepts",
+    "reporting", "legal", "alternate", "schema", "copyright", "terms",
+}  # fmt: skip
+_MAX_RECORDED: Final = 20  # statements without a category that are kept of one content
+_OF_PAYMENT: Final = ("standard", "custom", "amount", "accepts")
+
+
+@dataclass(frozen=True, slots=True)
+class License:
+    """What one ``<license>`` element says.
+
+    ``permits`` and ``prohibits`` are the texts of its elements with ``type="usage"``, as written; ``permits`` is
+    None where there is no such element. ``conditions`` are what must be met before a permission holds, such as a
+    payment, and ``notes`` what else it states.
+    """
+
+    permits: str | None = None
+    prohibits: str = ""
+    conditions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class RslFile:
+    """The licenses in an RSL document, ready for many URLs.
+
+    ``max_age`` is the time in seconds after which it must be fetched again (section 3.2.1). ``problem`` says why
+    the document is not as section 3 asks: then its permissions do not count, and its prohibitions do.
+    """
+
+    __slots__ = ("_scopes", "max_age", "problem")
+
+    def __init__(self, document: bytes | str, base: str = "") -> None:
+        """Read *document*, whatever it is; *base* is the URL of the page that holds it, empty for a file."""
+        reader = _Reader()
+        reader.read(document)
+        self.max_age = reader.max_age * _DAY
+        self.problem = reader.problem
+        by_url: dict[str, list[_Content]] = {}
+        for content in reader.contents:
+            by_url.setdefault(content.url, []).append(content)
+        scopes = [_Scope.of(url, base, contents, self.problem) for url, contents in by_url.items()]
+        self._scopes = sorted(filter(None, scopes), key=lambda scope: -scope.length)
+
+    def statements(self, url: str, source: str) -> tuple[Statement, ...]:
+        """Return what the licenses that apply to *url* say; *source* is where they stand.
+
+        The narrower content precedes the wider one (section 3.1.1), for each use that it speaks about. An offer
+        with conditions sets aside the permission of a wider one, but no prohibition [ours]. Of contents that are
+        equally wide, each may forbid. Paths match as in RFC 9309 (section 3.3).
+        """
+        said = [Statement(Signal.RSL, None, None, "", self.problem, irregular=True)] if self.problem else []
+        settled: set[Category | None] = set()
+        offered: set[Category | None] = set()
+        for _, level in groupby(self._matching(url), attrgetter("length")):
+            scopes = [*level]
+            offers = set[Category | None]().union(*(scope.offers for scope in scopes))
+            if len(scopes) > 1:
+                offered |= offers
+            new = [
+                one
+                for scope in scopes
+                for one in scope.statements
+                if one.category not in settled and not (one.allows and one.category in offered)
+            ]
+            said += new
+            settled |= {one.category for one in new} - {None}
+            offered |= offers
+        return tuple(replace(one, source=source) for one in without_repetitions(said))
+
+    def _matching(self, url: str) -> list[_Scope]:
+        path, scopes = path_of(url), self._scopes
+        origin = _origin(url) if any(scope.origin for scope in scopes) else None
+        return [
+            scope
+            for scope in scopes
+            if (scope.origin is None or origin is None or scope.origin == origin)
+            and (scope.pattern is None or scope.pattern.matches(path))
+        ]
+
+
+def said_by_licenses(urls: Iterable[str], files: Mapping[str, RslFile], url: str) -> list[Statement]:
+    """Return what the licenses of a site at *urls*, of which *files* could be read, say about *url*.
+
+    They hold together (section 4.4). While one is unknown, nothing that another permits counts [ours].
+    """
+    urls = [*urls]
+    said = [one for each in urls if each in files for one in files[each].statements(url, shortened(each))]
+    unread = [each for each in urls if each not in files]
+    if unread:
+        said = [replace(one, category=None, allows=None) if one.allows else one for one in said]
+    return said + [Statement(Signal.RSL, None, None, shortened(each), "license not read") for each in unread]
+
+
+def as_page_says(site: Iterable[Statement], own: Iterable[Statement], named: Collection[str]) -> list[Statement]:
+    """Return what a *site* says as far as it holds for a page with licenses: the more specific ones precede.
+
+    *own* is what licenses in the page say, *named* are the URLs of others. About a use of which the page speaks,
+    the licenses of the site say nothing more (section 4.9). Since a license that the page names is not read, and
+    one in the page may be an offer, they permit nothing there, unless the page names the same one [ours].
+    """
+    own = [one for one in own if one.signal is Signal.RSL]
+    spoken = {one.category for one in own if one.category}
+
+    def holds(one: Statement) -> bool:
+        if one.signal is not Signal.RSL or one.category is None:
+            return True
+        return one.category not in spoken and not (one.allows and (own or {*named} - {one.source}))
+
+    return [one for one in site if holds(one)] if own or named else [*site]
+
+
+def read_licenses(licenses: Iterable[License], source: str, scope: str = "") -> tuple[Statement, ...]:
+    """Return what the *licenses* of one ``<content>`` element say about usage; *scope* is its URL.
+
+    - A listed token permits: "the listed values, separated by one or more spaces, are allowed" (section 3.5).
+    - Usage is restricted only where a license has ``permits`` of that type (section 3.5). Then what no license of
+      the content lists is a no.
+    - A prohibition wins over a permission (section 3.1.1: licenses are read conservatively).
+    - ``ai-all`` and ``all`` stand for the usages that the table of labels names (section 3.4.1.1).
+    - A permission with conditions, such as a payment or some users or countries, is an offer rather than a yes: it
+      is recorded without a category [ours].
+    - Commas between tokens are read too, since generators write them [ours].
+    """
+    found = [*licenses]
+    lists = [one.permits for one in found if one.permits is not None]
+    listed = {category for each in lists for some in _tokens(each, of_drafts=True).values() for category in some}
+    statements = [statement for one in found for statement in _of_license(one, source, scope)]
+    if lists:
+        text = _text(f"permits: {' '.join(lists)}", scope)
+        statements += [
+            Statement(Signal.RSL, category, False, source, text) for category in Category if category not in listed
+        ]
+    return without_repetitions(statements)
+
+
+def _of_license(license_: License, source: str, scope: str) -> Iterator[Statement]:
+    """The statements of one license."""
+    yield from _of_tokens("prohibits", license_.prohibits, source, scope)
+    permits, condition = license_.permits, "; ".join(license_.conditions)
+    if condition:
+        text = f"permits: {' '.join(permits.split())} ({condition})" if permits is not None else condition
+        yield _recorded(text, source, scope)
+    else:
+        yield from _of_tokens("permits", permits or "", source, scope)
+    for note in license_.notes:
+        yield _recorded(note, source, scope)
+
+
+def _of_tokens(name: str, text: str, source: str, scope: str) -> Iterator[Statement]:
+    """The statements of the tokens in the *text* of an element called *name*."""
+    for token, categories in _tokens(text, of_drafts=name == "prohibits").items():
+        written = _text(f"{name}: {token}", scope)
+        yield from (Statement(Signal.RSL, each, name == "permits", source, written) for each in categories)
+        if not categories:
+            yield Statement(Signal.RSL, None, None, source, written, irregular=True)
+
+
+def _recorded(text: str, source: str, scope: str) -> Statement:
+    return Statement(Signal.RSL, None, None, source, _text(text, scope))
+
+
+def _text(text: str, scope: str) -> str:
+    return shortened(f"{scope} {text}" if scope else text)
+
+
+def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
+    """The tokens in *text*, and what each is about. Those *of_drafts* permit nothing."""
+    labels = {token: label_of(Signal.RSL, token) for token in text.lower().replace(",", " ").split()}
+    return {
+        token: sorted(label.categories) if label and (of_drafts or not label.until) else []
+        for token, label in labels.items()
+    }
+
+
+# The document.
+
+
+@dataclass(slots=True)
+class _Element:
+    """An element inside ``<content>``, with the text that stands in it and in no element inside it."""
+
+    name: str
+    attributes: Mapping[str, str]
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def type(self) -> str:
+        return self.attributes.get("type", "").strip()
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.texts).split())
+
+    @property
+    def as_note(self) -> str:
+        about = " ".join(filter(None, (self.name, self.type)))
+        return f"{about}: {self.text}" if self.text else about
+
+
+@dataclass(slots=True)
+class _Content:
+    """One ``<content>``: ``conditions`` hold for each of its licenses."""
+
+    url: str
+    conditions: list[str]
+    licenses: list[License] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class _Scope(NamedTuple):
+    """All contents with one URL: ``origin`` is None for that of the site, ``pattern`` is None for all of it."""
+
+    origin: Origin | None
+    pattern: Pattern | None
+    statements: tuple[Statement, ...]
+    offers: frozenset[Category]
+
+    @property
+    def length(self) -> int:
+        return self.pattern.specificity if self.pattern else 0
+
+    @classmethod
+    def of(cls, url: str, base: str, contents: Iterable[_Content], problem: str) -> _Scope | None:
+        """What *contents* with this *url* say together; None for a URL that is none."""
+        contents = [*contents]
+        licenses = [one for content in contents for one in content.licenses]
+        if problem:
+            licenses = [replace(one, conditions=(*one.conditions, "invalid document")) for one in licenses]
+        notes = (_recorded(note, "", url) for content in contents for note in content.notes)
+        statements = without_repetitions((*read_licenses(licenses, "", url), *notes))
+        offers = frozenset(
+            category
+            for one in licenses
+            if one.conditions
+            for some in _tokens(one.permits or "").values()
+            for category in some
+        )
+        judged = [one for one in statements if one.category]
+        recorded = [one for one in statements if not one.category]
+        where = _where(url, base)
+        return cls(*where, (*judged, *recorded[:_MAX_RECORDED]), offers) if where else None
+
+
+def _where(url: str, base: str) -> tuple[Origin | None, Pattern | None] | None:
+    """The origin and the path that *url*, seen from *base*, stands for; None if it is none."""
+    if not url:
+        return None, None
+    target = url if url.startswith("*") else absolute(url, base or "/")
+    if not target:
+        return None
+    try:
+        parts = urlsplit(target)
+        origin = Origin.from_url(target) if parts.scheme or parts.netloc else None
+    except ValueError:
+        return None
+    path = parts._replace(scheme="", netloc="", fragment="").geturl()
+    return origin, Pattern.of((path or "/").encode("utf-8", "replace"))
+
+
+def _origin(url: str) -> Origin | None:
+    try:
+        return Origin.from_url(url)
+    except ValueError:
+        return None
+
+
+class _RefusedError(ValueError):
+    """A document that is not read any further."""
+
+
+class _Reader:
+    """Reads one document; what stands before a mistake in it counts."""
+
+    def __init__(self) -> None:
+        self.contents: list[_Content] = []
+        self.max_age = MAX_AGE
+        self.problem = ""
+        self._elements = self._depth = self._ignored = 0
+        self._is_bare = False  # whether elements without a namespace are of RSL
+        self._open: list[_Element] = []  # elements of RSL
+        self._content: _Content | None = None
+        self._parts: list[_Element] = []  # of the license
+
+    def read(self, document: bytes | str) -> None:
+        """Read *document*; never raises."""
+        octets = document.encode("utf-8", "replace") if isinstance(document, str) else document
+        if len(octets) > MAX_SIZE:
+            self.problem = f"larger than {MAX_SIZE:,} octets"
+            return
+        parser = ParserCreate("utf-8" if isinstance(document, str) else None, namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        try:
+            parser.Parse(octets.lstrip(), True)
+        except _RefusedError as refusal:
+            self.problem = str(refusal)
+        except ExpatError as error:
+            self.problem = f"no well-formed XML, line {error.lineno}"
+        except (ValueError, LookupError):  # of an encoding that Python has no text for
+            self.problem = "an encoding that cannot be read"
+
+    def _doctype(self, *_: object) -> None:
+        raise _RefusedError("a document type, which may declare entities")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._elements += 1
+        if self._depth > MAX_DEPTH:
+            raise _RefusedError(f"more than {MAX_DEPTH} elements inside each other")
+        if self._elements > MAX_ELEMENTS:
+            raise _RefusedError(f"more than {MAX_ELEMENTS:,} elements")
+        namespace, _, local = name.rpartition(" ")
+        if self._depth == 1:
+            self._is_bare = name == "rsl"
+        is_ours = namespace == _NAMESPACE or (self._is_bare and not namespace)
+        if self._ignored or (not is_ours and self._open):
+            self._ignored += 1  # of an extension; what is around RSL is the feed that holds it
+        elif is_ours:
+            self._start_ours(local, attributes)
+
+    def _start_ours(self, name: str, attributes: dict[str, str]) -> None:
+        if name not in _ELEMENTS:
+            self.problem = self.problem or shortened(f"unknown element <{name}>")
+        elif name == "rsl":
+            self.max_age = _days(attributes.get("max-age", ""))
+        elif name == "license":
+            self._parts = []
+        elif name == "content":
+            if len(self.contents) >= MAX_CONTENTS:
+                raise _RefusedError(f"more than {MAX_CONTENTS:,} content elements")
+            self._content = _Content(attributes.get("url", "").strip(), [*_conditions(attributes)])
+        self._open.append(_Element(name, attributes))
+
+    def _characters(self, text: str) -> None:
+        if self._open and not self._ignored:
+            self._open[-1].texts.append(text)
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if self._ignored:
+            self._ignored -= 1
+        elif self._open and name.rpartition(" ")[2] == self._open[-1].name:
+            self._end_ours(self._open.pop())
+
+    def _end_ours(self, element: _Element) -> None:
+        content = self._content
+        if content is None:
+            return
+        if element.name == "content":
+            self.contents.append(content)
+            content.notes += content.conditions if not content.licenses else []
+            self._content = None
+        elif element.name == "license":
+            content.licenses.append(_license(self._parts, content.conditions))
+            self._parts = []
+        elif element.name == "terms":
+            content.notes.append(element.as_note)
+        else:
+            self._parts.append(element)
+
+
+def _days(text: str) -> int:
+    """The ``max-age`` of a document, a positive number of days."""
+    text = text.strip()
+    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_AGE
+    return max(int(text), 1) if is_number else MAX_AGE
+
+
+def _conditions(content: Mapping[str, str]) -> Iterator[str]:
+    """What the attributes of a ``<content>`` ask for before its use (section 3.3)."""
+    if server := content.get("server", "").strip():
+        yield f"server: {server}, a license must be obtained"
+    if content.get("encrypted", "").strip().lower() == "true":
+        yield "encrypted, a license must be obtained"
+
+
+def _license(parts: Sequence[_Element], conditions: Iterable[str]) -> License:
+    def texts(name: str) -> list[str]:
+        return [one.text for one in parts if one.name == name and one.type == "usage"]
+
+    others = [one.as_note for one in parts if one.name in {"permits", "prohibits"} and one.type != "usage"]
+    of_payment = [f"{one.name} {one.text}".strip() for one in parts if one.name in _OF_PAYMENT]
+    types = [one.type.lower() for one in parts if one.name == "payment" and one.type.lower() not in {"", "free"}]
+    payment = " ".join([*types, *of_payment])
+    reporting = [one.as_note for one in parts if one.name == "reporting"]
+    permits = texts("permits")
+    return License(
+        " ".join(permits) if permits else None,
+        " ".join(texts("prohibits")),
+        (*conditions, *([f"payment: {payment}"] if payment else []), *others, *reporting),
+        tuple(one.as_note for one in parts if one.name == "legal"),
+    )
