@@ -113,6 +113,10 @@ class RepExtension:
         """*robots* with the current files at *paths* of its origin, whatever the purposes of the crawl are."""
         return await self.registry.with_files(paths, robots, _request(subject), robots)
 
+    async def with_licenses(self, robots: Robots, subject: Request | str, urls: Iterable[str]) -> Robots:
+        """*robots* with the current licenses at *urls*, which it names, whatever the purposes of the crawl are."""
+        return await self.registry.with_licenses(urls, robots, _request(subject))
+
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
 

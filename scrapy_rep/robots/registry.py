@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from scrapy import Request
@@ -187,7 +188,7 @@ class Registry:
                 pass  # what another origin began was cancelled: fetch it for this one
             robots, result = found
             robots = await self.with_files(self._needed_files, robots, cause, known)
-            robots = await self.with_licenses(robots, cause)
+            robots = await self.with_licenses(self._licenses_of(robots, cause), robots, cause)
             self._ahead.pop(state, None)
         else:
             robots, result = await self._fetch(state, cause)
@@ -278,19 +279,23 @@ class Registry:
         await self._save(entry, result, robots, cause)
         return entry
 
-    async def with_licenses(self, robots: Robots, cause: Request) -> Robots:
-        """*robots* with the current licenses that it names for the crawler of *cause*."""
-        if robots.access is not Access.SUCCESSFUL:
-            return robots
-        token = robots.addressed(self._crawl.product_tokens.of(cause))
+    async def with_licenses(self, urls: Iterable[str], robots: Robots, cause: Request) -> Robots:
+        """*robots* with the current licenses at *urls*, which it names, as far as they can be read."""
         found = {}
-        for url in RobotsSignals.of(robots.robotstxt, token).licenses[:MAX_FETCHED]:
+        for url in islice(urls, MAX_FETCHED):
             file = license_at(url, robots.entry.origin)
             if file is not None:
                 license_ = await self._once.run(file, partial(self._license, file, robots, cause))
                 if license_ is not None:
                     found[url] = license_
-        return robots.with_licenses(found)
+        return robots.with_licenses(found) if found else robots
+
+    def _licenses_of(self, robots: Robots, cause: Request) -> tuple[str, ...]:
+        """The URLs of the licenses that *robots* names for the crawler of *cause*."""
+        if robots.access is not Access.SUCCESSFUL:
+            return ()
+        token = robots.addressed(self._crawl.product_tokens.of(cause))
+        return RobotsSignals.of(robots.robotstxt, token).licenses
 
     async def _license(self, file: SiteFile, robots: Robots, cause: Request) -> LicenseFile | None:
         """The license in *file*, if the robots.txt of its host allows to fetch it; *robots* names it."""

@@ -359,10 +359,12 @@ def test_ours_a_page_that_is_excepted_from_its_delay_keeps_what_was_said_about_i
 
 def test_ours_licenses_are_named_those_of_the_page_first() -> None:
     link = ("Link", '<https://e.org/page.xml>; rel="license"; type="application/rsl+xml"')
-    rules = robots("License: https://e.org/site.xml\nUser-agent: *\nDisallow:\n")
-    result = scrape({"/robots.txt": rules, "/": html("", link)}, ["/", "/a"], **TRAIN)
+    with Site() as site:
+        site.answer("/robots.txt", robots(f"License: {site.origin}/site.xml\nUser-agent: *\nDisallow:\n"))
+        site.answer("/", html("", link))
+        result = scrape(site, ["/", "/a"], **TRAIN)
     assert ai(result)["licenses"] == ["https://e.org/page.xml"]
-    assert ai(result, "/a")["licenses"] == ["https://e.org/site.xml"]
+    assert ai(result, "/a")["licenses"] == [f"{site.origin}/site.xml"]
 
 
 def test_ours_a_robots_txt_that_changes_counts_from_its_fetch_on() -> None:

@@ -4,8 +4,8 @@
     scrapy robots cache show ORIGIN [--json]
     scrapy robots cache purge [ORIGIN]
 
-ORIGIN may be any URL of the origin. Those of its tdmrep.json and ai.txt stand for these files, which are purged
-with the origin.
+ORIGIN may be any URL of the origin. Those of its tdmrep.json, its ai.txt and a license in the store stand for
+these files, which are purged with the origin, licenses with the one whose robots.txt names them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
-from scrapy_rep.directives.ai import PATHS, SiteFile, origin_of
-from scrapy_rep.protocol import Origin
+from scrapy_rep.directives.ai import PATHS, SiteFile
+from scrapy_rep.protocol import Kind, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.robots.licenses import license_at
 from scrapy_rep.robots.stores import Store, store_of
 from scrapy_rep.settings import NOT_SHARED
 from scrapy_rep.tools.answers import time_fact
@@ -44,11 +45,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
-        origin = origin_of(with_scheme(arguments.origin)) if arguments.origin is not None else None
         with closing(store_of(settings)) as store:
+            origin = _named(with_scheme(arguments.origin), store) if arguments.origin is not None else None
             return _ACTIONS[arguments.action](store, origin, arguments.json, out)
     except (ValueError, InputError, OSError) as error:
         return print_error("cache", error)
+
+
+def _named(url: str, store: Store) -> Origin:
+    """The origin of *url*, or the file at *url* if it is one that is stored. Raises ``ValueError``."""
+    file = SiteFile.at(url)
+    return file if file.path in PATHS or (file.path != "/" and any(store.entries(file))) else file.origin
 
 
 def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
@@ -83,11 +90,17 @@ def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
 
 
 def _purge(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
-    purged = store.purge(origin)
-    if origin is not None:
-        purged += sum(store.purge(SiteFile.of(origin, path)) for path in PATHS)
+    files = [] if origin is None else _files_of(origin, store)
+    purged = store.purge(origin) + sum(map(store.purge, files))
     out.write(f'{{"gone": {purged}}}\n' if as_json else f"{number_of(purged, 'entry', 'entries')} purged\n")
     return OK if purged or origin is None else FOUND
+
+
+def _files_of(origin: Origin, store: Store) -> list[SiteFile]:
+    """The files of *origin* that may be in *store*, and the licenses that its robots.txt there names."""
+    records = [record for entry in store.entries(origin) for record in parse(entry.body).records]
+    licenses = [license_at(record.text, origin) for record in records if record.kind is Kind.LICENSE]
+    return [*(SiteFile.of(origin, path) for path in PATHS), *filter(None, licenses)]
 
 
 _ACTIONS = {"list": _list, "show": _show, "purge": _purge}

@@ -9,10 +9,11 @@ URLs come from the command line, or one per line from standard input. One URL is
 line each; --full explains all of them, --json prints one object per line. With several --agent each URL is
 answered for each of them. Without --file the robots.txt of each origin is fetched, or taken from the store, as in
 a crawl of the project. With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to
-show what the page says: directives such as noindex, and signals about its use by AI. The mode of the site and the
-exception that would apply are those of the settings; they do not change the verdict. With --spider what the crawl
-of that spider does comes first: whether it requests the URL, and why. Exits with 0 when all URLs are allowed (with
---spider: requested), 1 when one is not, 2 when a verdict is unknown.
+show what the page says: directives such as noindex, and signals about its use by AI. A full answer says what the
+licenses (RSL) say that robots.txt names: they are fetched, or with --file read from files beside it. The mode of
+the site and the exception that would apply are those of the settings; they do not change the verdict. With
+--spider what the crawl of that spider does comes first: whether it requests the URL, and why. Exits with 0 when
+all URLs are allowed (with --spider: requested), 1 when one is not, 2 when a verdict is unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from scrapy_rep.protocol.display import number_of, shown
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
 from .explained import NoCrawl, as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
-from .sites import NOTHING, CrawlerRules, Pages, Said, said_by_site
+from .sites import NOTHING, CrawlerRules, Pages, Said, add_licenses, licenses_beside, said_by_site
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -131,12 +132,12 @@ class _Printer:
         self.crawlers = crawlers
         self.by_profile = by_profile  # not for the crawlers of a project, who do what the engine says
         self.is_planning = False  # whether to say what a crawl does
+        self.is_full = full
         self.is_telling_problems = full and not as_json
         self.exit_code = OK
         self._out = out
         self._policy = policy
         self._as_json = as_json
-        self._full = full
         self._is_terminal = out.isatty()  # where the answers themselves show the progress
         self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)
@@ -144,7 +145,7 @@ class _Printer:
     def print_all(self, url: str, rules: Iterable[CrawlerRules], plan: Judgement | None = None) -> None:
         """Print the answer about *url* for each crawler."""
         for each in rules:
-            self.print(url, each, said_by_site(url, each) if self._full else NOTHING, plan)
+            self.print(url, each, said_by_site(url, each) if self.is_full else NOTHING, plan)
 
     def print(self, url: str, rules: CrawlerRules, said: Said, plan: Judgement | None = None) -> None:
         """Print the answer about *url* for one crawler, what else is *said*, and first the *plan* of a crawl."""
@@ -163,10 +164,10 @@ class _Printer:
 
     def _answer(self, url: str, rules: CrawlerRules, said: Said, plan: Judgement | None) -> str:
         if self._as_json:
-            facts = as_facts(url, rules, self._policy, said, full=self._full)
+            facts = as_facts(url, rules, self._policy, said, full=self.is_full)
             return json.dumps(facts | ({"requested": plan.passes, "why": plan.why} if plan else {}))
         planned = f"{_planned(plan, self._out)}  {shown(url)}: {shown(plan.why)}" if plan else ""
-        if self._full:
+        if self.is_full:
             gap = "\n" * bool(self._allowed or self._disallowed)
             text = as_text(url, rules, self._policy, self._out, said)
             return gap + (f"{planned}\n{text}" if plan else text)
@@ -207,6 +208,9 @@ def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printe
         CrawlerRules(robotstxt, tokens, by_profile=printer.by_profile, file=arguments.file, is_html=is_page)
         for tokens in printer.crawlers
     ]
+    if arguments.file != "-" and printer.is_full:
+        for each in rules:
+            each.licenses = licenses_beside(arguments.file, each)
     for url in _urls(arguments.urls):
         printer.print_all(url, rules)
     return printer.end()
@@ -241,6 +245,8 @@ async def _explain_batches(
         for url, rules in _by_rules(batch, known, printer):
             plan = await judge.judge(url) if judge else None
             if pages is None:
+                if printer.is_full and any(each.verdict(url).allowed for each in rules):
+                    await add_licenses(rules, fetcher)
                 printer.print_all(url, rules, plan)
             elif not fetcher.is_closing:
                 printer.show_progress(f"requesting {url} …")

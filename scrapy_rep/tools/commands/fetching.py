@@ -53,13 +53,15 @@ _MOST_OCTETS: Final = 52_428_800  # of a page or an unpacked sitemap: 50 MiB, th
 class Fetched:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
-    ``has_files`` says that the files that speak about AI, if the origin has any, are in ``robots``.
+    ``has_files`` says that the files that speak about AI, if the origin has any, are in ``robots``, and
+    ``has_licenses`` that those that it names are.
     """
 
     origin: Origin
     robots: Robots
     is_fresh: bool
     has_files: bool = False
+    has_licenses: bool = False
 
     @property
     def entry(self) -> Entry:
@@ -159,6 +161,11 @@ class Fetcher:
         paths = {TDMREP, *needed_files(settings)}
         robots = await self._extension.with_files(fetched.robots, fetched.origin.robots_url, paths)
         return replace(fetched, robots=robots, has_files=True)
+
+    async def with_licenses(self, fetched: Fetched, urls: Iterable[str]) -> Fetched:
+        """*fetched* with the licenses at *urls* that can be read."""
+        robots = await self._extension.with_licenses(fetched.robots, fetched.origin.robots_url, urls)
+        return replace(fetched, robots=robots, has_licenses=True)
 
     async def fetch_page(self, url: str) -> FetchedPage:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""

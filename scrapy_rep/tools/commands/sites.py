@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
+from scrapy_rep.directives.rsl import MAX_SIZE, RslFile, said_by_licenses
 from scrapy_rep.directives.vocabulary import Answer, Category, Statement, answers, as_values
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.display import shown
@@ -127,6 +131,7 @@ class CrawlerRules:
         self.file = file
         self.is_html = is_html
         self.fetched = fetched
+        self.licenses: Mapping[str, RslFile] = {}  # files beside that of the rules, by the URLs that these name
 
     @property
     def has_rules(self) -> bool:
@@ -178,7 +183,30 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
     statements = [*rules.signals.statements(url)]
     if rules.fetched is not None:
         statements += rules.fetched.said_by_files(rules.agent, url, rules.signals.licenses)
+    elif rules.licenses:
+        statements += said_by_licenses(rules.signals.licenses, rules.licenses, url)
     return Said(statements, rules.signals.licenses)
+
+
+async def add_licenses(rules: Sequence[CrawlerRules], fetcher: Fetcher) -> None:
+    """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*, once for all."""
+    fetched = rules[0].fetched if rules else None
+    urls = dict.fromkeys(url for each in rules for url in each.signals.licenses)
+    if fetched is not None and urls and not fetched.has_licenses:
+        fetched = await fetcher.with_licenses(fetched, urls)
+        for each in rules:
+            each.fetched = fetched
+
+
+def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
+    """The licenses that *rules* name and that are files beside the robots.txt called *file*, by their URLs."""
+    found = {}
+    for url in rules.signals.licenses:
+        name = PurePosixPath(urlsplit(url).path).name
+        if name and (beside := Path(file).with_name(name)).is_file():
+            with suppress(OSError), beside.open("rb") as opened:
+                found[url] = RslFile(opened.read(MAX_SIZE + 1))
+    return found
 
 
 class Pages:
@@ -193,6 +221,7 @@ class Pages:
         page = None
         if any(each.verdict(url).allowed for each in rules):
             await self._add_files(rules)
+            await add_licenses(rules, self._fetcher)
             page = await self._fetcher.fetch_page(url)
         return [self._said(url, each, page) for each in rules]
 

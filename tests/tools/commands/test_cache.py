@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.directives.ai import SiteFile
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores import NullStore
@@ -122,6 +123,21 @@ def test_purge_forgets_one_origin_or_all(cached: Cached) -> None:
     assert cached("purge", "a.example") == (1, "0 entries purged\n")
     assert cached("purge") == (0, "1 entry purged\n")
     assert cached("list") == (0, "")
+
+
+def test_a_license_is_shown_by_its_url_and_purged_with_the_site_that_names_it(file_project: Cached) -> None:
+    license_, tdmrep = SiteFile.at("https://l.example/rsl?x=1"), SiteFile.of(A, "/.well-known/tdmrep.json")
+    rules = f"User-agent: a\nLicense: {license_}\nLicense: ftp://l.example/x\n".encode()
+    with closing(SqliteFile(Path(".scrapy/robots.sqlite").absolute())) as file:
+        file.put(replace(KNOWN[0], body=rules), "me", NOW)
+        for one in (license_, tdmrep):
+            file.put(replace(KNOWN[0], origin=one, url=str(one), body=b"<rsl/>"), "me", NOW)
+    assert [line.split()[0] for line in file_project("list")[1].splitlines()] == [
+        "https://a.example", "https://a.example/.well-known/tdmrep.json", "https://b.example", str(license_)
+    ]  # fmt: skip
+    assert file_project("show", str(license_))[1].endswith("\n\n<rsl/>\n")
+    assert file_project("show", "https://a.example/x?y")[1].endswith("License: ftp://l.example/x\n")
+    assert file_project("purge", "a.example") == (0, "3 entries purged\n")
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,48 @@ def test_ours_a_path_alone_has_no_site_whose_exceptions_could_count(file: str) -
     assert facts["consequences"] == ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]
 
 
+# What the licenses say that a robots.txt names.
+
+
+RSL = """<rsl xmlns="https://rslstandard.org/rsl"><content url="/a"><license>
+<permits type="usage">search</permits><payment type="attribution"/></license></content>
+<content url="/b"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>"""
+
+
+def test_rsl_a_license_beside_the_file_is_read(tmp_path: Path, file: str) -> None:
+    (tmp_path / "license.xml").write_text(RSL)
+    assert uses(explained("/a", "--file", file)[1]) == [
+        "search    yes      line 2        Content-Signal: search=yes",
+        "ai-input  no       license.xml   RSL: /a permits: search",
+        "ai-train  no       line 2        Content-Signal: ai-train=no",
+        "license.xml   RSL: /a permits: search",
+        "line 3        Content-Usage: train-ai=y",
+        "ai-index  no       license.xml   RSL: /a permits: search",
+        "recorded           line 2        Content-Signal: use=reference",
+        "recorded           license.xml   RSL: /a permits: search (payment: attribution)",
+        "license            https://example.com/license.xml",
+    ]  # fmt: skip
+    ai = json.loads(explained("/b", "--file", file, "--json")[1])["ai"]
+    assert [one["source"] for one in ai["statements"] if one["signal"] == "RSL"] == [ai["licenses"][0]]
+
+
+def test_rsl_the_license_of_a_site_is_fetched_once_for_a_full_explanation(tmp_path: Path) -> None:
+    with Site() as site:
+        rules = f"User-agent: *\nDisallow: /x\nLicense: {site.origin}/license.xml\n"
+        site.answer("/robots.txt", robots(rules))
+        site.answer("/license.xml", Answer(body=RSL.encode()))
+        a, b, x = (f"{site.origin}{path}" for path in ("/a", "/b", "/x"))
+        agent = ("--agent", "mybot", *LOOP_ARGUMENTS["asyncio"])
+        robots_here(tmp_path, "explain", x, *agent)
+        robots_here(tmp_path, "explain", a, b, *agent)
+        assert site.count("/license.xml") == 0, "nothing is said about them"
+        _, out, _ = robots_here(tmp_path, "explain", a, b, x, "--full", *agent)
+        assert site.count("/license.xml") == 1
+        asked(tmp_path, a)
+        assert site.paths()[-4:] == ["/robots.txt", TDMREP, "/license.xml", "/a"]
+    assert "ai-train  no       license.xml   RSL: /b prohibits: ai-train" in uses(out.split("\nallowed ")[1])
+
+
 # What a page says.
 
 
@@ -214,7 +256,7 @@ def test_ours_a_page_that_a_crawl_refuses_to_request_because_it_is_reserved_is_e
     tmp_path: Path,
 ) -> None:
     with Site() as site:
-        site.answer("/robots.txt", robots(SIGNALS))
+        site.answer("/robots.txt", robots(SIGNALS.replace("https://example.com", site.origin)))
         found = facts(tmp_path, f"{site.origin}/a", REP_PURPOSES="ai-train", REP_AI_SIGNALS="refuse")
         assert site.count("/a") == 1
     assert found["page"]["problem"] is None
