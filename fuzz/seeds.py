@@ -22,7 +22,7 @@ from .inputs import joined
 from .regressions import REGRESSIONS
 from .targets.costs import QUESTIONS
 from .targets.crawl import ORIGIN
-from .words import BODIES, FIELDS, NUMBERED, PAGES
+from .words import BODIES, FIELDS, NUMBERED, PAGES, RSL
 
 _LONGEST: Final = 600  # octets of a seed: a fuzzer makes the longer ones
 _HOSTILE: Final = 160  # octets of a hostile body
@@ -88,7 +88,7 @@ def _events() -> list[bytes]:
 
 def _site_files() -> list[bytes]:
     rules = [{"location": "/a*", "tdm-reservation": 1, "tdm-policy": "https://h.example/p"}, {"location": "/"}]
-    files = [json.dumps(rules), json.dumps(rules[0]), "[]", "User-Agent: *\nDisallow: *.jpg\nAllow: /\n"]
+    files = [json.dumps(rules), json.dumps(rules[0]), "[]", "User-Agent: *\nDisallow: *.jpg\nAllow: /\n", RSL]
     return _all_pairs(files, _URLS)
 
 

@@ -92,3 +92,9 @@ NUMBERED: Final = (
     "user-agent:*\ndisallowaitraining:/*\x1f\n", "user-agent:*\nsitemap:/\x1f\n", "max-snippet:\x1f a\x1f: ",
 )  # fmt: skip
 """Short texts that are repeated to large ones; a U+001F is another number in each repetition."""
+
+RSL: Final = (
+    '<rsl xmlns="https://rslstandard.org/rsl" max-age="7"><content url="/a*" server="https://h.example"><license>'
+    '<permits type="usage">search</permits><prohibits type="usage">ai-all</prohibits><payment type="crawl"/>'
+    "</license><terms>x</terms></content></rsl>"
+)

@@ -16,15 +16,9 @@ from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.page import combine, directives_of
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.rsl import License, RslFile, read_licenses
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
-from scrapy_rep.directives.terms import (
-    License,
-    Reservation,
-    ReservationFile,
-    is_url,
-    read_licenses,
-    urls_in_header,
-)
+from scrapy_rep.directives.terms import Reservation, ReservationFile, is_url, urls_in_header
 from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values, statements_in
 from scrapy_rep.protocol import parse
 from scrapy_rep.spiders.page_directives import links_of, marked_links
@@ -69,7 +63,7 @@ def page_html(data: bytes) -> None:
     assert page_directives(_NAMES, (), body, content_type=content_type, now=_NOW) == combine(found, _NAMES, _NOW)
     elements = Elements.of(body, content_type, _URL)
     assert all(map(is_url, elements.urls))
-    _check_statements(read_licenses(elements.licenses, "meta"))
+    _check_statements(elements.licensed)
     _check_statements(elements.reservation.statements())
     page = HtmlResponse(_URL, body=body, headers={"Content-Type": declared or b"text/html"})
     html = html_of(page)
@@ -87,7 +81,7 @@ def ai_signals(data: bytes) -> None:
     _check_statements(read_signal([text]))
     _check_statements(Reservation.of([text], "header").statements())
     assert all(map(is_url, urls_in_header([text, f"<{text}>;rel=license"], _URL)))
-    _check_statements(read_licenses([License(text, text, text)], "header"))
+    _check_statements(read_licenses([License(text, text, (text,), (text,))], "header", text))
 
 
 def _check_robots_txt(body: bytes, url: str) -> None:
@@ -104,10 +98,11 @@ def _check_robots_txt(body: bytes, url: str) -> None:
 
 
 def site_files(data: bytes) -> None:
-    """A tdmrep.json and an ai.txt answer about every URL, whatever they hold."""
+    """A tdmrep.json, an ai.txt and a license answer about every URL, whatever they hold."""
     body, url = parts(data, 2)
     _check_statements(ReservationFile(body).about(text_of(url)).statements())
     _check_statements(read_ai_txt(parse(body), _NAMES[0], text_of(url)))
+    _check_statements(RslFile(body).statements(text_of(url), "license"))
 
 
 def _check_statements(statements: Iterable[Statement], licenses: Iterable[str] = ()) -> None:

@@ -45,7 +45,7 @@ _ELEMENTS: Final = {
     "rsl", "content", "license", "permits", "prohibits", "payment", "standard", "custom", "amount", "accepts",
     "reporting", "legal", "alternate", "schema", "copyright", "terms",
 }  # fmt: skip
-_MAX_RECORDED: Final = 20  # statements without a category that are kept of one content
+_MAX_RECORDED: Final = 10  # statements without a category that are kept of one content
 _OF_PAYMENT: Final = ("standard", "custom", "amount", "accepts")
 
 

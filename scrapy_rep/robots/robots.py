@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
 _COPIES_OF_FILE: Final = 16
+_COPIES_OF_LICENSE: Final = 32
 
 _MAX_STAMPS: Final = 8
 """Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
@@ -180,8 +181,10 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
-        for file in (*self.files.values(), *(one.entry for one in self.licenses.values())):
+        for file in self.files.values():
             known += _COPIES_OF_FILE * len(file.body) + _OCTETS_BESIDE_BODY
+        for one in self.licenses.values():
+            known += _COPIES_OF_LICENSE * len(one.entry.body) + _OCTETS_BESIDE_BODY
         if not isinstance(parser, RepRobotParser):
             return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)
         parsed = parser.robotstxt
