@@ -16,7 +16,7 @@ from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.robots.licenses import LicenseFile, Licenses, Once, license_at
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.robots import Robots
-from tests.crawl.robots.test_origins import run
+from tests.support.in_process import run
 from tests.support.memory import octets_kept
 
 NOW = 1_800_000_000.0
