@@ -197,6 +197,30 @@ def test_ours_the_file_is_stored_and_revalidated_on_its_own(tmp_path: Path) -> N
     assert [one.headers.get("if-none-match") for one in site.log if one.path == LICENSE] == [None, '"1"']
 
 
+def test_ours_a_file_in_memory_is_not_fetched_again_with_its_robots_txt() -> None:
+    with Site() as site:
+        expired = Answer(body=naming(f"{site.origin}{LICENSE}").body, headers=[("Cache-Control", "max-age=0")])
+        site.answer("/robots.txt", expired)
+        site.answer(LICENSE, FORBIDS)
+        site.answer("/", html('<a href="/a">a</a>', delay=0.3))
+        result = scrape(site, **TRAIN, REP_MIN_TTL=0.1)
+    assert answers(result) == {"/": "no", "/a": "no"}
+    assert (site.count("/robots.txt"), site.count(LICENSE)) == (2, 1)
+
+
+def test_ours_a_host_that_fails_is_asked_once_for_the_license_of_another_site() -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        first, second = site.origins
+        site.answer("/robots.txt", naming(f"{second}{LICENSE}"), first)
+        site.answer("/robots.txt", Answer(503), second)
+        result = crawl(f"{first}/", settings=TRAIN)
+        asked = [one.path for one in site.log if one.origin == second]
+    assert asked == ["/robots.txt"]
+    stamp = result.pages[0].stamp or {}
+    (statement,) = stamp["ai"]["statements"]
+    assert (statement["source"], statement["text"]) == (f"{second}{LICENSE}", "license not read")
+
+
 def test_ours_the_file_is_fetched_at_the_pace_of_its_host() -> None:
     with Site() as site:
         site.answer("/robots.txt", naming(f"{site.origin}{LICENSE}", rules="Crawl-delay: 0.2"))

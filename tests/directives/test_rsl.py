@@ -334,6 +334,12 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "tokens": (
         lambda: b"<rsl><content url='/'><license><permits type='usage'>" + b"a b " * 250_000, NOT_XML
     ),
+    "notes": (
+        lambda: b"<rsl><content url='/'><license>"
+        + b"".join(b"<legal type='%d'/>" % number for number in range(19_000))
+        + b"</license></content></rsl>",
+        "",
+    ),
     "an encoding that is none": (lambda: b"<?xml version='1.0' encoding='hex'?><rsl/>", ENCODING),
     "a wide encoding": (lambda: b"<?xml version='1.0' encoding='shift_jis'?><rsl/>", ENCODING),
     "octets of zero": (lambda: b"\0" * 1_000_000, NOT_XML),
