@@ -426,7 +426,11 @@ def _license(parts: Sequence[_Element], conditions: Iterable[str]) -> License:
         return [one.text for one in parts if one.name == name and one.type == "usage"]
 
     others = [one.as_note for one in parts if one.name in {"permits", "prohibits"} and one.type != "usage"]
-    of_payment = [f"{one.name} {one.text}".strip() for one in parts if one.name in _OF_PAYMENT]
+    of_payment = [
+        " ".join(filter(None, (one.name, one.text, one.attributes.get("currency"))))
+        for one in parts
+        if one.name in _OF_PAYMENT
+    ]
     types = [one.type.lower() for one in parts if one.name == "payment" and one.type.lower() not in {"", "free"}]
     payment = " ".join([*types, *of_payment])
     reporting = [one.as_note for one in parts if one.name == "reporting"]

@@ -118,10 +118,10 @@ def label_of(signal: Signal, name: str) -> Label | None:
 class Statement:
     """One statement: ``allows`` says yes or no to the use in ``category``.
 
-    ``source`` is where it stands: ``robots.txt``, ``header``, ``meta``, the name of a field or the path of a
-    file; ``line`` counts from 1 in a robots.txt, and is 0 elsewhere. ``text`` is as written, at most `MAX_TEXT`
-    characters of it. An ``irregular`` one breaks a rule of its signal. ``category`` is None for what is recorded
-    and maps to no category.
+    ``source`` is where it stands: ``robots.txt``, ``header``, ``meta``, the name of a field, the path of a file or
+    the URL of a license; ``line`` counts from 1 in a robots.txt, and is 0 elsewhere. ``text`` is as written, at
+    most `MAX_TEXT` characters of it. An ``irregular`` one breaks a rule of its signal. ``category`` is None for
+    what is recorded and maps to no category.
     """
 
     signal: Signal

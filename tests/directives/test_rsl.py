@@ -207,7 +207,7 @@ def test_ours_what_is_asked_for_is_named_and_never_done() -> None:
     found = file(body).statements("/x", "https://e.org/l.xml")
     assert texts(found) == [
         "/ permits: ai-train (server: https://l.org/api, a license must be obtained;"
-        " encrypted, a license must be obtained; payment: crawl amount 0.015 standard https://e.org/p;"
+        " encrypted, a license must be obtained; payment: crawl amount 0.015 USD standard https://e.org/p;"
         " permits user: education; prohibits geo: CN; reporting audit)",
         "/ legal disclaimer: as-is no-warranty",
         "/ terms: https://e.org/terms",
