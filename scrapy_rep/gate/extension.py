@@ -7,10 +7,11 @@ one fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
+from scrapy.spiders import SitemapSpider
 
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.slot_tracker import SlotTracker
@@ -22,11 +23,12 @@ from scrapy_rep.robots.stores import open_store
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import has_listener
-from scrapy_rep.settings import asks_robots
+from scrapy_rep.settings import LAST_RUN, asks_robots, logging_invalid_settings
 from scrapy_rep.signals import sitemaps_found
 
 from .account import Account
 from .site_files import AiSignals, sitemaps_of
+from .sitemap_runs import SitemapRuns
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -50,10 +52,12 @@ class RepExtension:
         self.policy = Policy.from_crawler(crawler)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
-        redis = RedisConnection(crawler) if self.settings.redis_url else None
+        self._redis = redis = RedisConnection(crawler) if self.settings.redis_url else None
         if redis is not None:
             crawl.add(redis)
         self._store = open_store(crawler, redis)
+        self.sitemap_runs = self._sitemap_runs()
+        self.sitemaps_begun: dict[str, Iterator[Request]] = {}
         self.registry = Registry(crawl, self.policy, self._store)
         self.registry.loaded.append(self._loaded)
         crawl.add(self.registry)
@@ -64,6 +68,13 @@ class RepExtension:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    def _sitemap_runs(self) -> SitemapRuns | None:
+        spider = self._crawl.crawler.spider
+        if self.settings.sitemap_since != LAST_RUN or not isinstance(spider, SitemapSpider):
+            return None
+        with logging_invalid_settings(logger):
+            return SitemapRuns(spider.name, self._store)
 
     # What spiders, contracts and the gate ask.
 
@@ -213,9 +224,23 @@ class RepExtension:
         if signal is not None and has_listener(self._crawl.crawler, signal):
             await self._crawl.crawler.signals.send_catch_log_async(signal=signal, **arguments)
 
-    def _spider_closed(self) -> None:
+    def _spider_closed(self, reason: str) -> Awaitable[None] | None:
+        if self.sitemap_runs is not None and reason == "finished":
+            return self._save_and_close(self.sitemap_runs)
+        self._close()
+        return None
+
+    async def _save_and_close(self, runs: SitemapRuns) -> None:
+        try:
+            await runs.save()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
         self.account.close()
         self._store.close()
+        if self._redis is not None:
+            self._redis.close()
         self._crawl.stats.set_value("rep/memory/evicted_count", self.registry.origins.evicted)
 
     def __repr__(self) -> str:

@@ -8,13 +8,23 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import TextResponse
+from scrapy.spiders import SitemapSpider
 
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
 from scrapy_rep.gate.browser import BrowserGate, FinalUrl
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.report import IS_START
-from scrapy_rep.gate.site_files import is_for_robots_txt, sitemap_callback, sitemap_lines
+from scrapy_rep.gate.site_files import (
+    SITEMAP_CHAIN,
+    CrossSubmits,
+    ask_for_packed,
+    is_for_robots_txt,
+    is_for_sitemap,
+    sitemap_lines,
+    sitemap_rest,
+)
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
 from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, SLOT, choose_slot, is_exempt, unpin_slot
 from scrapy_rep.policy.policy import Decision, Mode, Outcome
@@ -65,7 +75,8 @@ class RepMiddleware:
         self._extension = extension
         self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max
-        self._sitemap_callback = sitemap_callback(crawler.spider)
+        self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
+        self._cross_submits = CrossSubmits()
         self._origins = extension.registry.origins
         self._product_tokens = extension.product_tokens
         self._passes = self._short_way()
@@ -75,7 +86,7 @@ class RepMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def process_request(self, request: Request) -> Awaitable[Response | None] | None:
+    def process_request(self, request: Request) -> Awaitable[Request | Response | None] | None:
         """Let *request* pass, or raise `ForbiddenByRobots`; raise ``ValueError`` for a URL without a usable host.
 
         No coroutine for a request that passes at once.
@@ -90,7 +101,7 @@ class RepMiddleware:
 
     def _short_way(self) -> Callable[[Request], bool]:
         """What lets nearly every request pass at once; where more is asked for, nothing does."""
-        account, is_plain = self._extension.account, self._targets.is_plain and not self._sitemap_callback
+        account, is_plain = self._extension.account, self._targets.is_plain and not self._feeds_sitemaps
         if is_plain and account.is_plain:
             return self._passes_by_rules
         if not is_plain or asks_robots(self._crawler.settings) or account.audit is not None:
@@ -133,14 +144,16 @@ class RepMiddleware:
         meta[META_KEY] = stamp.copy()
         return True
 
-    async def _judge(self, request: Request) -> Response | None:
+    async def _judge(self, request: Request) -> Request | Response | None:
         """Decide about *request* with everything that the owner of the crawl may ask for.
 
         A sitemap spider's own request for a robots.txt is answered from the cache. A request that comes from
         elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
         """
-        if self._sitemap_callback is not None and self._reads_sitemap_lines(request):
-            return await self._sitemap_lines(request)
+        if self._feeds_sitemaps and self._is_for_sitemap(request):
+            answer = await self._prepare_sitemap(request)
+            if answer is not None:
+                return answer
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._crawl.download_slots, self._targets)
         if not self._extension.registry.asks(request):
@@ -153,6 +166,8 @@ class RepMiddleware:
         decision = self._extension.decide(robots, request)
         if decision.is_forbidden:
             self._forbid(request, robots, decision)
+        if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not self._is_for_sitemap(request):
+            return self._cross_submitted(request, robots)
         delays = self._crawl_delay
         if delays is not None and (robots.may_request_delays or delays.is_busy):
             decision = await self._obey_delays(request, robots, decision, delays)
@@ -177,12 +192,36 @@ class RepMiddleware:
         final = self._final_url.request_for(request, response)
         return response if final is None else self._final_url.judge(request, response, final)
 
-    def _reads_sitemap_lines(self, request: Request) -> bool:
-        return (
-            request.callback == self._sitemap_callback
-            and is_for_robots_txt(request)
-            and not request.meta.get(DONT_OBEY)
+    async def _prepare_sitemap(self, request: Request) -> Response | None:
+        """Answer *request*, of a sitemap spider, with what is known already, or prepare it for the network."""
+        if is_for_robots_txt(request):
+            return None if request.meta.get(DONT_OBEY) else await self._sitemap_lines(request)
+        if sitemap_rest(request) in self._extension.sitemaps_begun:
+            return TextResponse(request.url, flags=["scrapy_rep"])
+        ask_for_packed(request)
+        if self._extension.sitemap_runs is not None:
+            await self._extension.sitemap_runs.ask(request)
+        return None
+
+    def _is_for_sitemap(self, request: Request) -> bool:
+        return is_for_sitemap(request, self._crawler.spider)
+
+    def _cross_submitted(self, request: Request, robots: Robots) -> Request:
+        """What goes back to the scheduler instead of *request*, for a page that a sitemap elsewhere lists.
+
+        The duplicate filter has not seen it yet: a sitemap that may list the page may be read later.
+        """
+        if self._cross_submits.allow(request, robots):
+            meta = {key: value for key, value in request.meta.items() if key != SITEMAP_CHAIN}
+            return request.replace(dont_filter=False, meta=meta)
+        self._crawler.stats.inc_value("rep/sitemap/cross_submit_count")
+        why = f"the robots.txt of {robots.entry.origin} does not name the sitemap that lists it"
+        logger.debug(
+            "Page of a sitemap not requested: %(request)s (%(why)s)",
+            {"request": self._targets.name(request), "why": why},
+            extra={"spider": self._crawler.spider},
         )
+        raise IgnoreRequest(f"{why}: with REP_OFFSITE_SITEMAPS = True it is requested")
 
     async def _sitemap_lines(self, request: Request) -> Response:
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)

@@ -15,13 +15,13 @@ from weakref import WeakKeyDictionary
 
 from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
-from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
 
 from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.rsl import said_by_licenses
+from scrapy_rep.directives.sitemap import MOST_OCTETS
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
 from scrapy_rep.policy.policy import forbidden_for
@@ -68,12 +68,53 @@ def sitemaps_of(robots: Robots) -> Sitemaps:
     )
 
 
-def sitemap_callback(spider: Spider | None) -> Any:
-    """The callback with which *spider* reads sitemaps; None unless it is a `SitemapSpider`.
+SITEMAP_REST: Final = "rep_sitemap_rest"
+"""Meta key of a request for what is left of a sitemap: how many of its requests were made already."""
 
-    Scrapy has no public name for it. No other callback receives a robots.txt or a sitemap.
+SITEMAP_CHAIN: Final = "rep_sitemap_chain"
+"""Meta key: the URLs of the sitemap that led to a request, and of those that led there.
+
+A page that has it is on another origin than the sitemap: the robots.txt of that origin must name one of them.
+"""
+
+_MOST_OCTETS: Final = 2 * MOST_OCTETS  # of a sitemap that are received: more than those that are read
+
+
+def sitemap_rest(request: Request) -> str:
+    """The key in `RepExtension.sitemaps_begun` of the rest of a sitemap that *request* may stand for."""
+    return f"{request.meta.get(SITEMAP_REST)} {request.url}"
+
+
+def is_for_sitemap(request: Request, spider: Spider | None) -> bool:
+    """Whether *request* gets a sitemap, or a robots.txt, for *spider*, a `SitemapSpider`.
+
+    Scrapy has no public name for the callback. No other one receives a robots.txt or a sitemap.
     """
-    return spider._parse_sitemap if isinstance(spider, SitemapSpider) else None
+    callback: Any = request.callback
+    return getattr(callback, "__name__", "") == "_parse_sitemap" and callback.__self__ is spider
+
+
+def ask_for_packed(request: Request) -> None:
+    """Make *request*, for a sitemap, ask for gzip, which the reader unpacks as it reads, and bound its answer."""
+    request.headers.setdefault("Accept-Encoding", "gzip")
+    request.meta.setdefault("download_maxsize", _MOST_OCTETS)
+
+
+class CrossSubmits:
+    """Which pages of other origins a sitemap may list: those whose robots.txt names it.
+
+    https://www.sitemaps.org/protocol.html, "Sitemaps & Cross Submits".
+    """
+
+    def __init__(self) -> None:
+        self._named: WeakKeyDictionary[RobotsTxt, frozenset[str]] = WeakKeyDictionary()
+
+    def allow(self, request: Request, robots: Robots) -> bool:
+        """Whether *robots*, which applies to *request*, names a sitemap that led to it."""
+        named = self._named.get(robots.robotstxt)
+        if named is None:
+            named = self._named[robots.robotstxt] = frozenset(sitemaps_of(robots).urls)
+        return not named.isdisjoint(request.meta[SITEMAP_CHAIN])
 
 
 def is_for_robots_txt(request: Request) -> bool:
@@ -143,8 +184,7 @@ class AiSignals:
         It does not see the files that pipelines download, by no callback. A sitemap is no page.
         """
         if self.refuses_pages:
-            callback = sitemap_callback(spider)
-            return callback is None or request.callback != callback
+            return not is_for_sitemap(request, spider)
         return self._choice == "obey" and request.callback is NO_CALLBACK
 
     def apply(self, decision: Decision, policy: Policy, robots: Robots, token: str, url: str) -> Decision:

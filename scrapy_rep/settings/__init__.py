@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -17,10 +18,12 @@ from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 from .kinds import (
     FLAG,
     HOOK,
+    LAST_RUN,
     PATH,
     POSITIVE_SECONDS,
     REDIS_URL,
     SECONDS,
+    SINCE,
     SITES,
     STATUS_ACCESS,
     STORE,
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
 
 __all__ = [
+    "LAST_RUN",
     "InvalidSettingError",
     "RepSettings",
     "RequestHook",
@@ -172,7 +176,10 @@ class RepSettings:
     """Whether a sitemap spider crawls the sitemaps of every origin that the crawl meets."""
 
     offsite_sitemaps: bool = _setting(FLAG, False)
-    """Whether sitemaps on hosts outside ``allowed_domains`` are followed."""
+    """Whether sitemaps on hosts outside ``allowed_domains`` are followed, and may list pages of any host."""
+
+    sitemap_since: datetime | str | None = _setting(SINCE, None)
+    """When entries of sitemaps must have been modified: since a date, or since the ``last run``."""
 
     max_waiting: int = _setting(number_of("requests", 1), 1_000)
     """Number of requests in the scheduler, none of which can start, from which on ``start()`` has to wait."""
@@ -272,6 +279,11 @@ class RepSettings:
         if parsed.min_ttl > parsed.max_ttl:
             raise InvalidSettingError(
                 f"REP_MIN_TTL = {parsed.min_ttl:g}: expected at most REP_MAX_TTL, which is {parsed.max_ttl:g}"
+            )
+        if parsed.sitemap_since == LAST_RUN and parsed.store == "memory" and not parsed.redis_url:
+            raise InvalidSettingError(
+                "REP_SITEMAP_SINCE = 'last run': the last run is kept in the store, but REP_STORE is 'memory'; set"
+                " it to 'sqlite', or REP_REDIS_URL, or REP_SITEMAP_SINCE to a date"
             )
         return parsed
 

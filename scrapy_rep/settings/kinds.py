@@ -8,12 +8,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from scrapy.utils.misc import load_object
 
+from scrapy_rep.directives.sitemap_dates import read_date
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, product_token
 from scrapy_rep.protocol.display import StringEnum
@@ -181,6 +183,17 @@ def _store(value: Any) -> str:
     return name if "." in name else {"sqlite": name, "memory": name}[name]
 
 
+def _since(value: Any) -> datetime | str | None:
+    text = value.isoformat() if isinstance(value, date) else _text(value)
+    if text.strip().lower() == LAST_RUN:
+        return LAST_RUN
+    if not text:
+        return None
+    if (found := read_date(text)) is None:
+        raise ValueError
+    return found.at
+
+
 def _path(value: Any) -> str:
     return str(os.fspath(value))
 
@@ -206,6 +219,9 @@ _NAME: Final = re.compile(r"[\w.-]+(?:/|\s*\(|$)")
 ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
 """What a setting calls the access of an origin without a usable robots.txt."""
 
+LAST_RUN: Final = "last run"
+"""The value of ``REP_SITEMAP_SINCE`` that means the start of the last run that finished."""
+
 FLAG: Final = Kind(flag, "True or False")
 TEXT: Final = Kind(_text, "a string")
 SITES: Final = Kind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
@@ -222,6 +238,7 @@ TOKENS: Final = Kind(
 WORDS: Final = Kind(_words, "a list of words")
 STATUS_ACCESS: Final = Kind(_status_access, "a dict that maps statuses from 200 to 599 to allow or disallow")
 STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
+SINCE: Final = Kind(_since, "a date such as 2026-05-31 or 2026-05-31T12:00:00Z, or 'last run'")
 PATH: Final = Kind(_path, "the path of a file")
 REDIS_URL: Final = Kind(
     _redis_url,

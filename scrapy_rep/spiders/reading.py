@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, TextResponse
+from scrapy.spiders import SitemapSpider
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives import PageDirectives
@@ -22,7 +23,7 @@ from scrapy_rep.directives import html as html_pages
 from scrapy_rep.directives.html import MAX_SIZE, has_meta
 from scrapy_rep.directives.page import combine, directives_of
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.site_files import sitemap_callback
+from scrapy_rep.gate.site_files import is_for_sitemap
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import RepSettings
 
@@ -136,7 +137,7 @@ class PageMiddleware:
             raise NotConfigured
         self._settings = Crawl.of(crawler).settings
         self._extension = extension
-        self._sitemap_callback = sitemap_callback(crawler.spider)
+        self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -145,7 +146,7 @@ class PageMiddleware:
     def process_spider_input(self, response: Response) -> None:
         """Read what *response* says."""
         request = response.request
-        if request is not None and (self._sitemap_callback is None or request.callback != self._sitemap_callback):
+        if request is not None and not (self._feeds_sitemaps and is_for_sitemap(request, self.crawler.spider)):
             self.read_page(response, request)
 
     def read_page(self, response: Response, request: Request) -> object:

@@ -5,23 +5,27 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from functools import cached_property
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
+from scrapy_rep.directives.sitemap import GZIP
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.gate.site_files import is_for_robots_txt, sitemap_callback
+from scrapy_rep.gate.site_files import SITEMAP_REST, is_for_robots_txt, is_for_sitemap
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.protocol import SCHEMES, Origin
+from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings.kinds import flag
 from scrapy_rep.signals import sitemaps_found
+from scrapy_rep.spiders.sitemap_reading import SitemapReading
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -40,10 +44,10 @@ _NO_SITES: Final = "has no sites: expected sites to be URLs or host names, or si
 
 
 class SitemapFeed(BaseSpiderMiddleware):
-    """Spider middleware that drops sitemaps which a `SitemapSpider` should not follow.
+    """Spider middleware that reads the sitemaps of a `SitemapSpider`, and drops those that it should not follow.
 
-    A sitemap on a host outside ``allowed_domains`` is dropped unless ``REP_OFFSITE_SITEMAPS`` is set, and so is
-    one more than `MAX_NESTING` levels deep. With ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the
+    A spider with a ``_parse_sitemap`` of its own reads them itself. A sitemap on a host outside ``allowed_domains``
+    is dropped unless ``REP_OFFSITE_SITEMAPS`` is set, and so is one more than `MAX_NESTING` levels deep. With ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the
     crawl meets are added.
     """
 
@@ -54,7 +58,10 @@ class SitemapFeed(BaseSpiderMiddleware):
             raise NotConfigured
         self._spider = crawler.spider
         self._settings = settings = Crawl.of(crawler).settings
-        self._sitemap_callback = sitemap_callback(crawler.spider)
+        if type(self._spider)._parse_sitemap is SitemapSpider._parse_sitemap:
+            self.reading = SitemapReading(self._spider)
+            self._spider._parse_sitemap = MethodType(_parse_sitemap, self._spider)  # type: ignore[method-assign]
+        crawler.signals.connect(self._keep_packed, signal=signals.response_downloaded)
         crawl_delay = crawler.get_extension(CrawlDelay)
         self._forecast = crawl_delay.forecast if crawl_delay is not None else None
         # Under "scrapy check" a spider requests its sample pages only.
@@ -83,9 +90,17 @@ class SitemapFeed(BaseSpiderMiddleware):
 
     def _is_named_by(self, response: Response, output: Any) -> bool:
         """Whether *output* is a request for a page, and *response* a sitemap."""
-        if response.request is None or response.request.callback != self._sitemap_callback:
+        if response.request is None or not self._is_for_sitemap(response.request):
             return False
-        return isinstance(output, Request) and output.callback != self._sitemap_callback
+        return isinstance(output, Request) and not self._is_for_sitemap(output)
+
+    def _is_for_sitemap(self, request: Request) -> bool:
+        return is_for_sitemap(request, self._spider)
+
+    def _keep_packed(self, response: Response, request: Request) -> None:
+        """Let Scrapy not unpack a sitemap: the reader does, without having all of it in memory."""
+        if self._is_for_sitemap(request) and response.body.startswith(GZIP):
+            response.headers.pop("Content-Encoding", None)
 
     def _sitemap_read(self, page: Request | None) -> None:
         """Say that a sitemap has been read; *page* is the last one in it."""
@@ -94,7 +109,7 @@ class SitemapFeed(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None to drop it. Only sitemaps that a response led to are checked."""
-        if response is None or request.callback != self._sitemap_callback:
+        if response is None or not self._is_for_sitemap(request) or SITEMAP_REST in request.meta:
             return request
         return self._checked(request, response.meta.get(_NESTING, 0) + 1)
 
@@ -123,7 +138,7 @@ class SitemapFeed(BaseSpiderMiddleware):
     def _sitemaps_found(self, urls: Sequence[str]) -> None:
         """Crawl the sitemaps of another origin; the duplicate filter drops those that were crawled before."""
         for url in urls:
-            request = self._checked(Request(url, self._sitemap_callback), nesting=1)
+            request = self._checked(Request(url, self._spider._parse_sitemap), nesting=1)
             if request is not None:
                 self.crawler.engine.crawl(request)
 
@@ -160,8 +175,6 @@ class RepSitemapSpider(SitemapSpider):
             spider.allowed_domains = _split(spider.allowed_domains)
         spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
         has_sites = spider._origins()
-        own_filter = spider.sitemap_filter
-        spider.sitemap_filter = lambda entries: spider._without_bad_urls(own_filter(entries))  # type: ignore[method-assign]
         may_set_later = cls.start is not RepSitemapSpider.start or "SCRAPY_CHECK" in os.environ
         if not (has_sites or spider.sitemap_urls or may_set_later):
             raise ValueError(f"{spider.name} {_NO_SITES}")
@@ -188,20 +201,21 @@ class RepSitemapSpider(SitemapSpider):
         self.sites = _split(self.sites) or _split(getattr(self, "allowed_domains", None) or ())
         return dict.fromkeys(map(_origin, self.sites))
 
-    def _without_bad_urls(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Leave out links that are not URLs: the first one would end the parsing of the whole sitemap."""
-        for entry in entries:
-            links = [entry["loc"], *entry.get("alternate", ())]
-            bad = [link for link in links if not _is_url(link)]
-            if bad:
-                self.crawler.stats.inc_value("rep/sitemap/bad_url_count", len(bad))
-                entry["alternate"] = [link for link in links[1:] if link not in bad]
-            if links[0] not in bad:
-                yield entry
+    def sitemap_request(self, entry: dict[str, Any], request: Request) -> Request | None:  # noqa: ARG002
+        """The request that is made for *entry* of a sitemap, which is ``request.meta["rep_sitemap"]``, too.
+
+        Override this to change *request*, which follows from ``sitemap_rules``, or to skip the entry by None. With
+        ``sitemap_alternate_links`` it is called for each URL of the entry.
+        """
+        return request
+
+    @cached_property
+    def _reading(self) -> SitemapReading:
+        return SitemapReading(self, self.sitemap_request)
 
     def _parse_sitemap(self, response: Response) -> Iterator[Request]:
         has_sitemaps = False
-        for sitemap_or_page in super()._parse_sitemap(response):
+        for sitemap_or_page in self._reading.requests(response):
             has_sitemaps = True
             yield sitemap_or_page
         request = response.request
@@ -209,13 +223,11 @@ class RepSitemapSpider(SitemapSpider):
             yield Request(urljoin(response.url, "/sitemap.xml"), self._parse_sitemap)
 
 
-def _is_url(link: str) -> bool:
-    """Whether Scrapy can build a request for *link*, and send it."""
-    try:
-        url = urlparse_cached(Request(link))
-    except ValueError:
-        return False
-    return bool(url.hostname) or url.scheme not in SCHEMES
+def _parse_sitemap(spider: SitemapSpider, response: Response) -> Iterator[Request]:
+    """What stands for the method of Scrapy's spider: as a method of *spider* it survives disk queues."""
+    feed = spider.crawler.get_spider_middleware(SitemapFeed)
+    assert feed is not None  # noqa: S101  # it has put this there
+    return feed.reading.requests(response)
 
 
 def _split(sites: Sequence[str] | str) -> Sequence[str]:

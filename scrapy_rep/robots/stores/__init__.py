@@ -19,7 +19,7 @@ from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from scrapy_rep.protocol import Origin
     from scrapy_rep.protocol.freshness import Entry
@@ -39,7 +39,8 @@ class Store(Protocol):
     if it were empty.
 
     A crawl does without `entries` and `purge`. They are for ``scrapy robots cache`` and ``decide``, which have no
-    event loop: these calls block, and raise ``OSError`` if the store cannot be used.
+    event loop: these calls block, and raise ``OSError`` if the store cannot be used. It does without `note` and
+    `put_notes` unless ``REP_SITEMAP_SINCE`` is ``last run``.
     """
 
     async def get(self, origin: Origin) -> Entry | None:
@@ -56,6 +57,12 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Free what the store holds; called once, at the end of the crawl."""
+
+    async def note(self, key: str) -> str | None:
+        """Return the text that `put_notes` last stored under *key*, or None if there is none."""
+
+    async def put_notes(self, notes: Mapping[str, str], seconds: float) -> None:
+        """Store *notes*, texts by key, for at least so many *seconds*."""
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
         """Return all entries, sorted by origin, or that of *origin* alone."""
@@ -79,6 +86,11 @@ class NullStore:
         return True
 
     async def release_lease(self, origin: Origin) -> None: ...
+
+    async def note(self, key: str) -> str | None:  # noqa: ARG002
+        return None
+
+    async def put_notes(self, notes: Mapping[str, str], seconds: float) -> None: ...
 
     def close(self) -> None: ...
 

@@ -1,15 +1,15 @@
 """Entries in Redis: `RedisStore` for the crawls of a fleet.
 
 The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body, and
-``lease:ORIGIN`` the holder of a lease. An entry expires when no worker could use it any more, and a body an hour
-after the last entry that needs it. A lease is short, and renewed while its fetch lasts: a worker that dies delays
+``lease:ORIGIN`` the holder of a lease; ``note:KEY`` is a note. An entry expires when no worker could use it any
+more, and a body an hour after the last entry that needs it. A lease is short, and renewed while its fetch lasts: a worker that dies delays
 the others by seconds, and those on its own machine not at all.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -66,6 +66,11 @@ if holder and holder ~= ARGV[1] then return holder end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return false
 """
+_GET_NOTE: Final = "return redis.call('GET', KEYS[1])"
+# KEYS: notes. ARGV: milliseconds that they live, their texts.
+_PUT_NOTES: Final = """
+for number, key in ipairs(KEYS) do redis.call('SET', key, ARGV[number + 1], 'PX', ARGV[1]) end
+"""
 _RELEASE: Final = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
 
 
@@ -81,6 +86,7 @@ class RedisStore:
         self._leased: dict[Origin, float] = {}  # until when, monotonic
         self._renewal: CallLaterResult | None = None
         self._get, self._put = connection.script(_GET), connection.script(_PUT)
+        self._get_note, self._put_notes = connection.script(_GET_NOTE), connection.script(_PUT_NOTES)
         self._lease, self._release = connection.script(_LEASE), connection.script(_RELEASE)
 
     async def get(self, origin: Origin) -> Entry | None:
@@ -118,6 +124,22 @@ class RedisStore:
             await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
         except RedisAwayError:
             await self._local.release_lease(origin)
+
+    async def note(self, key: str) -> str | None:
+        try:
+            found = await self._connection.run(self._get_note, [f"note:{key}"])
+        except RedisAwayError:
+            return await self._local.note(key)
+        return found.decode(errors="replace") if found else None
+
+    async def put_notes(self, notes: Mapping[str, str], seconds: float) -> None:
+        items = iter(notes.items())
+        try:
+            while batch := dict(islice(items, _BATCH)):
+                keys = [f"note:{key}" for key in batch]
+                await self._connection.run(self._put_notes, keys, [int(seconds * 1_000), *batch.values()])
+        except RedisAwayError:
+            await self._local.put_notes(notes, seconds)
 
     def close(self) -> None:
         """Close the local store; the connection to Redis closes itself."""

@@ -92,7 +92,6 @@ class RedisConnection:
         self._is_closed = False
         self._log = Crawl.of(crawler).log
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @property
     def is_settling(self) -> bool:
@@ -192,7 +191,8 @@ class RedisConnection:
         with suppress(RedisAwayError, RedisRequiredError):
             await self._call(self._write_probe)
 
-    def _spider_closed(self) -> None:
+    def close(self) -> None:
+        """Close the connection, at the end of the crawl: further calls find Redis away."""
         if self._failures:
             self._away_seconds += clock.monotonic() - self._away_since
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))

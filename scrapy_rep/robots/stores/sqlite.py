@@ -26,7 +26,7 @@ from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings import NOT_SHARED, RepSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from scrapy.crawler import Crawler
     from typing_extensions import Self
@@ -93,6 +93,16 @@ class SqliteStore:
     async def release_lease(self, origin: Origin) -> None:
         with suppress(StoreAwayError):
             await self.connection.write(lambda file: file.release_lease(origin, self._holder))
+
+    async def note(self, key: str) -> str | None:
+        try:
+            return await self.connection.read(lambda file: file.note(key, clock.time()))
+        except StoreAwayError:
+            return None
+
+    async def put_notes(self, notes: Mapping[str, str], seconds: float) -> None:
+        with suppress(StoreAwayError):
+            await self.connection.write(lambda file: file.put_notes(notes, clock.time(), seconds))
 
     def close(self) -> None:
         """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -57,6 +57,7 @@ _TABLES: Final = (
         key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL,
         pace REAL NOT NULL, PRIMARY KEY (key, worker)
     ) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL)",
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
@@ -244,6 +245,19 @@ class SqliteFile:
         """Return the rows that *statement* selects."""
         with self._reading:
             return self._reads.execute(statement, values).fetchall()
+
+    def note(self, key: str, now: float) -> str | None:
+        """Return the text under *key*, or None."""
+        with self._reading:
+            row = self._reads.execute("SELECT text FROM notes WHERE key = ? AND until > ?", (key, now)).fetchone()
+        return str(row[0]) if row else None
+
+    def put_notes(self, notes: Mapping[str, str], now: float, seconds: float) -> None:
+        """Store *notes* for so many *seconds*, and delete those whose time is over."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM notes WHERE until <= ?", (now,))
+            rows = [(key, text, now + seconds) for key, text in notes.items()]
+            connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", rows)
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
         """Return all entries, sorted by origin, or that of *origin* alone."""

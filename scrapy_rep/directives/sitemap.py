@@ -1,0 +1,500 @@
+"""The one reader of sitemaps: octets in, entries out, whatever URL and Content-Type say.
+
+Reads XML as https://www.sitemaps.org/protocol.html describes it, with Google's extensions for news, images, videos
+and languages, RSS 2.0, Atom, and text files, each of them also packed with gzip. The parser is expat, because it
+streams, is in the standard library, and stops at an error instead of guessing: this module chooses where to go on.
+It is not given what precedes the root element, so there is no document type, and no entity but the five of XML.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Final
+from urllib.parse import urljoin
+from xml.parsers import expat
+
+from .sitemap_dates import SitemapDate, read_date
+
+MOST_OCTETS: Final = 52_428_800
+"""Octets of an unpacked sitemap that are read: https://www.sitemaps.org/protocol.html, "(52,428,800 bytes)"."""
+
+MOST_ENTRIES: Final = 50_000
+"""Entries of a sitemap that are read: ibid., "no more than 50,000 URLs"."""
+
+MOST_ERRORS: Final = 1_000
+"""Places that are no XML, after which a sitemap is not read on."""
+
+_PIECE: Final = 32_768  # octets that are unpacked, decoded and parsed at once
+_HEAD: Final = 65_536  # characters in which the root element must begin
+_LONGEST_TAG: Final = 262_144  # octets of a tag or comment: expat reads one from its start with each piece
+_LONGEST_TEXT: Final = 16_384  # characters of an element; of longer ones the rest is ignored
+_DEEPEST: Final = 64  # levels of elements
+_MOST_LAYERS: Final = 3  # of gzip
+_MOST_MEMBERS: Final = 1_000  # of a gzip file
+_MOST_NAMES: Final = 1_000  # of elements and attributes: expat keeps each one
+_MOST_LISTED: Final = 1_000  # images, videos or links of an entry: Google's limit for images
+
+GZIP: Final = b"\x1f\x8b"
+"""What a gzip file begins with: RFC 1952 section 2.3.1."""
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+_DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{1,30})[\"']")
+# Others than UTF-8, which the protocol asks for; names of Python that are no charset must not count.
+_CHARSET: Final = re.compile(
+    r"(?:iso-?8859-\d+|windows-?125\d|cp125\d|us-ascii|latin-?1|koi8-[ru]|gb2312|gbk|gb18030|big5|euc-(?:jp|kr)"
+    r"|shift_jis|iso-2022-jp)",
+    re.IGNORECASE,
+)
+_ROOT: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|(?P<doctype><!(?i:doctype)[^\[>]*(?:\[.*?(?:\]\s*>|\Z)|>|\Z))"
+    r"|<(?:[\w.-]+:)?(?P<root>urlset|sitemapindex|rss|feed|(?i:html))(?=[\s/>])",
+    re.DOTALL,
+)
+_IS_LOCATION: Final = re.compile(r"https?:|/", re.IGNORECASE)
+_IS_URL: Final = re.compile(r"https?://\S+", re.IGNORECASE)
+_BLANKS: Final = "\ufeff \t\0"
+_CDATA: Final = "<![CDATA["
+# An ampersand that begins neither a character reference nor one of XML's five entities stands for itself.
+_LITERAL: Final = re.compile(
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)", re.DOTALL
+)
+_OPENING: Final = b"<entries>"
+_CONTROLS: Final = bytes(set(range(32)) - {9, 10, 13})  # no characters of XML
+_PRIORITY: Final = re.compile(r"\d{0,3}[.,]?\d{1,9}", re.ASCII)
+
+_ENTRIES: Final = {
+    "urlset": ("url", "sitemap"), "sitemapindex": ("sitemap", "url"), "rss": ("item",), "feed": ("entry",)
+}  # fmt: skip
+_EXTENSIONS: Final = frozenset({"news", "image", "video"})
+# The elements that say when a page was modified: in sitemaps, Atom, Atom 0.3, RSS, Dublin Core and Atom.
+_MODIFIED: Final = ("lastmod", "updated", "modified", "pubDate", "date", "published")
+_DATES: Final = frozenset({"publication_date", "expiration_date"})
+
+
+class NotASitemapError(ValueError):
+    """The octets are no sitemap; the message says why."""
+
+
+class SitemapEntry:
+    """One entry of a sitemap, as it stands there.
+
+    ``fields`` are its elements by name, ``links`` the attributes of its link elements; ``news`` is None or a dict,
+    ``images`` and ``video`` are lists of dicts, from the names of elements to their text: a list of texts for a
+    name that occurs several times.
+    """
+
+    __slots__ = ("fields", "images", "links", "loc", "news", "video")
+
+    def __init__(self) -> None:
+        self.loc = ""
+        self.fields: dict[str, str] = {}
+        self.links: list[dict[str, str]] = []
+        self.news: dict[str, Any] | None = None
+        self.images: list[dict[str, Any]] = []
+        self.video: list[dict[str, Any]] = []
+
+    @property
+    def lastmod(self) -> SitemapDate | None:
+        """When the page, or the sitemap, was modified last; None if there is no readable date."""
+        return next(filter(None, map(read_date, self._dates())), None)
+
+    def _dates(self) -> Iterator[str]:
+        return (self.fields[each] for each in _MODIFIED if each in self.fields)
+
+    def as_scrapys(self) -> dict[str, Any]:
+        """The entry as a ``sitemap_filter`` of Scrapy's knows it: all is text, ``alternate`` a list of URLs."""
+        found: dict[str, Any] = {**self.fields, "loc": self.loc}
+        for text in self._dates():
+            found.setdefault("lastmod", text)
+        if links := [link["href"] for link in self.links if link.get("href")]:
+            found["alternate"] = links
+        return found
+
+    def as_dict(self, sitemap: str) -> dict[str, Any]:
+        """The entry in the sitemap at the URL *sitemap* as plain data, the same names always; see the docs."""
+        lastmod, priority = self.lastmod, self.fields.get("priority", "")
+        alternates: dict[str, str] = {}
+        for link in self.links:
+            if link.get("hreflang") and link.get("href"):
+                alternates.setdefault(link["hreflang"], link["href"])
+        return {
+            "loc": self.loc,
+            "lastmod": lastmod.at if lastmod else None,
+            "changefreq": self.fields.get("changefreq", "").lower() or None,
+            "priority": _priority(priority),
+            "alternates": alternates,
+            "news": _with_dates(self.news) if self.news else None,
+            "images": [*filter(None, self.images)],
+            "video": [_with_dates(video) for video in self.video if video],
+            "sitemap": sitemap,
+        }
+
+
+def _priority(text: str) -> float | None:
+    value = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else -1.0
+    return value if 0.0 <= value <= 1.0 else None
+
+
+def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
+    for name in _DATES & said.keys():
+        date = read_date(said[name]) if isinstance(said[name], str) else None
+        said[name] = date.at if date else None
+    return said
+
+
+class Sitemap:
+    """The sitemap in *body*, which was found at *url*; iterating over it reads it, once.
+
+    ``kind`` is ``urlset``, ``sitemapindex``, ``rss``, ``feed`` or ``text``. What the entries are called is known
+    with ``kind``; ``errors`` counts the places that had to be passed over, and ``cut`` says what ended the reading
+    early: ``octets``, ``entries`` or ``errors``, empty for nothing.
+
+    A ``loc`` that begins with a slash counts from *url*; whatever else is no URL is left as it is.
+    """
+
+    def __init__(self, body: bytes, url: str) -> None:
+        """Raises `NotASitemapError`."""
+        self.url = url
+        self.errors = 0
+        self.cut = ""
+        texts = _texts(self._unpacked(body))
+        head = ""
+        for text in texts:
+            head += text
+            if len(head) >= _HEAD:
+                break
+        self.kind, start = _kind(head)
+        self._texts = chain([head[start:]], texts)
+
+    @property
+    def is_index(self) -> bool:
+        """Whether the entries are sitemaps."""
+        return self.kind == "sitemapindex"
+
+    def __iter__(self) -> Iterator[SitemapEntry]:
+        entries = self._lines() if self.kind == "text" else self._elements()
+        for number, entry in enumerate(entries):
+            if number >= MOST_ENTRIES:
+                self.cut = "entries"
+                return
+            entry.loc = self._absolute(entry.loc)
+            for link in entry.links:
+                link["href"] = self._absolute(link.get("href", ""))
+            yield entry
+
+    def _absolute(self, url: str) -> str:
+        try:
+            return urljoin(self.url, url) if url.startswith("/") else url
+        except ValueError:
+            return url
+
+    # From octets to text.
+
+    def _unpacked(self, body: bytes) -> Iterator[bytes]:
+        pieces: Iterator[bytes] = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
+        for _ in range(_MOST_LAYERS):
+            first = next(pieces, b"")
+            pieces = self._bounded(chain([first], pieces))
+            if not first.startswith(GZIP):
+                return pieces
+            pieces = _gunzip(pieces)
+        return self._bounded(pieces)
+
+    def _bounded(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        left = MOST_OCTETS
+        for piece in pieces:
+            if len(piece) > left:
+                self.cut = "octets"
+                yield piece[:left]
+                return
+            left -= len(piece)
+            yield piece
+
+    # From text to entries.
+
+    def _lines(self) -> Iterator[SitemapEntry]:
+        """One URL per line: ibid., "Other Sitemap formats", "Text file"."""
+        for line in self._whole_lines():
+            if _IS_URL.fullmatch(line):
+                entry = SitemapEntry()
+                entry.loc = line
+                yield entry
+            elif line and not line.startswith("#"):
+                self.errors += 1
+
+    def _whole_lines(self) -> Iterator[str]:
+        rest = ""
+        for text in self._texts:
+            *lines, rest = re.split(r"[\r\n]", rest + text)
+            if len(rest) > _LONGEST_TEXT:
+                rest = "#"  # as good as a comment
+            yield from (line.strip(_BLANKS) for line in lines)
+        if not self.cut:
+            yield rest.strip(_BLANKS)
+
+    def _elements(self) -> Iterator[SitemapEntry]:
+        """The entries in XML. After an error, what was complete counts, and reading goes on at the next entry."""
+        elements = _Elements(_ENTRIES[self.kind])
+        names = b"|".join(name.encode() for name in elements.names)
+        next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % names)
+        parser: expat.XMLParserType | None = elements.parser()
+        fed = 0  # octets that the parser got
+        for piece in _repaired(self._texts):
+            view, at = memoryview(piece), 0
+            while True:
+                if parser is None:
+                    found = next_entry.search(piece, at)
+                    if found is None:
+                        break
+                    parser, at, fed = elements.parser(), found.start(), len(_OPENING)
+                    parser.Parse(_OPENING)
+                try:
+                    parser.Parse(view[at:])
+                    fed += len(piece) - at
+                    if fed - parser.CurrentByteIndex <= _LONGEST_TAG:
+                        break
+                    at = len(piece)
+                except expat.ExpatError:
+                    at = max(at + parser.ErrorByteIndex - fed, at) + 1
+                self.errors += 1
+                parser = None
+                elements.end_entry()
+                if self.errors > MOST_ERRORS:
+                    self.cut = "errors"
+                    break
+            yield from elements.taken()
+            if self.cut == "errors":
+                return
+        elements.end_entry()
+        yield from elements.taken()
+
+
+def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
+    inflater, members = zlib.decompressobj(31), 1
+    for piece in pieces:
+        left = piece
+        while left or not inflater.eof:
+            try:
+                octets = inflater.decompress(left, _PIECE)
+            except zlib.error:
+                return
+            left = inflater.unconsumed_tail
+            if octets:
+                yield octets
+            if inflater.eof:
+                left = inflater.unused_data
+                members += 1
+                if not left.startswith(GZIP) or members > _MOST_MEMBERS:
+                    return
+                inflater = zlib.decompressobj(31)
+            elif not left and not octets:
+                break
+
+
+def _texts(pieces: Iterator[bytes]) -> Iterator[str]:
+    """The text of *pieces*, in the encoding that a byte order mark, its zeros, or the XML declaration tell."""
+    first = next(pieces, b"")
+    decoder = codecs.getincrementaldecoder(_encoding(first))("replace")
+    for piece in chain([first], pieces):
+        if text := decoder.decode(piece):
+            yield text
+    if text := decoder.decode(b"", final=True):
+        yield text
+
+
+def _encoding(head: bytes) -> str:
+    for bom, name in _BOMS:
+        if head.startswith(bom):
+            return name
+    if len(head) >= 4 and head[1] == head[3] == 0 != head[0]:
+        return "utf-16-le"
+    if len(head) >= 4 and head[0] == head[2] == 0 != head[1]:
+        return "utf-16-be"
+    declared = _DECLARED.search(head, 0, 1_024)
+    name = declared[1].decode() if declared else ""
+    if _CHARSET.fullmatch(name):
+        try:
+            return codecs.lookup(name).name
+        except LookupError:
+            pass
+    return "utf-8"
+
+
+def _kind(head: str) -> tuple[str, int]:
+    """The kind of the sitemap that begins with *head*, and where it begins. Raises `NotASitemapError`."""
+    for found in _ROOT.finditer(head):
+        if found["doctype"] and "<!ENTITY" in found["doctype"]:
+            raise NotASitemapError("it declares entities")
+        if found["root"]:
+            if found["root"] not in _ENTRIES:
+                raise NotASitemapError("it is HTML")
+            return found["root"], found.start()
+    lines = (line.strip(_BLANKS) for line in head.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    if _IS_URL.fullmatch(first):
+        return "text", 0
+    raise NotASitemapError("it is neither XML of a sitemap or feed nor a list of URLs" if first else "it is empty")
+
+
+def _repaired(texts: Iterable[str]) -> Iterator[bytes]:
+    """The UTF-8 of *texts* in pieces that end behind a tag, with what a careless site writes into XML repaired."""
+    rest, is_cdata = "", False
+    for text in chain(texts, [None]):
+        whole = rest + (text or "")
+        end = whole.rfind(">") + 1
+        if text is None or (not end and len(whole) > _LONGEST_TAG):
+            end = len(whole)
+        rest = whole[end:]
+        if end:
+            piece, is_cdata = _escaped(whole[:end], is_cdata=is_cdata)
+            yield piece.encode("utf-8", "replace").translate(None, _CONTROLS)
+
+
+def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
+    """*text* with literal ampersands escaped, and whether it ends inside a CDATA section, as it began or not."""
+    if is_cdata:
+        text = _CDATA + text
+
+    def escape(found: re.Match[str]) -> str:
+        return "&amp;" if found[0] == "&" else found[0]
+
+    begun = text.rfind(_CDATA)
+    ends_inside = begun >= 0 and "]]>" not in text[begun:]
+    if "&" in text:
+        text = _LITERAL.sub(escape, text)
+    return text[len(_CDATA) :] if is_cdata else text, ends_inside
+
+
+class _Elements:
+    """Makes entries of the elements called *names*, from the calls of expat."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self._ready: deque[SitemapEntry] = deque()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._entry: SitemapEntry | None = None
+        self._name = self._prefix = ""
+        self._depth = self._entry_depth = 0
+        self._path: list[str] = []
+        self._group: dict[str, Any] | None = None
+        self._text: list[str] = []
+        self._size = 0
+        self._seen: set[str] = set()
+
+    def parser(self) -> expat.XMLParserType:
+        """A parser that knows no namespaces: prefixes that nobody declared do occur."""
+        self._reset()
+        parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._data
+        return parser
+
+    def taken(self) -> Iterator[SitemapEntry]:
+        """The entries that are complete, each once."""
+        while self._ready:
+            yield self._ready.popleft()
+
+    def end_entry(self) -> None:
+        """Complete the entry that was begun; one without a location is none."""
+        entry, self._entry = self._entry, None
+        if entry is None:
+            return
+        entry.loc = entry.loc or _location(entry)
+        if entry.loc:
+            self._ready.append(entry)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._seen.add(name)
+        self._seen.update(attributes)
+        if self._depth > _DEEPEST or len(self._seen) > _MOST_NAMES:
+            raise expat.ExpatError
+        prefix, _, local = name.rpartition(":")
+        if self._entry is None or name == self._name:
+            if local in self.names:
+                self.end_entry()  # whose end is missing
+                self._entry, self._name, self._prefix = SitemapEntry(), name, prefix
+                self._entry_depth, self._path, self._group = self._depth, [], None
+            return
+        self._path.append(local)
+        self._text, self._size = [], 0
+        if len(self._path) > 1:
+            return
+        if local == "link" and attributes and len(self._entry.links) < _MOST_LISTED:
+            self._entry.links.append(attributes)
+        elif prefix != self._prefix or local in _EXTENSIONS:
+            self._begin_group(self._entry, local)
+
+    def _begin_group(self, entry: SitemapEntry, local: str) -> None:
+        if local == "news" and entry.news is None:
+            entry.news = self._group = {}
+        elif local in {"image", "video"}:
+            listed = entry.images if local == "image" else entry.video
+            if len(listed) < _MOST_LISTED:
+                self._group = {}
+                listed.append(self._group)
+
+    def _data(self, text: str) -> None:
+        if self._path and self._size < _LONGEST_TEXT:
+            self._text.append(text[: _LONGEST_TEXT - self._size])
+            self._size += len(text)
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if self._entry is None:
+            return
+        if not self._path:
+            self.end_entry()
+            return
+        local = self._path.pop()
+        text = "".join(self._text).strip()
+        self._text = []
+        if self._path:
+            if text and self._group is not None:
+                _add(self._group, local, text)
+            return
+        self._group = None
+        if text:
+            self._keep(name.rpartition(":")[0], local, text)
+
+    def _keep(self, prefix: str, local: str, text: str) -> None:
+        assert self._entry is not None  # noqa: S101
+        if prefix == self._prefix:
+            self._entry.fields[local] = text
+            if local == "loc":
+                self._entry.loc = text
+        elif prefix not in _EXTENSIONS:
+            self._entry.fields.setdefault(local, text)
+            if local == "loc":
+                self._entry.loc = self._entry.loc or text
+
+
+def _add(group: dict[str, Any], name: str, text: str) -> None:
+    if name not in group:
+        group[name] = text
+    elif isinstance(group[name], list):
+        if len(group[name]) < _MOST_LISTED:
+            group[name].append(text)
+    else:
+        group[name] = [group[name], text]
+
+
+def _location(entry: SitemapEntry) -> str:
+    """Where a feed says that the page of *entry* is: ibid., "Syndication feed", and RFC 4287 section 4.2.7.2."""
+    links = (link for link in entry.links if link.get("rel", "alternate") == "alternate")
+    found = [link["href"] for link in links if "href" in link]
+    urls = [entry.fields.get("link", ""), *found, entry.fields.get("guid", ""), entry.fields.get("id", "")]
+    return next(filter(_IS_LOCATION.match, urls), "")
