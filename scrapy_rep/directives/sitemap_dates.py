@@ -16,7 +16,7 @@ _W3C: Final = re.compile(
 )
 _NO_ZONE: Final = timedelta(hours=12)  # how much later a local time may be than the same time in UTC
 _DAY: Final = timedelta(days=1)
-_PRECISIONS: Final = (366 * _DAY, 31 * _DAY, _DAY, timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1))
+_PRECISIONS: Final = (_DAY, timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1))
 
 
 class SitemapDate(NamedTuple):
@@ -54,14 +54,16 @@ def _of_w3c(found: re.Match[str]) -> SitemapDate:
     filled = [*parts, 1, 1][:3] if len(parts) < 3 else parts
     microsecond = int(f"{fraction or 0:0<6}"[:6])
     at = datetime(*filled, tzinfo=zone).replace(microsecond=microsecond)  # type: ignore[arg-type, misc]
-    return _until(at, _PRECISIONS[len(parts) - 1], has_zone=bool(utc or sign))
+    end = at + _PRECISIONS[max(len(parts) - 3, 0)]
+    if len(parts) == 1:
+        end = at.replace(year=at.year + 1)
+    elif len(parts) == 2:
+        end = (at + 31 * _DAY).replace(day=1)
+    return SitemapDate(at, end if utc or sign else end + _NO_ZONE)
 
 
 def _of_rfc5322(text: str) -> SitemapDate:
     at = parsedate_to_datetime(text)
-    has_zone = at.tzinfo is not None
-    return _until(at if has_zone else at.replace(tzinfo=timezone.utc), _PRECISIONS[-1], has_zone=has_zone)
-
-
-def _until(at: datetime, precision: timedelta, *, has_zone: bool) -> SitemapDate:
-    return SitemapDate(at, at + precision + (timedelta() if has_zone else _NO_ZONE))
+    slack = _PRECISIONS[-1] if at.tzinfo is not None else _NO_ZONE
+    at = at if at.tzinfo is not None else at.replace(tzinfo=timezone.utc)
+    return SitemapDate(at, at + slack)

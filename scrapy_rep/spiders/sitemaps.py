@@ -46,9 +46,9 @@ _NO_SITES: Final = "has no sites: expected sites to be URLs or host names, or si
 class SitemapFeed(BaseSpiderMiddleware):
     """Spider middleware that reads the sitemaps of a `SitemapSpider`, and drops those that it should not follow.
 
-    A spider with a ``_parse_sitemap`` of its own reads them itself. A sitemap on a host outside ``allowed_domains``
-    is dropped unless ``REP_OFFSITE_SITEMAPS`` is set, and so is one more than `MAX_NESTING` levels deep. With ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the
-    crawl meets are added.
+    A spider with a ``_parse_sitemap`` of its own reads them itself. A sitemap on a host outside
+    ``allowed_domains`` is dropped unless ``REP_OFFSITE_SITEMAPS`` is set, and so is one more than `MAX_NESTING`
+    levels deep. With ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the crawl meets are added.
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from time import monotonic
 from typing import Any
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.spiders import SitemapSpider
+from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 from scrapy_rep import RepSitemapSpider
+from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.signals import sitemaps_found
 from tests.support.run_crawl import Recorder
 
@@ -78,3 +81,76 @@ class MakesOutputAsync:
     async def process_spider_output(self, response: Any, result: Any) -> Any:
         async for each in result:
             yield each
+
+
+def as_json(value: Any) -> Any:
+    """*value* with its dates as text: what becomes of a crawl is handed on as JSON."""
+    if isinstance(value, dict):
+        return {name: as_json(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [*map(as_json, value)]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+class TellsEntries(Records):
+    """Records the entry of each page as its tag."""
+
+    def page(self, response: Any) -> None:
+        response.meta["tag"] = as_json(response.meta["rep_sitemap"])
+        Recorder.page(self, response)  # type: ignore[arg-type]
+
+
+class OursTellsEntries(TellsEntries, Ours):
+    name = "ours-entries"
+
+
+class ScrapysTellsEntries(TellsEntries, Scrapys):
+    name = "scrapys-entries"
+
+
+class MakesRequests(Ours):
+    """Makes a request of each entry, and none of those of low priority."""
+
+    name = "makes-requests"
+
+    def sitemap_request(self, entry: Any, request: Any) -> Any:
+        if entry["priority"] == 0.0:
+            return None
+        return request.replace(meta={**request.meta, "tag": as_json(entry["lastmod"])})
+
+
+class FedBySignal(Scrapys):
+    """Requests the sitemaps that ``robots_parsed`` tells of, as Scrapy's pull request 8069 proposes."""
+
+    name = "fed-by-signal"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.robots_parsed, signal=signals.robots_parsed)
+        return spider
+
+    def robots_parsed(self, robotparser: Any, request: Any) -> None:
+        for url in sitemap_urls_from_robots(robotparser.robotstxt.body, base_url=request.url):
+            self.crawler.engine.crawl(Request(url, self._parse_sitemap))
+
+
+class OursFilters(OursTellsEntries):
+    """Crawls another URL of the entries that have a priority."""
+
+    name = "filters"
+
+    def sitemap_filter(self, entries: Any) -> Any:
+        for entry in entries:
+            if entry["rep_sitemap"]["priority"] == 0.5 and entry["priority"] == "0.5":
+                yield {**entry, "loc": f"{entry['loc']}?print"}
+
+
+class KeepsNoNotes:
+    """A store with what a crawl needed before there were notes, and no more."""
+
+    get = NullStore.get
+    put = NullStore.put
+    acquire_lease = NullStore.acquire_lease
+    release_lease = NullStore.release_lease
+    close = NullStore.close

@@ -1,9 +1,9 @@
 """Entries in Redis: `RedisStore` for the crawls of a fleet.
 
-The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body, and
-``lease:ORIGIN`` the holder of a lease; ``note:KEY`` is a note. An entry expires when no worker could use it any
-more, and a body an hour after the last entry that needs it. A lease is short, and renewed while its fetch lasts: a worker that dies delays
-the others by seconds, and those on its own machine not at all.
+The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body,
+``lease:ORIGIN`` the holder of a lease, and ``note:KEY`` a note. An entry expires when no worker could use it any
+more, and a body an hour after the last entry that needs it. A lease is short, and renewed while its fetch lasts: a
+worker that dies delays the others by seconds, and those on its own machine not at all.
 """
 
 from __future__ import annotations

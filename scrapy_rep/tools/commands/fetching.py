@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.misc import load_object
-from scrapy.utils.sitemap import Sitemap
 from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.clock import clock
+from scrapy_rep.directives.sitemap import Sitemap
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate import site_files
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.display import shown
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.registry import needed_files
 from scrapy_rep.runtime.log import describe
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.directives.vocabulary import Statement
-    from scrapy_rep.protocol import Origin, RobotsTxt
+    from scrapy_rep.protocol import RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.robots import Robots
     from scrapy_rep.settings import RepSettings
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_SITEMAPS: Final = 1_000
 """Sitemaps that are fetched: at 50,000 URLs each they hold more than anyone wants to check in CI."""
 
-_MOST_OCTETS: Final = 52_428_800  # of a page or an unpacked sitemap: 50 MiB, the limit of sitemaps.org
+_MOST_OCTETS: Final = 52_428_800  # of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +180,11 @@ class Fetcher:
     async def fetch_sitemap(self, url: str) -> Sitemap:
         """Return the sitemap at *url*. Raises ``ValueError`` for anything else, and Scrapy's download errors."""
         request = Request(url, callback=NO_CALLBACK, dont_filter=True)
+        site_files.ask_for_packed(request)
         response = await self.crawler.engine.download_async(request)
         if response.status != 200:
             raise ValueError(f"status {response.status}")
-        body = response.body
-        if gzip_magic_number(response):
-            body = gunzip(body, max_size=_MOST_OCTETS)
-        try:
-            sitemap = Sitemap(body)
-        except Exception:  # noqa: BLE001  # whatever lxml and Scrapy raise
-            raise ValueError("not XML") from None
-        if sitemap.type not in {"urlset", "sitemapindex"}:
-            raise ValueError(f"not a sitemap but <{sitemap.type}>")
-        return sitemap
+        return Sitemap(response.body, response.url)
 
     async def sitemaps(
         self,
@@ -221,8 +213,8 @@ class Fetcher:
             except Exception as error:  # noqa: BLE001  # of any download or parser; the next sitemap may work
                 failed(f"{url}: {describe(error)}")
                 continue
-            targets = _targets(url, sitemap, failed)
-            if sitemap.type == "sitemapindex":
+            targets = _targets(sitemap, failed)
+            if sitemap.is_index:
                 for target in targets:
                     if target not in seen:
                         left.setdefault(target, level + 1)
@@ -230,13 +222,17 @@ class Fetcher:
                 yield targets
 
 
-def _targets(url: str, sitemap: Sitemap, failed: Callable[[str], object]) -> Iterable[str]:
-    """The URLs in the *sitemap* at *url*, made absolute."""
+def _targets(sitemap: Sitemap, failed: Callable[[str], object]) -> Iterable[str]:
+    """The URLs in *sitemap*."""
     for entry in sitemap:
         try:
-            yield urljoin(url, entry["loc"])
-        except ValueError as error:  # noqa: PERF203
-            failed(f"{url}: {entry['loc']}: {error}")
+            Origin.from_url(entry.loc)
+        except ValueError as error:
+            failed(f"{sitemap.url}: {shown(entry.loc)}: {error}")
+        else:
+            yield entry.loc
+    if sitemap.cut:
+        failed(f"{sitemap.url}: not read to its end: too many {sitemap.cut}")
 
 
 def with_gate(settings: BaseSettings) -> BaseSettings:

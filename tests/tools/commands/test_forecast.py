@@ -490,7 +490,7 @@ def test_what_cannot_be_counted_is_said_and_exits_with_2(site: Site, folder: Pat
         [
             f"{good}/sitemap.xml: http://[bad: Invalid IPv6 URL",
             f"{good}/gone.xml: status 404",
-            f"{good}/page.xml: not a sitemap but <html>",
+            f"{good}/page.xml: it is HTML",
             f"robots.txt of {bare} names no sitemap: its pages cannot be counted",
         ]
     )

@@ -1,0 +1,168 @@
+"""Only what a site says it has changed is crawled: since a date, or since the last run that finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.crawl import Crawl, crawl
+from tests.support.site import Answer, Arrival, Site, robots, sitemap, sitemap_index
+
+LAST_RUN = {"REP_SITEMAP_SINCE": "last run"}
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as running:
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> dict[str, Any]:
+    return {**LAST_RUN, "REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
+
+
+def crawl_since(site: Site, settings: dict[str, Any], spider: str = "Ours", **attributes: Any) -> Crawl:
+    spider = f"tests.crawl.sitemap_spiders:{spider}"
+    where = {"sites": [site.origin], "sitemap_urls": [f"{site.origin}/robots.txt"]}
+    result = crawl(spider=spider, settings=settings, attributes={**where, **attributes})
+    assert not result.tracebacks
+    return result
+
+
+def now() -> str:
+    return datetime.now(timezone.utc).isoformat()
+
+
+def dated(site: Site, **dates: str) -> list[str]:
+    """The entries of pages, or of sitemaps, that were modified on *dates*."""
+    return [f"{site.origin}/{page}" + (f" <lastmod>{at}</lastmod>" if at else "") for page, at in dates.items()]
+
+
+def with_validators(body: bytes, *, etag: str = "", modified: str = "") -> Callable[[Arrival], Answer]:
+    """Answers 304 to whoever has it."""
+    headers = [("ETag", etag)] * bool(etag) + [("Last-Modified", modified)] * bool(modified)
+
+    def answer(arrival: Arrival) -> Answer:
+        known = arrival.headers.get("if-none-match"), arrival.headers.get("if-modified-since")
+        is_known = known == (etag or None, modified or None)
+        return Answer(304 if is_known else 200, b"" if is_known else body, headers)
+
+    return answer
+
+
+def conditions(site: Site) -> dict[str, list[bool]]:
+    """For each file that was requested: whether each request for it was conditional."""
+    found: dict[str, list[bool]] = {}
+    for arrival in site.log:
+        is_conditional = bool({"if-none-match", "if-modified-since"} & arrival.headers.keys())
+        found.setdefault(arrival.path, []).append(is_conditional)
+    return found
+
+
+@pytest.mark.parametrize("spider", ["Ours", "Scrapys"])
+@pytest.mark.parametrize("since", ["2026-05-02", date(2026, 5, 2), datetime(2026, 5, 2, tzinfo=timezone.utc)])
+def test_entries_and_sitemaps_that_are_certainly_older_than_a_date_are_dropped(
+    site: Site, spider: str, since: Any
+) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
+    index = sitemap_index(*dated(site, old="2026-04-30", new="2026-06-01", undated=""))
+    site.answer("/index.xml", index)
+    pages = dated(site, a="2026-04", b="2026-05-01T09:00:00Z", c="2026-05-02", d="2026-05", e="2026", f="", g="x")
+    site.answer("/new", sitemap(*pages, *dated(site, h="2026-04-30", i="2026-05-02T01:00:00+02:00")))
+    site.answer("/undated", sitemap(f"{site.origin}/j"))
+    result = crawl_since(site, {"REP_SITEMAP_SINCE": since}, spider)
+    assert sorted(result.urls) == [f"{site.origin}/{page}" for page in "cdefgj"]
+    assert site.count("/old") == 0
+    assert result.stats["rep/sitemap/older_count"] == 5
+
+
+@pytest.mark.parametrize("of_each", [10, pytest.param(100, marks=pytest.mark.full)])
+def test_the_second_run_crawls_what_has_changed_and_asks_whether_sitemaps_have(
+    site: Site, store: dict[str, Any], of_each: int
+) -> None:
+    maps = {number: [f"{number}-{page}" for page in range(of_each)] for number in range(10)}
+    site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
+    index = sitemap_index(*(f"{site.origin}/{number}.xml" for number in maps))
+    site.answer("/index.xml", with_validators(index.body, etag='"index"'))
+    for number, pages in maps.items():
+        body = sitemap(*dated(site, **dict.fromkeys(pages, LONG_AGO))).body
+        site.answer(f"/{number}.xml", with_validators(body, etag=f'"{number}"'))
+    assert len(crawl_since(site, store).urls) == 10 * of_each
+    site.log.clear()
+    for number in (3, 7):
+        dates = {
+            page: now() if page.endswith(("-0", "-1", "-2", "-3", "-4")) else LONG_AGO for page in maps[number]
+        }
+        body = sitemap(*dated(site, **dates)).body
+        site.answer(f"/{number}.xml", with_validators(body, etag='"new"'))
+    second = crawl_since(site, store)
+    assert sorted(second.urls) == sorted(
+        f"{site.origin}/{number}-{page}" for number in (3, 7) for page in range(5)
+    )
+    asked = {path: found for path, found in conditions(site).items() if path.endswith(".xml")}
+    assert asked == {path: [True] for path in ["/index.xml", *(f"/{number}.xml" for number in maps)]}
+    assert second.stats["rep/sitemap/unchanged_count"] == 9  # the index and eight of ten
+    assert second.stats["rep/sitemap/older_count"] == 2 * (of_each - 5)
+
+
+def test_a_run_that_is_cut_off_leaves_the_last_run_as_it_was(site: Site, store: dict[str, Any]) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer(
+        "/s.xml",
+        with_validators(sitemap(*dated(site, a=now(), b=now())).body, modified="Fri, 01 May 2026 10:00:00 GMT"),
+    )
+    cut_off = crawl_since(site, {**store, "CLOSESPIDER_PAGECOUNT": 4, "CONCURRENT_REQUESTS": 1})
+    assert (cut_off.reason, len(cut_off.urls)) == ("closespider_pagecount", 1)
+    assert len(crawl_since(site, store).urls) == 2
+    assert crawl_since(site, store).urls == []
+    assert conditions(site)["/s.xml"] == [False, False, True]
+
+
+def test_a_sitemap_has_a_last_run_of_its_own_for_each_spider(site: Site, store: dict[str, Any]) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
+    site.answer("/index.xml", sitemap_index(f"{site.origin}/s.xml"))
+    site.answer("/s.xml", sitemap(*dated(site, a=LONG_AGO)))
+    found = [crawl_since(site, store, spider).urls for spider in ("Ours", "Scrapys", "Ours", "Scrapys")]
+    assert found == [[f"{site.origin}/a"]] * 2 + [[]] * 2
+    site.answer("/index.xml", sitemap_index(f"{site.origin}/s.xml", f"{site.origin}/t.xml"))
+    site.answer("/t.xml", sitemap(*dated(site, b=LONG_AGO)))
+    assert crawl_since(site, store).urls == [f"{site.origin}/b"]
+
+
+def test_the_date_moves_with_each_run_that_reads_the_sitemap(site: Site, store: dict[str, Any]) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    crawled = []
+    for number in range(3):
+        before = (datetime.now(timezone.utc) - timedelta(seconds=1)).isoformat()
+        site.answer("/s.xml", sitemap(*dated(site, **{f"old{number}": LONG_AGO, f"new{number}": now()})))
+        crawled.append(len(crawl_since(site, store).urls))
+        site.answer("/s.xml", sitemap(*dated(site, older=before)))
+    assert crawled == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({**LAST_RUN, "REP_STORE": "memory"}, "REP_STORE is 'memory'"),
+        ({**LAST_RUN, "REP_STORE": "sqlite"}, "NoFileStore keeps no last run"),
+        ({**LAST_RUN, "REP_STORE": "tests.crawl.sitemap_spiders.KeepsNoNotes"}, "KeepsNoNotes keeps no last run"),
+        ({"REP_SITEMAP_SINCE": "last week"}, "expected a date such as 2026-05-31"),
+        ({"REP_SITEMAP_SINCE": 20260531}, "expected a date such as 2026-05-31"),
+    ],
+)
+def test_what_cannot_be_kept_or_read_stops_the_crawl_at_start_up(
+    site: Site, settings: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spider = "tests.crawl.sitemap_spiders:Ours"
+    result = crawl(spider=spider, settings=settings, attributes={"sites": [site.origin]})
+    (critical,) = result.lines("CRITICAL")
+    assert critical.startswith("REP_SITEMAP_SINCE = ")
+    assert message in critical
+    assert site.log == []
