@@ -77,15 +77,17 @@ def robots(text: str, **kwargs: object) -> Answer:
 
 def sitemap(*urls: str, compressed: bool = False) -> Answer:
     """A sitemap of *urls*, each with XML elements behind it or none; with *compressed* a gzip file."""
-    entries = [f"<url><loc>{url}</loc>{more}</url>" for url, _, more in (url.partition(" ") for url in urls)]
-    return _xml("urlset", entries, compressed)
+    return _xml("urlset", "url", urls, compressed)
 
 
 def sitemap_index(*urls: str, compressed: bool = False) -> Answer:
-    return _xml("sitemapindex", [f"<sitemap><loc>{url}</loc></sitemap>" for url in urls], compressed)
+    """An index of the sitemaps at *urls*, as `sitemap`."""
+    return _xml("sitemapindex", "sitemap", urls, compressed)
 
 
-def _xml(root: str, elements: Sequence[str], compressed: bool) -> Answer:
+def _xml(root: str, name: str, urls: Sequence[str], compressed: bool) -> Answer:
+    entries = (url.partition(" ") for url in urls)
+    elements = [f"<{name}><loc>{url}</loc>{more}</{name}>" for url, _, more in entries]
     namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
     body = f'<?xml version="1.0"?>\n<{root} {namespace}>{"".join(elements)}</{root}>'.encode()
     if compressed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
@@ -23,7 +24,6 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate import site_files
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.registry import needed_files
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.directives.vocabulary import Statement
-    from scrapy_rep.protocol import RobotsTxt
+    from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.robots import Robots
     from scrapy_rep.settings import RepSettings
@@ -226,9 +226,11 @@ def _targets(sitemap: Sitemap, failed: Callable[[str], object]) -> Iterable[str]
     """The URLs in *sitemap*."""
     for entry in sitemap:
         try:
-            Origin.from_url(entry.loc)
+            problem = "" if urlsplit(entry.loc).scheme else "not a URL"
         except ValueError as error:
-            failed(f"{sitemap.url}: {shown(entry.loc)}: {error}")
+            problem = str(error)
+        if problem:
+            failed(f"{sitemap.url}: {shown(entry.loc)}: {problem}")
         else:
             yield entry.loc
     if sitemap.cut:
