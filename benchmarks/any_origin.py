@@ -78,7 +78,7 @@ class _Connection(asyncio.Protocol):
     def _answer(self, path: bytes) -> bytes:
         kind, body = b"html", PAGE
         if path in self._files:
-            kind, body = b"xml", self._files[path]
+            kind, body = b"plain" if path.endswith(b".gz") else b"xml", self._files[path]
         elif path == b"/robots.txt":
             kind, body = b"plain", robots_txt(self._host, self._length)
         connection = b"" if self._lasts else b"Connection: close\r\n"

@@ -19,9 +19,10 @@ URL = "https://h.example/maps/sitemap.xml"
 ENTRY = b"<url><loc>https://h.example/a</loc></url>"
 WORDS = [
     b"<urlset>", b"<url>", b"</url>", b"<loc>", b"</loc>", b"https://h.example/a", b"/b?x=1&y=2", b"&amp;",
-    b"&#0;", b"&x;", b"<![CDATA[", b"]]>", b"<!--", b"-->", b"<?", b"?>", b"<!DOCTYPE x [", b"]>", b"<a b='", b"'/>",
-    b"<n:c>", b"\0", b"\xff", b"\xc3\xa9", b" ", b"\n", b"<image:image>", b"</image:image>", b"<xhtml:link href='/c'/>",
-    b"<lastmod>2026</lastmod>", b"<sitemapindex>", b"<rss>", b"<item>", b"<feed>", b"<entry>", ENTRY,
+    b"&#0;", b"&x;", b"<![CDATA[", b"]]>", b"<!--", b"-->", b"<?", b"?>", b"<!DOCTYPE x [", b"]>", b"<a b='",
+    b"'/>", b"<n:c>", b"\0", b"\xff", b"\xc3\xa9", b" ", b"\n", b"<image:image>", b"</image:image>",
+    b"<xhtml:link href='/c'/>", b"<lastmod>2026</lastmod>", b"<sitemapindex>", b"<rss>", b"<item>", b"<feed>",
+    b"<entry>", ENTRY,
 ]  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def test_as_many_octets_are_read_as_the_limit_allows(more: int) -> None:
     for pack in (bytes, gzip.compress):
         urls, sitemap = read(pack(b"<urlset>" + ENTRY + blanks + ENTRY))
         assert (len(urls), sitemap.cut) == (2, "octets" * more)  # of the second only the last octet is missing
-    urls, sitemap = read((b"http://h.example/".ljust(499_999) + b"\n" + more * b"http://h.example/b"))
+    urls, sitemap = read(b"http://h.example/".ljust(500_000, b"\n") + more * b"http://h.example/b")
     assert (urls, sitemap.cut) == (["http://h.example/"], "octets" * more)
 
 
@@ -90,7 +91,7 @@ def test_a_bomb_is_unpacked_in_pieces_and_to_its_limit() -> None:
     finally:
         tracemalloc.stop()
     assert (urls, sitemap.cut) == ([], "octets")
-    assert peak < 1_000_000
+    assert peak < 2_000_000
 
 
 def test_a_file_in_four_layers_of_gzip_is_no_sitemap() -> None:
