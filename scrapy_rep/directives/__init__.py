@@ -1,4 +1,4 @@
-"""What a page and a site say beside Allow and Disallow: page directives, and signals about the use by AI.
+"""What a page and a site say beside Allow and Disallow: page directives, signals about the use by AI, sitemaps.
 
 `page_directives` asks what a page says to a crawler, `ai_answers` for which purposes it may be used. Needs the
 standard library alone. Knows header fields, HTML and files as they were received; must not know Scrapy.

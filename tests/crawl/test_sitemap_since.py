@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -166,3 +168,23 @@ def test_what_cannot_be_kept_or_read_stops_the_crawl_at_start_up(
     assert critical.startswith("REP_SITEMAP_SINCE = ")
     assert message in critical
     assert site.log == []
+
+
+def test_a_fleet_keeps_the_last_run_in_redis(site: Site, redis_client: Any, redis_server: Any) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", with_validators(sitemap(f"{site.origin}/a").body, etag='"1"'))
+    settings = {**LAST_RUN, "REP_REDIS_URL": redis_server.url, "REP_STORE": "memory"}
+    assert [len(crawl_since(site, settings).urls) for _ in range(2)] == [1, 0]
+    assert conditions(site)["/s.xml"] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "note", ["", "[]", "{}", '{"began": "x"}', '{"began": 1.0, "undated": [1]}', "[" * 100_000]
+)
+def test_a_note_that_nobody_of_us_wrote_counts_as_none(site: Site, store: dict[str, Any], note: str) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", with_validators(sitemap(f"{site.origin}/a").body, etag='"1"'))
+    assert len(crawl_since(site, store).urls) == 1
+    with closing(sqlite3.connect(store["REP_STORE_PATH"])) as connection, connection:
+        connection.execute("UPDATE notes SET text = ?", (note,))
+    assert len(crawl_since(site, store).urls) == 1

@@ -68,7 +68,7 @@ class Store(Protocol):
         """Return all entries, sorted by origin, or that of *origin* alone."""
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Delete all entries and leases, or those of *origin*; return the number of deleted entries."""
+        """Delete all entries, leases and notes, or what *origin* has; return the number of deleted entries."""
 
 
 class NullStore:

@@ -196,7 +196,7 @@ class RedisStore:
             self._delete([self._key("lease", origin)])
             return self._delete([self._key("entry", origin)])
         deleted = self._delete(self._keys("entry"))
-        self._delete({*self._keys("lease"), *self._keys("body")})
+        self._delete({*self._keys("lease"), *self._keys("body"), *self._keys("note")})
         return deleted
 
     def _entry(self, key: bytes, value: bytes | None, body: bytes | None) -> Entry | None:

@@ -265,11 +265,13 @@ class SqliteFile:
         return map(_entry, found)
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Delete the entry of *origin*, or all entries, and their leases; return the number of deleted entries."""
+        """Delete the entry of *origin* and its lease, or all that is kept; return the number of deleted entries."""
         where, names = ("WHERE origin = ?", (str(origin),)) if origin else ("", ())
         with self.transaction() as connection:
             deleted = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
             connection.execute(f"DELETE FROM leases {where}", names)  # noqa: S608
+            if origin is None:
+                connection.execute("DELETE FROM notes")
             connection.execute(_DELETE_UNUSED_BODIES)
         return deleted
 

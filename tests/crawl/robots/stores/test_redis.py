@@ -201,3 +201,18 @@ def test_when_redis_is_back_others_may_not_know_it_for_a_while(
     clock.advance(60)
     assert not link.is_settling
     link.client.close()
+
+
+def test_a_note_is_kept_for_its_time_and_until_everything_is_purged(
+    connection: DirectConnection, redis_server: RedisServer
+) -> None:
+    store = store_of(connection)
+    at_once(store.put_notes({f"key {number}": str(number) for number in range(501)}, 10))
+    at_once(store.put_notes({"key 0": "new"}, 30))
+    found = [at_once(store_of(connection).note(key)) for key in ("key 0", "key 500", "other")]
+    assert found == ["new", "500", None]
+    assert 20_000 < connection.client.pttl("rep:note:key 0") <= 30_000
+    link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
+    RedisStore(link, NullStore(), 0.0).purge()
+    assert keys(connection, "note") == []
+    link.client.close()

@@ -239,3 +239,32 @@ def test_the_first_put_of_a_crawl_deletes_entries_that_are_no_longer_usable(path
     store.close()
     with closing(SqliteFile(path)) as file:
         assert list(file.entries()) == [ENTRY]
+
+
+def test_a_note_is_kept_for_its_time_and_until_everything_is_purged(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_at(path)
+    run(store.put_notes({"a": "1", "b": "2"}, 10))
+    run(store.put_notes({"a": "3"}, 30))
+    assert [run(store.note(key)) for key in "abc"] == ["3", "2", None]
+    monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: NOW + 20)
+    assert [run(store.note(key)) for key in "ab"] == ["3", None]
+    store.purge(ORIGIN)
+    assert run(store.note("a")) == "3"
+    store.purge()
+    assert run(store.note("a")) is None
+    store.close()
+
+
+def test_a_file_of_an_older_version_gets_the_table_of_notes(path: Path) -> None:
+    older = store_at(path)
+    put(older)
+    older.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE notes")
+    store = store_at(path)
+    assert get(store)
+    run(store.put_notes({"a": "1"}, 10))
+    assert run(store.note("a")) == "1"
+    store.close()
