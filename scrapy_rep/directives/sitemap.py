@@ -144,10 +144,12 @@ def _priority(text: str) -> float | None:
 
 
 def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
+    """*said*, with aware dates in the place of their texts; None for what is no date."""
+    found = dict(said)
     for name in _DATES & said.keys():
         date = read_date(said[name]) if isinstance(said[name], str) else None
-        said[name] = date.at if date else None
-    return said
+        found[name] = date.at if date else None
+    return found
 
 
 class Sitemap:

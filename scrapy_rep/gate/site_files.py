@@ -91,7 +91,7 @@ def is_for_sitemap(request: Request, spider: Spider | None) -> bool:
     Scrapy has no public name for the callback. No other one receives a robots.txt or a sitemap.
     """
     callback: Any = request.callback
-    return getattr(callback, "__name__", "") == "_parse_sitemap" and callback.__self__ is spider
+    return getattr(callback, "__self__", None) is spider and callback.__name__ == "_parse_sitemap"
 
 
 def ask_for_packed(request: Request) -> None:

@@ -55,7 +55,7 @@ class SitemapRuns:
         for name, validator in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
             request.headers.pop(name, None)  # of a redirect, or of a job that was stopped
             if note.get(validator) and SITEMAP_REST not in request.meta:
-                request.headers[name] = note[validator]
+                request.headers[name] = note[validator].encode("latin-1", "replace")
                 statuses = request.meta.get("handle_httpstatus_list", ())
                 request.meta["handle_httpstatus_list"] = [*{*statuses, 304}]
 
@@ -67,7 +67,7 @@ class SitemapRuns:
         """
         request = response.request
         assert request is not None  # noqa: S101
-        note: dict[str, Any] = request.meta[NOTE]
+        note: dict[str, Any] = request.meta.get(NOTE, {})
         if response.status != 304:
             note = {}
             if len(undated) <= _MOST_UNDATED:
@@ -89,10 +89,10 @@ def _field(response: Response, name: str) -> str:
 
 
 def _read(text: str | None) -> dict[str, Any]:
-    """The note in *text*, an empty one if there is none: other programs may write to the same store."""
+    """The note in *text*, an empty one if there is none: other programs, and clocks, may write to the store."""
     try:
         note = json.loads(text or "{}")
-        is_read = isinstance(note["began"], float) and isinstance(note.setdefault("undated", []), list)
+        is_read = 0 <= note["began"] <= clock.time() and isinstance(note.setdefault("undated", []), list)
         is_read = is_read and all(isinstance(note.setdefault(each, ""), str) for each in ("etag", "last_modified"))
     except (ValueError, TypeError, KeyError, RecursionError):
         return {}

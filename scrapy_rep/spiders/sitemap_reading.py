@@ -131,7 +131,7 @@ class SitemapReading:
         for each, url in self._filtered(entries, response.url):
             if any(pattern.search(url) for pattern in follow):
                 urls.append(url)
-                if each[ENTRY]["lastmod"] is None:
+                if (each.get(ENTRY) or {}).get("lastmod") is None:
                     undated.append(url)
         if self._runs is not None:
             self._runs.has_read(response, undated)

@@ -58,10 +58,13 @@ class SitemapFeed(BaseSpiderMiddleware):
             raise NotConfigured
         self._spider = crawler.spider
         self._settings = settings = Crawl.of(crawler).settings
-        if type(self._spider)._parse_sitemap is SitemapSpider._parse_sitemap:
+        kind = type(self._spider)
+        if kind._parse_sitemap is SitemapSpider._parse_sitemap:
             self.reading = SitemapReading(self._spider)
             self._spider._parse_sitemap = MethodType(_parse_sitemap, self._spider)  # type: ignore[method-assign]
-        crawler.signals.connect(self._keep_packed, signal=signals.response_downloaded)
+        is_read_here = kind._parse_sitemap in {SitemapSpider._parse_sitemap, RepSitemapSpider._parse_sitemap}
+        if is_read_here and kind._get_sitemap_body is SitemapSpider._get_sitemap_body:
+            crawler.signals.connect(self._keep_packed, signal=signals.response_downloaded)
         crawl_delay = crawler.get_extension(CrawlDelay)
         self._forecast = crawl_delay.forecast if crawl_delay is not None else None
         # Under "scrapy check" a spider requests its sample pages only.

@@ -154,3 +154,22 @@ class KeepsNoNotes:
     acquire_lease = NullStore.acquire_lease
     release_lease = NullStore.release_lease
     close = NullStore.close
+
+
+class OwnBody(ScrapysTellsEntries):
+    """Gets the body of a sitemap in its own way, as Scrapy's issue 6293 proposes."""
+
+    name = "own-body"
+
+    def _get_sitemap_body(self, response: Any) -> Any:
+        return response.body.replace(b"[page]", self.sitemap_urls[0].encode())
+
+
+class OwnParser(Scrapys):
+    """Adds to what Scrapy's spider makes of a sitemap."""
+
+    name = "own-parser"
+
+    def _parse_sitemap(self, response: Any) -> Any:
+        for request in super()._parse_sitemap(response):
+            yield request.replace(meta={"tag": "own"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,3 +159,14 @@ def test_a_signal_alone_may_feed_a_spider(site: Site) -> None:
     site.answer("/a.xml", sitemap(f"{site.origin}/a"))
     crawl_sitemaps(site, "FedBySignal", sitemap_urls=[], first_pages=[f"{site.origin}/start"])
     assert Counter(site.paths()) == {"/robots.txt": 1, "/start": 1, "/a.xml": 1, "/a": 1}
+
+
+@pytest.mark.parametrize(("spider", "tells"), [("OwnBody", "entry"), ("OwnParser", "own")])
+def test_a_spider_may_read_its_sitemaps_in_its_own_way(site: Site, spider: str, tells: str) -> None:
+    url = f"{site.origin}/sitemap.xml"
+    body = sitemap("[page]?a" if spider == "OwnBody" else f"{url}?a").body
+    headers = [("Content-Encoding", "gzip"), ("Content-Type", "application/xml")]
+    site.answer("/sitemap.xml", Answer(body=gzip.compress(body), headers=headers))
+    (page,) = crawl_sitemaps(site, spider, sitemap_urls=[url]).pages
+    assert page.url == f"{url}?a"
+    assert page.tag == "own" if tells == "own" else page.tag["loc"] == page.url

@@ -179,7 +179,16 @@ def test_a_fleet_keeps_the_last_run_in_redis(site: Site, redis_client: Any, redi
 
 
 @pytest.mark.parametrize(
-    "note", ["", "[]", "{}", '{"began": "x"}', '{"began": 1.0, "undated": [1]}', "[" * 100_000]
+    "note",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"began": "x"}',
+        '{"began": 1.0, "undated": [1]}',
+        '{"began": 1e300, "etag": "\\"1\\""}',
+        "[" * 100_000,
+    ],
 )
 def test_a_note_that_nobody_of_us_wrote_counts_as_none(site: Site, store: dict[str, Any], note: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))

@@ -265,7 +265,7 @@ class SqliteFile:
         return map(_entry, found)
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Delete the entry of *origin* and its lease, or all that is kept; return the number of deleted entries."""
+        """Delete the entry of *origin* and its lease, or all that is kept; return the count of deleted entries."""
         where, names = ("WHERE origin = ?", (str(origin),)) if origin else ("", ())
         with self.transaction() as connection:
             deleted = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
