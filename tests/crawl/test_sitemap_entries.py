@@ -118,6 +118,7 @@ def test_a_job_that_stops_within_a_sitemap_goes_on_there(site: Site, spider: str
     first = crawl_sitemaps(site, spider, {**settings, "CLOSESPIDER_PAGECOUNT": 4, "CONCURRENT_REQUESTS": 1})
     second = crawl_sitemaps(site, spider, settings)
     assert 0 < len(first.urls) < 5
+    assert second.stats["dupefilter/filtered"] == 1  # robots.txt, with which every run starts
     assert sorted(first.urls + second.urls) == sorted(pages)
     assert Counter(site.paths()) == {**{f"/{number}": 1 for number in range(11)}, "/robots.txt": 1, "/s.xml": 2}
 
