@@ -91,7 +91,8 @@ def is_for_sitemap(request: Request, spider: Spider | None) -> bool:
     Scrapy has no public name for the callback. No other one receives a robots.txt or a sitemap.
     """
     callback: Any = request.callback
-    return getattr(callback, "__self__", None) is spider and callback.__name__ == "_parse_sitemap"
+    is_of_spider = spider is not None and getattr(callback, "__self__", None) is spider
+    return is_of_spider and callback.__name__ == "_parse_sitemap"
 
 
 def ask_for_packed(request: Request) -> None:

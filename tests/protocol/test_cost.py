@@ -178,7 +178,7 @@ ASKED = pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 
 @ASKED
 def test_ours_a_question_takes_steps_linear_in_the_body(ask: Question) -> None:
-    assert too_costly(is_linear_in_steps, ask, LINES | RUNS, 400) == []
+    assert too_costly(is_linear_in_steps, ask, LINES | RUNS, 1_000) == []
 
 
 @ASKED
@@ -193,7 +193,7 @@ def test_ours_a_verdict_of_plain_python_takes_steps_linear_in_the_body(
     dialect: Dialect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(robotstxt, "_Compiled", None)
-    assert too_costly(is_linear_in_steps, partial(verdicts, dialect=dialect), LINES | RUNS, 400) == []
+    assert too_costly(is_linear_in_steps, partial(verdicts, dialect=dialect), LINES | RUNS, 1_000) == []
 
 
 def verdicts_on(url: str, dialect: Dialect) -> None:

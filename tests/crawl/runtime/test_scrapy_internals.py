@@ -56,7 +56,8 @@ def test_what_is_private_to_others_is_read_nowhere_else() -> None:
         "_parsed",
         "_origins",
         "_without_bad_urls",
-        "_parse_sitemap",  # overridden: there is no public one
+        "_parse_sitemap",  # overridden, as spiders do: there is no public one
+        "_get_sitemap_body",
         "_asdict",  # public methods of a named tuple
         "_replace",
     }
