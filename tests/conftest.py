@@ -43,8 +43,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("full"):
         return
     left_out = set(LEFT_OUT) - ({"other_loop"} if config.getoption("all_loops") else set())
-    kept = [item for item in items if not any(item.get_closest_marker(name) for name in left_out)]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        (others if any(item.get_closest_marker(name) for name in left_out) else kept).append(item)
+    config.hook.pytest_deselected(items=others)
     items[:] = kept
 
 

@@ -26,8 +26,11 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.clock import clock
 
 if TYPE_CHECKING:
+    import re
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.spiders import SitemapSpider
 
 TOUCHES: Final = {
     "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
@@ -55,6 +58,8 @@ TOUCHES: Final = {
     "handler._pool.retryAutomatically": "repeats a request at once, whatever its delay; Scrapy's retries wait",
     "handler._session._retry_connection": "does the same in aiohttp",
     "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
+    "spider._cbs": "holds the sitemap_rules of a SitemapSpider, with their callbacks",
+    "spider._follow": "holds its sitemap_follow, compiled",
     "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
     "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
 }
@@ -423,6 +428,11 @@ def has_listener(crawler: Crawler, signal: Any) -> bool:
 def folder_of_download_slot(key: str) -> str:
     """The folder below a ``JOBDIR`` in which Scrapy's default queue keeps the requests of download slot *key*."""
     return str(pqueues._path_safe(key))
+
+
+def sitemap_rules(spider: SitemapSpider) -> tuple[list[tuple[re.Pattern[str], Any]], list[re.Pattern[str]]]:
+    """The patterns of pages that *spider* crawls, with their callbacks, and those of sitemaps that it follows."""
+    return spider._cbs, spider._follow
 
 
 def has_errback(request: Request, spider: Any) -> bool:

@@ -19,6 +19,7 @@ from scrapy_rep.gate.site_files import SITEMAP_CHAIN, SITEMAP_REST, is_for_robot
 from scrapy_rep.gate.sitemap_runs import NOTE
 from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.scrapy_internals import sitemap_rules
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -127,7 +128,8 @@ class SitemapReading:
     def _of_index(
         self, response: Response, entries: Iterable[SitemapEntry], chain_of_urls: list[str]
     ) -> Iterator[Request]:
-        follow, undated, urls = self._spider._follow, [], []
+        _, follow = sitemap_rules(self._spider)
+        undated, urls = [], []
         for each, url in self._filtered(entries, response.url):
             if any(pattern.search(url) for pattern in follow):
                 urls.append(url)
@@ -141,8 +143,9 @@ class SitemapReading:
         self, entries: Iterable[SitemapEntry], chain_of_urls: list[str], origins: set[Origin | None]
     ) -> Iterator[Request]:
         """The requests for pages in the sitemap at the last of *chain_of_urls*, which is on *origins*."""
+        rules, _ = sitemap_rules(self._spider)
         for each, url in self._filtered(entries, chain_of_urls[-1]):
-            callback = next((found for pattern, found in self._spider._cbs if pattern.search(url)), None)
+            callback = next((found for pattern, found in rules if pattern.search(url)), None)
             if callback is None:
                 continue
             entry = each.get(ENTRY) or {}

@@ -57,7 +57,9 @@ _TABLES: Final = (
         key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL,
         pace REAL NOT NULL, PRIMARY KEY (key, worker)
     ) WITHOUT ROWID""",
-    "CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS notes (
+        key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
+    ) WITHOUT ROWID""",
 )
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
