@@ -125,12 +125,12 @@ class RslFile:
 def said_by_licenses(urls: Iterable[str], files: Mapping[str, RslFile], url: str) -> list[Statement]:
     """Return what the licenses of a site at *urls*, of which *files* could be read, say about *url*.
 
-    They hold together (section 4.4). While one is unknown, nothing that another permits counts [ours].
+    They hold together (section 4.4). While one is unknown or broken, nothing that another permits counts [ours].
     """
     urls = [*urls]
     said = [one for each in urls if each in files for one in files[each].statements(url, shortened(each))]
     unread = [each for each in urls if each not in files]
-    if unread:
+    if unread or any(files[each].problem for each in urls if each in files):
         said = [replace(one, category=None, allows=None) if one.allows else one for one in said]
     return said + [Statement(Signal.RSL, None, None, shortened(each), "license not read") for each in unread]
 
@@ -320,6 +320,7 @@ class _Reader:
         self.max_age = MAX_AGE
         self.problem = ""
         self._elements = self._depth = self._ignored = 0
+        self._is_rsl = False
         self._is_bare = False  # whether elements without a namespace are of RSL
         self._open: list[_Element] = []  # elements of RSL
         self._content: _Content | None = None
@@ -345,6 +346,8 @@ class _Reader:
             self.problem = f"no well-formed XML, line {error.lineno}"
         except (ValueError, LookupError):  # of an encoding that Python has no text for
             self.problem = "an encoding that cannot be read"
+        if not self._is_rsl:
+            self.problem = self.problem or "no RSL"
 
     def _doctype(self, *_: object) -> None:
         raise _RefusedError("a document type, which may declare entities")
@@ -363,6 +366,7 @@ class _Reader:
         if self._ignored or (not is_ours and self._open):
             self._ignored += 1  # of an extension; what is around RSL is the feed that holds it
         elif is_ours:
+            self._is_rsl = True
             self._start_ours(local, attributes)
 
     def _start_ours(self, name: str, attributes: dict[str, str]) -> None:

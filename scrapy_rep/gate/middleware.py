@@ -197,6 +197,7 @@ class RepMiddleware:
         if is_for_robots_txt(request):
             return None if request.meta.get(DONT_OBEY) else await self._sitemap_lines(request)
         if sitemap_rest(request) in self._extension.sitemaps_begun:
+            request.meta["dont_cache"] = True  # else Scrapy's HTTP cache takes this for the sitemap
             return TextResponse(request.url, flags=["scrapy_rep"])
         ask_for_packed(request)
         if self._extension.sitemap_runs is not None:

@@ -52,6 +52,7 @@ class SitemapRuns:
         """
         note = _read(await self._store.note(self._key(request.url)))
         request.meta[NOTE] = note
+        request.meta["dont_cache"] = True  # Scrapy's HTTP cache would keep a 304 as the sitemap
         for name, validator in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
             request.headers.pop(name, None)  # of a redirect, or of a job that was stopped
             if note.get(validator) and SITEMAP_REST not in request.meta:
@@ -67,6 +68,8 @@ class SitemapRuns:
         """
         request = response.request
         assert request is not None  # noqa: S101
+        if SITEMAP_REST in request.meta:
+            return  # the job that read the beginning was stopped, and that may have changed since
         note: dict[str, Any] = request.meta.get(NOTE, {})
         if response.status != 304:
             note = {}

@@ -98,7 +98,7 @@ def number_of(what: str, minimum: int) -> Kind:
 
 def one_of(choices: Mapping[str, Any]) -> Kind:
     """Return the kind of the names in *choices*, which stand for its values."""
-    return Kind(lambda name: choices[name], f"one of {', '.join(choices)}")
+    return Kind(lambda name: choices[name], f"one of {', '.join(name or repr(name) for name in choices)}")
 
 
 def _seconds(value: Any) -> float:

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
-from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 from scrapy_rep.directives.sitemap import NotASitemapError, Sitemap, SitemapEntry
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.site_files import SITEMAP_CHAIN, SITEMAP_REST, is_for_robots_txt, sitemap_rest
 from scrapy_rep.gate.sitemap_runs import NOTE
-from scrapy_rep.protocol import SCHEMES, Origin
+from scrapy_rep.protocol import SCHEMES, Origin, parse
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import sitemap_rules
 
@@ -58,7 +58,7 @@ class SitemapReading:
         request = response.request
         assert request is not None  # noqa: S101  # Scrapy sets it
         if is_for_robots_txt(request) or response.url.endswith("/robots.txt"):
-            return self._of_urls(sitemap_urls_from_robots(response.body, base_url=response.url), {})
+            return self._of_urls((urljoin(response.url, url) for url in parse(response.body).sitemaps), {})
         rest = self._begun.pop(sitemap_rest(request), None)
         if rest is not None:
             return self._in_batches(request, rest, request.meta[SITEMAP_REST], request.meta[SITEMAP_CHAIN])
@@ -78,11 +78,17 @@ class SitemapReading:
         chain_of_urls = _chain(response)
         if sitemap.is_index:
             return self._of_index(response, entries, chain_of_urls)
-        if self._runs is not None:
-            self._runs.has_read(response)
-        requests = self._of_pages(entries, chain_of_urls, {*map(_origin, _own_urls(response))})
+        requests = self._noted(
+            response, self._of_pages(entries, chain_of_urls, {*map(_origin, _own_urls(response))})
+        )
         done = request.meta.get(SITEMAP_REST, 0)  # of a job that was stopped
         return self._in_batches(request, islice(requests, done, None), done, chain_of_urls)
+
+    def _noted(self, response: Response, requests: Iterator[Request]) -> Iterator[Request]:
+        """The *requests* that follow from the sitemap in *response*, which has been read when all were made."""
+        yield from requests
+        if self._runs is not None:
+            self._runs.has_read(response)
 
     def _of_unchanged(self, response: Response) -> Iterator[Request]:
         self._stats.inc_value("rep/sitemap/unchanged_count")

@@ -119,6 +119,18 @@ class MakesRequests(Ours):
         return request.replace(meta={**request.meta, "tag": as_json(entry["lastmod"])})
 
 
+class Fails(Ours):
+    """Fails at the entry of the page ``fails_at``."""
+
+    name = "fails"
+    fails_at = ""
+
+    def sitemap_request(self, entry: Any, request: Any) -> Any:
+        if request.url == self.fails_at:
+            raise RuntimeError
+        return request
+
+
 class FedBySignal(Scrapys):
     """Requests the sitemaps that ``robots_parsed`` tells of, as Scrapy's pull request 8069 proposes."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import signals
 
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.site import Answer, Site, redirect, robots, sitemap, sitemap_index
@@ -123,6 +124,27 @@ def test_a_job_that_stops_within_a_sitemap_goes_on_there(site: Site, spider: str
     assert Counter(site.paths()) == {**{f"/{number}": 1 for number in range(11)}, "/robots.txt": 1, "/s.xml": 2}
 
 
+@with_each_spider
+@pytest.mark.usefixtures("_small_batches")
+def test_in_scrapys_http_cache_a_large_sitemap_stays_whole(site: Site, spider: str, tmp_path: Path) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", sitemap(*[f"{site.origin}/{number}" for number in range(11)]))
+    settings = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
+    assert [len(crawl_sitemaps(site, spider, settings).urls) for _ in range(2)] == [11, 11]
+
+
+@pytest.mark.usefixtures("_small_batches")
+def test_a_job_that_stopped_within_a_sitemap_is_no_last_run_of_it(site: Site, tmp_path: Path) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    dates = "<lastmod>2020-01-01</lastmod>"
+    site.answer("/s.xml", sitemap(*[f"{site.origin}/{number} {dates}" for number in range(11)]))
+    store = {"REP_SITEMAP_SINCE": "last run", "REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
+    job = {**store, "JOBDIR": str(tmp_path / "job"), "CONCURRENT_REQUESTS": 1}
+    crawl_sitemaps(site, "Ours", {**job, "CLOSESPIDER_PAGECOUNT": 4})
+    assert crawl_sitemaps(site, "Ours", job).reason == "finished"
+    assert [len(crawl_sitemaps(site, "Ours", store).urls) for _ in range(2)] == [11, 0]
+
+
 def test_a_page_of_another_origin_counts_if_its_robots_txt_names_a_sitemap_that_led_there(site: Site) -> None:
     here, there = site.origins
     site.answer("/robots.txt", robots("Sitemap: /index.xml\n"), here)
@@ -145,7 +167,10 @@ def test_any_sitemap_counts_where_the_owner_of_the_crawl_says_so(site: Site, set
     assert crawl_sitemaps(site, "Ours", settings).urls == [f"{there}/a"]
 
 
-@pytest.mark.parametrize("spider", ["Ours", "Scrapys", "FedBySignal"])
+if_signalled = pytest.mark.skipif(not hasattr(signals, "robots_parsed"), reason="no signal robots_parsed")
+
+
+@pytest.mark.parametrize("spider", ["Ours", "Scrapys", pytest.param("FedBySignal", marks=if_signalled)])
 def test_a_sitemap_that_robots_txt_the_spider_and_an_index_name_is_fetched_once(site: Site, spider: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /index.xml\nSitemap: /a.xml\n"))
     site.answer("/index.xml", sitemap_index(f"{site.origin}/a.xml"))
@@ -155,6 +180,7 @@ def test_a_sitemap_that_robots_txt_the_spider_and_an_index_name_is_fetched_once(
     assert Counter(site.paths()) == {"/robots.txt": 1, "/index.xml": 1, "/a.xml": 1, "/a": 1}
 
 
+@if_signalled
 def test_a_signal_alone_may_feed_a_spider(site: Site) -> None:
     site.answer("/robots.txt", robots(f"Sitemap: {site.origin}/a.xml\n"))
     site.answer("/a.xml", sitemap(f"{site.origin}/a"))

@@ -148,6 +148,22 @@ def test_the_date_moves_with_each_run_that_reads_the_sitemap(site: Site, store: 
     assert crawled == [2, 1, 1]
 
 
+def test_a_sitemap_whose_requests_were_not_all_made_has_no_last_run(site: Site, store: dict[str, Any]) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", with_validators(sitemap(f"{site.origin}/a", f"{site.origin}/b").body, etag='"1"'))
+    fails = {"sites": [site.origin], "fails_at": f"{site.origin}/b"}
+    assert crawl(spider="tests.crawl.sitemap_spiders:Fails", settings=store, attributes=fails).tracebacks
+    assert len(crawl_since(site, store, "Fails").urls) == 2
+
+
+def test_scrapys_http_cache_keeps_no_304_as_the_sitemap(site: Site, store: dict[str, Any], tmp_path: Path) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", with_validators(sitemap(f"{site.origin}/a").body, etag='"1"'))
+    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
+    assert [len(crawl_since(site, {**store, **cache}).urls) for _ in range(2)] == [1, 0]
+    assert len(crawl_since(site, cache).urls) == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -233,11 +233,10 @@ def test_rsl_an_extension_and_what_it_holds_are_ignored() -> None:
     inside = f'<x:y xmlns:x="https://x.org"><permits {NAMESPACE} type="usage">all</permits></x:y>'
     found = file(content("/", inside + usage("prohibits", "search")) + f"<x xmlns='y'>{content('/', '')}</x>")
     assert (said(found.statements("/", "l")), found.problem) == ("search: no", "")
-    assert (
-        file('<rsl xmlns="https://other.org">' + content("/", usage("prohibits", "all")) + "</rsl>").statements(
-            "/", "l"
-        )
-        == ()
+    other = file('<rsl xmlns="https://other.org">' + content("/", usage("prohibits", "all")) + "</rsl>")
+    assert (said(other.statements("/", "l")), other.problem) == (
+        "unknown throughout",
+        "no RSL",
     )
 
 
@@ -279,6 +278,14 @@ def test_ours_while_one_license_is_unknown_another_permits_nothing() -> None:
     found = said_by_licenses(["a", "https://e.org/b.xml"], files, "/")
     assert said(found) == "ai-index: no, ai-input: no, ai-train: no"
     assert (found[-1].source, found[-1].text) == ("https://e.org/b.xml", "license not read")
+
+
+@pytest.mark.parametrize("body", [b"<html><p>not found</p></html>", b"<rsl><content", b"<!DOCTYPE rsl><rsl/>"])
+def test_ours_while_one_license_is_broken_another_permits_nothing(body: bytes) -> None:
+    files = {"a": file(content("/", usage("permits", "search"))), "b": RslFile(body)}
+    found = said_by_licenses(["a", "b"], files, "/")
+    assert said(found) == "ai-index: no, ai-input: no, ai-train: no"
+    assert [one.text for one in found if one.source == "b"] == [files["b"].problem]
 
 
 def test_rsl_a_license_in_a_page_precedes_that_of_the_site_where_it_speaks() -> None:
