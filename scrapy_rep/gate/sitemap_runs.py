@@ -44,13 +44,17 @@ class SitemapRuns:
         self._store = store
         self._began = clock.time()
         self._notes: dict[str, str] = {}
+        self._indexes: set[str] = set()
+        self._unread: set[str] = set()
 
     async def ask(self, request: Request) -> None:
         """Make *request*, for a sitemap, conditional if its last answer is known.
 
         Not one for the rest of a sitemap: that was read in part, and the job stopped.
         """
-        note = _read(await self._store.note(self._key(request.url)))
+        key = self._key(request.url)
+        self._unread.add(key)
+        note = _read(await self._store.note(key))
         request.meta[NOTE] = note
         request.meta["dont_cache"] = True  # Scrapy's HTTP cache would keep a 304 as the sitemap
         for name, validator in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
@@ -60,7 +64,7 @@ class SitemapRuns:
                 statuses = request.meta.get("handle_httpstatus_list", ())
                 request.meta["handle_httpstatus_list"] = [*{*statuses, 304}]
 
-    def has_read(self, response: Response, undated: Sequence[str] = ()) -> None:
+    def has_read(self, response: Response, undated: Sequence[str] | None = None) -> None:
         """Note that *response* answered for a sitemap.
 
         *undated* are the sitemaps in it, if it is an index, that it states no date for: when it has not been
@@ -73,14 +77,23 @@ class SitemapRuns:
         note: dict[str, Any] = request.meta.get(NOTE, {})
         if response.status != 304:
             note = {}
-            if len(undated) <= _MOST_UNDATED:
+            if undated is None or len(undated) <= _MOST_UNDATED:
                 note = {"etag": _field(response, "ETag"), "last_modified": _field(response, "Last-Modified")}
-                note["undated"] = [*undated]
-        self._notes[self._key(request.url)] = json.dumps({**note, "began": self._began}, separators=(",", ":"))
+                note["undated"] = [*(undated or ())]
+        key = self._key(request.url)
+        if undated is not None:
+            self._indexes.add(key)
+        self._unread -= {key, *map(self._key, request.meta.get("redirect_urls", ()))}
+        self._notes[key] = json.dumps({**note, "began": self._began}, separators=(",", ":"))
 
     async def save(self) -> None:
-        """Store the notes of this run, which has finished."""
-        await self._store.put_notes(self._notes, _LIFE)
+        """Store the notes of this run, which has finished.
+
+        Those of indexes only if every sitemap was read: behind an unmodified index, one that failed would not be
+        requested again.
+        """
+        left_out = self._indexes if self._unread else set()
+        await self._store.put_notes({key: self._notes[key] for key in self._notes.keys() - left_out}, _LIFE)
 
     def _key(self, url: str) -> str:
         return f"sitemap {self._name} {url}"

@@ -156,6 +156,19 @@ def test_a_sitemap_whose_requests_were_not_all_made_has_no_last_run(site: Site, 
     assert len(crawl_since(site, store, "Fails").urls) == 2
 
 
+def test_a_sitemap_that_failed_is_requested_again_behind_an_unmodified_index(
+    site: Site, store: dict[str, Any]
+) -> None:
+    index = sitemap_index(*dated(site, **{"good.xml": LONG_AGO, "bad.xml": LONG_AGO})).body
+    site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
+    site.answer("/index.xml", with_validators(index, etag='"i"'))
+    site.answer("/good.xml", with_validators(sitemap(f"{site.origin}/a").body, etag='"g"'))
+    site.answer("/bad.xml", Answer(404))
+    assert [url[-1] for url in crawl_since(site, store).urls] == ["a"]
+    site.answer("/bad.xml", sitemap(f"{site.origin}/b"))
+    assert [url[-1] for url in crawl_since(site, store).urls] == ["b"]
+
+
 def test_scrapys_http_cache_keeps_no_304_as_the_sitemap(site: Site, store: dict[str, Any], tmp_path: Path) -> None:
     site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
     site.answer("/s.xml", with_validators(sitemap(f"{site.origin}/a").body, etag='"1"'))
