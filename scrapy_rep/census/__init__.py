@@ -158,10 +158,7 @@ def _level(row: Mapping[str, Any], group: str | None, treatment: str) -> str:
 
 def site_of(url: str) -> str:
     """The site of a capture of *url*: its origin, or *url* itself where that has none, as the name of a file."""
-    try:
-        return str(Origin.from_url(url))
-    except ValueError:
-        return url
+    return str(Origin.find(url) or url)
 
 
 def precedence(capture: Capture) -> str:

@@ -113,7 +113,7 @@ class RslFile:
 
     def _matching(self, url: str) -> list[_Scope]:
         path, scopes = path_of(url), self._scopes
-        origin = _origin(url) if any(scope.origin for scope in scopes) else None
+        origin = Origin.find(url) if any(scope.origin for scope in scopes) else None
         return [
             scope
             for scope in scopes
@@ -299,13 +299,6 @@ def _where(url: str, base: str) -> tuple[Origin | None, Pattern | None] | None:
         return None
     path = parts._replace(scheme="", netloc="", fragment="").geturl()
     return origin, Pattern.of((path or "/").encode("utf-8", "replace"))
-
-
-def _origin(url: str) -> Origin | None:
-    try:
-        return Origin.from_url(url)
-    except ValueError:
-        return None
 
 
 class _RefusedError(ValueError):

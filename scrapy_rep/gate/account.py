@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_rep.gate.audit import Audit, origin_text
+from scrapy_rep.gate.audit import Audit
 from scrapy_rep.gate.report import ExceptionReport, Report
 from scrapy_rep.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_stamp, stamp_of
 from scrapy_rep.policy.policy import Mode, Outcome, forbidden_for
-from scrapy_rep.protocol import SCHEMES, Reason
+from scrapy_rep.protocol import SCHEMES, Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.targets import is_for_splash
 
@@ -140,7 +140,7 @@ class Account:
     def _unasked(self, mode: Mode, url: str) -> tuple[Decision, dict[str, Any]]:
         """The decision on a request for *url* that asks nothing under *mode*, and its stamp."""
         decision = self._policy.decide_unasked(mode)
-        return decision, {**stamp_of(decision, BLANK), "origin": origin_text(url) or None}
+        return decision, {**stamp_of(decision, BLANK), "origin": str(Origin.find(url) or "") or None}
 
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
         if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:

@@ -141,7 +141,7 @@ class Audit:
 
     def dropped(self, what: str, url: str, why: str) -> None:
         """Sum up that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``."""
-        self._dropped[what, origin_text(url), abridged(why, _LONGEST_RULE)] += 1
+        self._dropped[what, str(Origin.find(url) or ""), abridged(why, _LONGEST_RULE)] += 1
         if len(self._dropped) >= _MAX_SUMS:
             self._write_sums()
 
@@ -206,14 +206,6 @@ class Audit:
         unused = [exception.as_dict() for exception in self._exceptions.unused()]
         self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
-
-
-def origin_text(url: str) -> str:
-    """The origin of *url*; empty for a URL that has none."""
-    try:
-        return str(Origin.from_url(url))
-    except ValueError:
-        return ""
 
 
 def _without_password(url: str) -> str:

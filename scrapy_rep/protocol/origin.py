@@ -58,6 +58,14 @@ class Origin:
         return _of_common(common[0]) if common else cls._parsed(url)
 
     @classmethod
+    def find(cls, url: str) -> Origin | None:
+        """As `from_url`; None for a URL that has no origin."""
+        try:
+            return cls.from_url(url)
+        except ValueError:
+            return None
+
+    @classmethod
     def _parsed(cls, url: str) -> Origin:
         parts = urlsplit(url)
         scheme = _SAME_FILE.get(parts.scheme, parts.scheme)
@@ -94,11 +102,8 @@ class Origin:
 
         To http(s) alone, and from a public host to no private one.
         """
-        try:
-            to = Origin.from_url(url)
-        except ValueError:
-            return False
-        return url.startswith(("http:", "https:")) and (self.is_local or not to.is_local)
+        to = Origin.find(url)
+        return to is not None and url.startswith(("http:", "https:")) and (self.is_local or not to.is_local)
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

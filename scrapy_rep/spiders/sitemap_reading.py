@@ -79,7 +79,7 @@ class SitemapReading:
         if sitemap.is_index:
             return self._of_index(response, entries, chain_of_urls)
         requests = self._noted(
-            response, self._of_pages(entries, chain_of_urls, {*map(_origin, _own_urls(response))})
+            response, self._of_pages(entries, chain_of_urls, {*map(Origin.find, _own_urls(response))})
         )
         done = request.meta.get(SITEMAP_REST, 0)  # of a job that was stopped
         return self._in_batches(request, islice(requests, done, None), done, chain_of_urls)
@@ -169,7 +169,7 @@ class SitemapReading:
 
     def _must_be_named(self, request: Request, origins: set[Origin | None]) -> bool:
         """Whether the robots.txt for *request* must name the sitemap, which is on *origins*: others have to."""
-        if self._settings.offsite_sitemaps or _origin(request.url) in origins:
+        if self._settings.offsite_sitemaps or Origin.find(request.url) in origins:
             return False
         return self._extension is not None and self._crawl.has_gate and self._extension.asks(request)
 
@@ -218,10 +218,3 @@ def _own_urls(response: Response) -> list[str]:
 
 def _chain(response: Response) -> list[str]:
     return [*response.meta.get(SITEMAP_CHAIN, ()), *_own_urls(response)]
-
-
-def _origin(url: str) -> Origin | None:
-    try:
-        return Origin.from_url(url)
-    except ValueError:
-        return None

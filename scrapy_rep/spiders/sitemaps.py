@@ -248,10 +248,7 @@ def _is_true(value: bool | str) -> bool:
 
 def _origin(site: str) -> Origin:
     """Return the origin of *site*. Raises ``ValueError`` if it is neither an http(s) URL nor a host name."""
-    try:
-        origin = Origin.from_url(site if "://" in site else f"https://{site}")
-    except ValueError:
-        origin = None
+    origin = Origin.find(site if "://" in site else f"https://{site}")
     if origin is None or origin.scheme not in {"http", "https"}:
         raise ValueError(f"sites = [{site!r}]: expected URLs or host names, such as https://example.com")
     return origin

@@ -171,3 +171,12 @@ def test_ours_every_url_of_the_corpus_is_split_alike() -> None:
 def test_ours_a_start_is_a_key_for_an_origin_and_an_origin_may_have_several() -> None:
     assert split_url("https://a.example:443/x?y#z") == ("https://a.example:443", b"/x?y")
     assert split_url("HTTPS://u@A.example:443") == ("https://a.example", b"/")
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example:443/b", "ws://a.example", "mailto:a@a.example", "http://", "/a"]
+)
+def test_ours_an_origin_is_found_where_there_is_one(url: str) -> None:
+    found = Origin.find(url)
+    assert (found is not None) is url.startswith(("https://a", "ws://a"))
+    assert found is None or found == Origin.from_url(url)

@@ -275,7 +275,4 @@ def _refusal(event: Fields, purpose: str) -> str:
 
 
 def _origin(url: str) -> str:
-    try:
-        return str(Origin.from_url(url))
-    except ValueError:
-        return ""
+    return str(Origin.find(url) or "")

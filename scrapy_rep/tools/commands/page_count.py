@@ -95,7 +95,7 @@ class PageCount:
     async def count_urls(self, urls: Iterator[str]) -> None:
         """Count *urls*, which may be bare hosts, on however many origins they are. Raises `InputError`."""
         while batch := [*map(with_scheme, islice(urls, _BATCH))]:
-            await self._fetcher.for_each(set(filter(None, map(_origin, batch))), self._add)
+            await self._fetcher.for_each(set(filter(None, map(Origin.find, batch))), self._add)
             for url in batch:
                 if count := self._known(url):
                     self._tally(count, url)
@@ -145,12 +145,12 @@ class PageCount:
         return is_followed
 
     def _known(self, url: str) -> _Count | None:
-        origin = _origin(url)
+        origin = Origin.find(url)
         return self._counts.get(origin) if origin else None
 
     async def _count_of(self, url: str) -> _Count | None:
         """The count of the origin of *url*; None for one too many, and for what is not crawled."""
-        origin = _origin(url)
+        origin = Origin.find(url)
         if origin is None:
             return None
         is_known = origin in self._counts or origin in self._named
@@ -194,13 +194,6 @@ class PageCount:
                 self._delays.with_own(origin, count.requested.pace), count.requested.visit_share, count.error,
                 self._fetcher.seconds_held(origin),
             )  # fmt: skip
-
-
-def _origin(url: str) -> Origin | None:
-    try:
-        return Origin.from_url(url)
-    except ValueError:
-        return None
 
 
 class DelayReader:
