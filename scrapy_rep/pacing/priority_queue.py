@@ -241,7 +241,8 @@ def _checked(line: Any) -> tuple[str, str | None, list[int]]:
     except (TypeError, ValueError):
         raise ValueError(
             "the requests in this JOBDIR were stored by a SCHEDULER_PRIORITY_QUEUE other than"
-            " scrapy_rep.RepPriorityQueue and Scrapy's default: set that one, or start with an empty JOBDIR"
+            " scrapy_rep.RepPriorityQueue and Scrapy's default, or by a later version of scrapy_rep: set that one,"
+            " or start with an empty JOBDIR"
         ) from None
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from configparser import ConfigParser
 from enum import Enum
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from scrapy.settings import Settings
@@ -31,7 +30,6 @@ from scrapy_rep.robots.stores import codec
 from scrapy_rep.robots.stores.redis_connection import CLOSE_REASON as REDIS_UNAVAILABLE
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.testing.plugin import MARKER, OPTION
-from scrapy_rep.tools.bulk.lines import FIELDS, FORMATS
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import TABLE, Config
@@ -45,11 +43,12 @@ RECORDED: Final = ROOT / "tests" / "project" / "public.txt"
 CODE: Final = "".join(path.read_text("utf-8") for path in sorted((ROOT / "scrapy_rep").rglob("*.py")))
 
 MODULES: Final = (
-    "scrapy_rep", "scrapy_rep.protocol", "scrapy_rep.directives", "scrapy_rep.census", "scrapy_rep.census.arrow",
-    "scrapy_rep.census.parquet", "scrapy_rep.census.spark", "scrapy_rep.census.warc", "scrapy_rep.testing",
-    "scrapy_rep.tools.bulk", "scrapy_rep.tools.crawlers", "scrapy_rep.tools.lint", "scrapy_rep.tools.profiles",
+    "scrapy_rep", "scrapy_rep.protocol", "scrapy_rep.protocol.dialect", "scrapy_rep.directives",
+    "scrapy_rep.census", "scrapy_rep.census.arrow", "scrapy_rep.census.parquet", "scrapy_rep.census.spark",
+    "scrapy_rep.census.warc", "scrapy_rep.testing", "scrapy_rep.tools.bulk", "scrapy_rep.tools.crawlers",
+    "scrapy_rep.tools.lint", "scrapy_rep.tools.profiles", "scrapy_rep.tools.writer",
 )  # fmt: skip
-"""Modules whose ``__all__`` is public."""
+"""Modules whose ``__all__`` is public; what is in several of them is recorded in the first."""
 
 NEEDS_MORE: Final = {"scrapy_rep.census.spark"}
 """Modules that few machines can load: of them the names alone are recorded, as their source has them."""
@@ -78,14 +77,17 @@ def public() -> list[str]:
 
 
 def _names() -> Iterator[str]:
+    seen: set[int] = set()
     for module in MODULES:
         if module in NEEDS_MORE:
             source = (ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8")
             found = re.findall(r'"(\w+)"', source.partition("__all__ = [")[2].partition("]")[0])
             yield from (f"name {module}.{name}" for name in found)
             continue
-        for name in import_module(module).__all__:
-            yield from _name(f"{module}.{name}", getattr(import_module(module), name))
+        things = {name: getattr(import_module(module), name) for name in import_module(module).__all__}
+        for name, thing in things.items():
+            yield from _name(f"{module}.{name}", thing) if id(thing) not in seen else ()
+        seen |= {id(thing) for thing in things.values() if callable(thing)}
     yield from (f"module {module}" for module in (*MODULES, "scrapy_rep.testing.plugin"))
 
 
@@ -131,7 +133,7 @@ def _signature(thing: Any) -> str:
     if isinstance(thing, (classmethod, staticmethod)):
         thing = thing.__func__
     if isinstance(thing, Enum):
-        return f" = {thing.value!r}"
+        return f" = {thing.value!r}" if isinstance(thing, str) else ""
     if isinstance(thing, (str, int)):
         return f" = {thing!r}"
     if not (inspect.isroutine(thing) or inspect.isclass(thing)) or inspect.ismethoddescriptor(thing):
@@ -157,15 +159,22 @@ def _default(value: Any) -> Any:
     if isinstance(value, Dialect):
         return _Text(value.name)
     plain = (bool, int, float, str, bytes, type(None))
-    is_plain = isinstance(value, plain) or (isinstance(value, tuple) and all(isinstance(each, plain) for each in value))
+    is_plain = isinstance(value, plain) or (
+        isinstance(value, tuple) and all(isinstance(each, plain) for each in value)
+    )
     return value if is_plain else _Text("…")
 
 
 def _settings() -> Iterator[str]:
     defaults = RepSettings.from_settings(Settings())
     for field in dataclasses.fields(RepSettings):
-        kind, default = field.metadata["kind"], _default(getattr(defaults, field.name))
-        yield f"setting REP_{field.name.upper()} = {default!r}: {kind.expected}"
+        name, default = f"REP_{field.name.upper()}", getattr(defaults, field.name)
+        yield f"setting {name} = {_default(default)!r}"
+        choices = _CHOICES.fullmatch(field.metadata["kind"].expected)
+        yield from (f"setting {name} takes {choice}" for choice in (choices[1].split(", ") if choices else ()))
+
+
+_CHOICES: Final = re.compile(r"(?:one|a list) of ((?:[\w'.-]+, )+[\w'.-]+)")
 
 
 def _literals() -> Iterator[str]:
@@ -181,9 +190,8 @@ def _literals() -> Iterator[str]:
 def _signals() -> Iterator[str]:
     for name in vars(signals):
         if name.islower() and name[0] != "_" and name != "annotations":
-            sent = re.search(rf"signal={name}, ([^)]*)\)|signals\.{name}, ([^)]*)\)", CODE)
-            arguments = re.findall(r"(\w+)=", "".join(filter(None, sent.groups()))) if sent else []
-            yield f"signal scrapy_rep.signals.{name}({', '.join(arguments)})"
+            (sent,) = re.findall(rf"(?:signal=|_send\(){name}, ([^)]*)\)", CODE)
+            yield f"signal scrapy_rep.signals.{name}({', '.join(re.findall(r'([a-z]+)=', sent))})"
 
 
 def _commands() -> Iterator[str]:
@@ -195,12 +203,10 @@ def _commands() -> Iterator[str]:
         parser = ArgumentParser(add_help=False)
         module_of(name).add_arguments(parser)
         for action in parser._actions:
-            choices = f" {{{','.join(map(str, action.choices))}}}" if action.choices else ""
-            what = "|".join(action.option_strings) or f"{action.metavar or action.dest} ({action.nargs or 1})"
-            yield f"command scrapy robots {name} {what}{choices}"
+            takes = f" ({action.nargs})" if action.nargs else ""
+            what = f"command scrapy robots {name} {', '.join(action.option_strings) or action.dest}{takes}"
+            yield from [what, *(f"{what} {choice}" for choice in action.choices or ())]
     yield from (f"exit {code}" for code in (f"{OK} nothing found", f"{FOUND} found", f"{FAILED} failed"))
-    yield from (f"json scrapy robots decide {name}" for name in FIELDS)
-    yield from (f"format scrapy robots decide --format {name}" for name in FORMATS)
 
 
 def _files() -> Iterator[str]:
