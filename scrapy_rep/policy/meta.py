@@ -171,7 +171,8 @@ def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) ->
     urls = meta.get("redirect_urls", ())
     if SLOT not in meta or meta.get(_PINNED) == len(urls):
         return
-    origin = stamp.get("origin") if is_stamp(stamp := meta.get(META_KEY)) else None
+    stamped = meta.get(META_KEY)
+    origin = stamped.get("origin") if is_stamp(stamped) else None
     before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
     if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is that of a data: URL
         del meta[SLOT]

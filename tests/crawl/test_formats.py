@@ -1,6 +1,6 @@
 """What scrapy_rep 1.0 wrote is read by each version until 2.0, and what a later version wrote is refused.
 
-The files in ``formats`` are never written again. A format that changes gets a new version, and one more file there.
+The files in ``formats`` are never written again. A changed format gets a new version, and one more file there.
 """
 
 from __future__ import annotations

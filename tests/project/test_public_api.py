@@ -12,7 +12,15 @@ from typing import Any
 import pytest
 
 import scrapy_rep
-from tests.support.markdown import PAGES
+from scrapy_rep.gate.audit_log import VERSION
+from scrapy_rep.policy.meta import BLANK
+from scrapy_rep.robots.stores.codec import SCHEMA
+from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.sarif import sarif_document
+from scrapy_rep.tools.watch.copies import FORMAT
+from scrapy_rep.tools.web.api import description
+from scrapy_rep.tools.web.visitors import Limits
+from tests.support.markdown import PAGES, section
 from tests.support.public import COMPONENTS, MEMBERS, MODULES, NEEDS_MORE, RECORDED, SCRAPYS, difference, public
 
 ROOMS = {"addon", "contracts", "exceptions", "settings", "signals"}
@@ -67,6 +75,21 @@ def test_ours_the_reference_shows_the_members_that_are_public() -> None:
     assert {name for name, members in shown if members == "false"} == COMPONENTS
     listed = {name: members.strip("[]").split(", ") for name, members in shown if members != "false"}
     assert listed == MEMBERS
+
+
+def test_ours_the_page_names_the_public_modules() -> None:
+    text = section(PAGES["docs/reference/stability.md"], "## What is public").partition("\nThe modules: ")[2]
+    assert re.findall(r"`(scrapy_rep[\w.]*)`", text) == [*MODULES, "scrapy_rep.testing.plugin"]
+
+
+def test_ours_the_page_has_the_versions_of_the_formats() -> None:
+    text = section(PAGES["docs/reference/stability.md"], "## Formats")
+    cells = re.findall(r"^\| .+? \| (?:`\w+`.*|that of .*): ([\d., ]+) \|", text, re.MULTILINE)
+    api = description(Limits())["openapi"]
+    assert cells == [
+        *map(str, (SCHEMA, SCHEMA, FORMAT, VERSION, BLANK["v"])),
+        f"{sarif_document([], Config())['version']}, {api}",
+    ]
 
 
 def test_ours_every_other_room_says_that_it_is_private() -> None:

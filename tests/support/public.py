@@ -37,6 +37,7 @@ from scrapy_rep.tools.watch.copies import FORMAT
 from scrapy_rep.tools.web.api import description
 from scrapy_rep.tools.web.visitors import Limits
 
+from . import json_output
 from .markdown import PAGES, ROOT, names, section
 
 RECORDED: Final = ROOT / "tests" / "project" / "public.txt"
@@ -206,6 +207,7 @@ def _commands() -> Iterator[str]:
             takes = f" ({action.nargs})" if action.nargs else ""
             what = f"command scrapy robots {name} {', '.join(action.option_strings) or action.dest}{takes}"
             yield from [what, *(f"{what} {choice}" for choice in action.choices or ())]
+    yield from (f"json scrapy robots {line}" for line in json_output.fields())
     yield from (f"exit {code}" for code in (f"{OK} nothing found", f"{FOUND} found", f"{FAILED} failed"))
 
 
