@@ -245,7 +245,9 @@ TOKENS: Final = Kind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
 WORDS: Final = Kind(_words, "a list of words")
-STATUS_ACCESS: Final = Kind(_status_access, "a dict that maps statuses from 200 to 599 to allow or disallow")
+STATUS_ACCESS: Final = Kind(
+    _status_access, "a dict that maps statuses from 200 to 599 to allow or disallow, or the same as JSON"
+)
 STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
 SINCE: Final = Kind(_since, "a date such as 2026-05-31 or 2026-05-31T12:00:00Z, or 'last run'")
 PATH: Final = Kind(_path, "the path of a file")

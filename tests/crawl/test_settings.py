@@ -87,7 +87,7 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_STATUS_ACCESS", {403: "deny"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", {99: "allow"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", "403", "statuses from 200 to 599 to allow"),
-        ("REP_STATUS_ACCESS", "{403", "statuses from 200 to 599 to allow"),
+        ("REP_STATUS_ACCESS", "{403", "statuses from 200 to 599 to allow or disallow, or the same as JSON"),
         ("REP_STATUS_ACCESS", [403], "statuses from 200 to 599 to allow"),
         ("REP_USER_AGENTS", ["", "my"], "list of product tokens"),
         ("REP_USER_AGENTS", "(+)", "list of product tokens"),
