@@ -301,7 +301,11 @@ class Raises(OwnStore):
 
 def test_an_exception_of_a_store_of_ones_own_ends_the_requests_that_need_it(store: Path, tmp_path: Path) -> None:
     with Site() as site:
-        own = {"REP_STORE": f"{__name__}.Raises", "OWN_FOLDER": str(tmp_path), "RETRY_ENABLED": False}
+        own: dict[str, Any] = {
+            "REP_STORE": f"{__name__}.Raises",
+            "OWN_FOLDER": str(tmp_path),
+            "RETRY_ENABLED": False,
+        }
         result = run(store, f"{site.origin}/", **own)
         assert site.paths() == []
     assert [failure.type for failure in result.failures] == ["OSError"]

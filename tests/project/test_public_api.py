@@ -21,7 +21,8 @@ from scrapy_rep.tools.watch.copies import FORMAT
 from scrapy_rep.tools.web.api import description
 from scrapy_rep.tools.web.visitors import Limits
 from tests.support.markdown import PAGES, section
-from tests.support.public import COMPONENTS, MEMBERS, MODULES, NEEDS_MORE, RECORDED, SCRAPYS, difference, public
+from tests.support.public import RECORDED, difference, public
+from tests.support.public_names import COMPONENTS, MEMBERS, MODULES, NEEDS_MORE, SCRAPYS
 
 ROOMS = {"addon", "contracts", "exceptions", "settings", "signals"}
 """These hold names of `scrapy_rep`, and signals; every other room says in its docstring that it is private."""
@@ -52,9 +53,10 @@ def test_ours_what_is_public_is_what_is_recorded() -> None:
     ("recorded", "found", "text"),
     [
         (["a", "b"], ["a", "b"], ""),
-        (["a", "b"], ["b"], "Gone, or changed.+\n  a"),
-        (["b"], ["b", "c"], "New.+python -m tests.support.public\n  c"),
-        (["b(x)"], ["b(y)"], "Gone, or changed.+\n  b.x.\n  New.+\n  b.y."),
+        (["a", "b"], ["b"], "Gone. Keep it, deprecated.+\n  a\n.+"),
+        (["b"], ["b", "c"], "New.+\n  c\nWhen that is settled: python -m tests.support.public"),
+        (["b(x)", "c: 1"], ["b(y)", "c: 2"], r"Changed.+\n  b\(x\) -> b\(y\)\n  c: 1 -> c: 2\n.+"),
+        (["a"], ["b"], "Gone.+\n  a\nNew.+\n  b\n.+"),
     ],
 )
 def test_ours_a_difference_says_what_to_do(recorded: list[str], found: list[str], text: str) -> None:

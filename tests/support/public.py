@@ -6,13 +6,10 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import re
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from configparser import ConfigParser
-from enum import Enum
-from importlib import import_module
 from typing import Any, Final
 
 from scrapy.settings import Settings
@@ -25,7 +22,7 @@ from scrapy_rep.gate.audit import CLOSE_REASON as AUDIT_FAILED
 from scrapy_rep.gate.audit_log import VERSION
 from scrapy_rep.policy.exceptions import KEYS
 from scrapy_rep.policy.meta import BLANK
-from scrapy_rep.protocol import DIALECTS, Dialect
+from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.robots.stores import codec
 from scrapy_rep.robots.stores.redis_connection import CLOSE_REASON as REDIS_UNAVAILABLE
 from scrapy_rep.settings import RepSettings
@@ -39,37 +36,10 @@ from scrapy_rep.tools.web.visitors import Limits
 
 from . import json_output
 from .markdown import PAGES, ROOT, names, section
+from .public_names import public_names, shown_default
 
 RECORDED: Final = ROOT / "tests" / "project" / "public.txt"
 CODE: Final = "".join(path.read_text("utf-8") for path in sorted((ROOT / "scrapy_rep").rglob("*.py")))
-
-MODULES: Final = (
-    "scrapy_rep", "scrapy_rep.protocol", "scrapy_rep.protocol.dialect", "scrapy_rep.directives",
-    "scrapy_rep.census", "scrapy_rep.census.arrow", "scrapy_rep.census.parquet", "scrapy_rep.census.spark",
-    "scrapy_rep.census.warc", "scrapy_rep.testing", "scrapy_rep.tools.bulk", "scrapy_rep.tools.crawlers",
-    "scrapy_rep.tools.lint", "scrapy_rep.tools.profiles", "scrapy_rep.tools.writer",
-)  # fmt: skip
-"""Modules whose ``__all__`` is public; what is in several of them is recorded in the first."""
-
-NEEDS_MORE: Final = {"scrapy_rep.census.spark"}
-"""Modules that few machines can load: of them the names alone are recorded, as their source has them."""
-
-SCRAPYS: Final = {"from_crawler", "process_request", "get_processed_request", "get_processed_item"}
-"""Methods that Scrapy calls and documents."""
-
-COMPONENTS: Final = {
-    "Addon", "CrawlDelay", "CrawlDelayContract", "ItemStamp", "LinkFilter", "RateLimiterMiddleware",
-    "RepMiddleware", "RepPriorityQueue", "RobotsAllowsContract", "RobotsDisallowsContract", "SitemapFeed",
-    "SitemapsContract",
-}  # fmt: skip
-"""Classes of `scrapy_rep` that people name in settings and do not call."""
-
-MEMBERS: Final = {
-    "RepExtension": ["robots", "entry", "verdict", "retry_after", "obeys", "asks", "can_start"],
-    "RepSettings": ["from_settings", "from_crawler"],
-    "Robots": ["entry", "access", "until", "parser", "error", "source", "is_stale", "robotstxt", "verdict"],
-}
-"""The public members of classes whose other ones are for the rest of the package."""
 
 
 def public() -> list[str]:
@@ -77,100 +47,11 @@ def public() -> list[str]:
     return sorted({line for kind in _KINDS for line in kind()})
 
 
-def _names() -> Iterator[str]:
-    seen: set[int] = set()
-    for module in MODULES:
-        if module in NEEDS_MORE:
-            source = (ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8")
-            found = re.findall(r'"(\w+)"', source.partition("__all__ = [")[2].partition("]")[0])
-            yield from (f"name {module}.{name}" for name in found)
-            continue
-        things = {name: getattr(import_module(module), name) for name in import_module(module).__all__}
-        for name, thing in things.items():
-            yield from _name(f"{module}.{name}", thing) if id(thing) not in seen else ()
-        seen |= {id(thing) for thing in things.values() if callable(thing)}
-    yield from (f"module {module}" for module in (*MODULES, "scrapy_rep.testing.plugin"))
-
-
-def _name(path: str, thing: Any) -> Iterator[str]:
-    name = path.rpartition(".")[2]
-    if inspect.isclass(thing) and name not in COMPONENTS:
-        yield f"name {path}{_constructor(thing)}"
-        for member, value in _members(thing).items():
-            if member in MEMBERS.get(name, [member]):
-                yield f"name {path}.{member}{_signature(value)}"
-    else:
-        yield f"name {path}{'' if inspect.isclass(thing) else _signature(thing)}"
-
-
-def _constructor(thing: type) -> str:
-    """Its signature, but for what only the package, or Python, makes."""
-    is_made_elsewhere = issubclass(thing, (Enum, Exception)) or getattr(thing, "_is_protocol", False)
-    return "" if is_made_elsewhere or thing.__name__ in MEMBERS else _signature(thing)
-
-
-def _members(thing: type) -> dict[str, Any]:
-    """The public members that the package gives *thing*, and what each is."""
-    found: dict[str, Any] = {}
-    for base in reversed([base for base in thing.__mro__ if base.__module__.startswith("scrapy_rep")]):
-        found |= vars(base)
-        if inspect.isfunction(made_by := vars(base).get("__init__")):
-            with_value = re.findall(r"^ +self\.(\w+)(?:: .+)? = ", _source(made_by), re.MULTILINE)
-            found |= dict.fromkeys(with_value)
-        if dataclasses.is_dataclass(base):
-            found |= {field.name: None for field in dataclasses.fields(base)}
-    return {name: value for name, value in found.items() if name[0] != "_" and name not in SCRAPYS}
-
-
-def _source(function: Any) -> str:
-    try:
-        return inspect.getsource(function)
-    except OSError:  # that of a dataclass, which has none
-        return ""
-
-
-def _signature(thing: Any) -> str:
-    """The parameters of what is called, or the value of what is not, where that is a plain one."""
-    if isinstance(thing, (classmethod, staticmethod)):
-        thing = thing.__func__
-    if isinstance(thing, Enum):
-        return f" = {thing.value!r}" if isinstance(thing, str) else ""
-    if isinstance(thing, (str, int)):
-        return f" = {thing!r}"
-    if not (inspect.isroutine(thing) or inspect.isclass(thing)) or inspect.ismethoddescriptor(thing):
-        return ""
-    signature = inspect.signature(thing)
-    parameters = [each for each in signature.parameters.values() if each.name not in {"self", "cls"}]
-    shown = [each.replace(annotation=each.empty, default=_default(each.default)) for each in parameters]
-    return str(signature.replace(parameters=shown, return_annotation=signature.empty))
-
-
-class _Text(str):
-    """A text that is its own ``repr``."""
-
-    __slots__ = ()
-    __repr__ = str.__str__
-
-
-def _default(value: Any) -> Any:
-    if value is inspect.Parameter.empty:
-        return value
-    if isinstance(value, Enum):
-        return _Text(repr(value.value))
-    if isinstance(value, Dialect):
-        return _Text(value.name)
-    plain = (bool, int, float, str, bytes, type(None))
-    is_plain = isinstance(value, plain) or (
-        isinstance(value, tuple) and all(isinstance(each, plain) for each in value)
-    )
-    return value if is_plain else _Text("…")
-
-
 def _settings() -> Iterator[str]:
     defaults = RepSettings.from_settings(Settings())
     for field in dataclasses.fields(RepSettings):
         name, default = f"REP_{field.name.upper()}", getattr(defaults, field.name)
-        yield f"setting {name} = {_default(default)!r}"
+        yield f"setting {name} = {shown_default(default)!r}"
         choices = _CHOICES.fullmatch(field.metadata["kind"].expected)
         yield from (f"setting {name} takes {choice}" for choice in (choices[1].split(", ") if choices else ()))
 
@@ -227,8 +108,8 @@ def _files() -> Iterator[str]:
 
 
 def _columns() -> Iterator[str]:
-    for table, columns in (("survey.jsonl, survey.parquet", COLUMNS), ("long form", LONG)):
-        yield from (f"column {table}: {name} {_type(column)}" for name, column in columns.items())
+    for table, columns in (("survey", COLUMNS), ("long form", LONG)):
+        yield from (f"column {table} {name}: {_type(column)}" for name, column in columns.items())
 
 
 def _type(column: ColumnType) -> str:
@@ -267,18 +148,32 @@ def _properties(schema: Mapping[str, Any], before: str = "") -> Iterator[str]:
             yield from _properties(each.get("items", each), f"{before}{name}.")
 
 
-_KINDS: Final = (_names, _settings, _literals, _signals, _commands, _files, _columns, _lists, _web)
+_KINDS: Final = (public_names, _settings, _literals, _signals, _commands, _files, _columns, _lists, _web)
 
 
-_GONE: Final = "Gone, or changed. Keep it, deprecated, until the next major version: docs/reference/stability.md"
-_NEW: Final = "New. Is it meant to be public? If so, document it, and run: python -m tests.support.public"
+_GONE: Final = "Gone. Keep it, deprecated, until the next major version: docs/reference/stability.md"
+_CHANGED: Final = "Changed. What worked must go on working: new parameters come last and have defaults."
+_NEW: Final = "New. Is it meant to be public? If so, document it."
+_RECORD: Final = "When that is settled: python -m tests.support.public"
 
 
 def difference(recorded: list[str], found: list[str]) -> str:
     """What to do about each line of *found* that is not *recorded*, and the other way round; empty for none."""
-    gone = [line for line in recorded if line not in found]
-    new = [line for line in found if line not in recorded]
-    return "\n  ".join([*([_GONE] * bool(gone)), *gone, *([_NEW] * bool(new)), *new])
+    gone = {_subject(line): line for line in recorded if line not in found}
+    new = {_subject(line): line for line in found if line not in recorded}
+    changed = [f"{gone[subject]} -> {new[subject]}" for subject in gone.keys() & new.keys()]
+    parts = (
+        (_GONE, [gone[subject] for subject in gone.keys() - new.keys()]),
+        (_CHANGED, changed),
+        (_NEW, [new[subject] for subject in new.keys() - gone.keys()]),
+    )
+    told = ["\n  ".join([text, *sorted(lines)]) for text, lines in parts if lines]
+    return "\n".join([*told, _RECORD]) if told else ""
+
+
+def _subject(line: str) -> str:
+    """What *line* is about, without its parameters, its value or its version."""
+    return re.split(r"\(| = |: ", line, maxsplit=1)[0]
 
 
 if __name__ == "__main__":
