@@ -19,7 +19,8 @@ import scrapy_rep.testing
 PUBLIC = {
     "scrapy_rep": """
         Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry Explanation FetchError Finding
-        ForbiddenByRobots InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware RedisRequiredError
+        ForbiddenByRobots InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware
+        RecoverableFifoDiskQueue RecoverableLifoDiskQueue RedisRequiredError
         RepExtension RepMiddleware RepPriorityQueue RepRobotParser RepSettings RepSitemapSpider Robots
         RobotsAllowsContract RobotsDisallowsContract Severity SitemapFeed SitemapsContract Stamp Store
         TargetUrlError UnreachableError abort_forbidden explain link_filtered lint sitemaps_found stamp
