@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .gate.extension import RepExtension
     from .gate.middleware import RepMiddleware
     from .pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
+    from .pacing.disk_queue import RecoverableFifoDiskQueue, RecoverableLifoDiskQueue
     from .pacing.priority_queue import RepPriorityQueue
     from .policy.meta import Stamp, stamp
     from .protocol.freshness import Entry
@@ -55,6 +56,8 @@ __all__ = [
     "ItemStamp",
     "LinkFilter",
     "RateLimiterMiddleware",
+    "RecoverableFifoDiskQueue",
+    "RecoverableLifoDiskQueue",
     "RedisRequiredError",
     "RepExtension",
     "RepMiddleware",
@@ -97,6 +100,8 @@ _HOMES = {
     "ItemStamp": "spiders.item_stamp",
     "LinkFilter": "spiders.link_filter",
     "RateLimiterMiddleware": "pacing.crawl_delay",
+    "RecoverableFifoDiskQueue": "pacing.disk_queue",
+    "RecoverableLifoDiskQueue": "pacing.disk_queue",
     "RedisRequiredError": "exceptions",
     "RepExtension": "gate.extension",
     "RepMiddleware": "gate.middleware",

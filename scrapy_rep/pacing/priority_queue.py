@@ -11,11 +11,14 @@ from __future__ import annotations
 import logging
 import re
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.pacing.disk_queue import RecoverableDiskQueue, put_back
+from scrapy_rep.pacing.in_flight import InFlight
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.pacing.slots import SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
@@ -77,7 +80,11 @@ class RepPriorityQueue:
         self._tracker = SlotTracker.of(Crawl.of(crawler))
         self._tracker.queues.append(self._storage)
         self._tracker.states.has_queue = True
-        self._resume(startprios)
+        self._recovers = bool(key) and issubclass(downstream_queue_cls, RecoverableDiskQueue)
+        if self._recovers:
+            self._recover()
+        else:
+            self._resume(startprios)
 
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
@@ -90,6 +97,8 @@ class RepPriorityQueue:
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             tracker.push(slot, request)
+            if self._recovers:
+                tracker.engine.flush_seen()  # after it is stored: a kill in between repeats a request, loses none
         except Exception as error:
             self._count(slot, -1)
             if isinstance(error, OSError):
@@ -141,6 +150,8 @@ class RepPriorityQueue:
         """
         left = [(key, *origin) for key, slot in self._slots.items() for origin in slot.close()]
         self._slots.clear()
+        if self._recovers:
+            InFlight.of(self._crawler, Path(self._path)).remove()
         if self._disk_error is not None:
             logger.error(
                 "The disk of %s failed (%s): %d requests could not be stored and were kept in memory;"
@@ -162,6 +173,9 @@ class RepPriorityQueue:
     def _lose(self, slot: SlotRequests, error: UnreadableError) -> None:
         """Count out and log requests that could not be read back."""
         self._count(slot, -error.lost)
+        self._report(error)
+
+    def _report(self, error: UnreadableError) -> None:
         self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
         if isinstance(error.__cause__, OSError):
             self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__
@@ -205,6 +219,33 @@ class RepPriorityQueue:
             left = [(key, None, priorities) for key, priorities in left.items()]
         for line in left:
             self._resume_slot(*_checked(line))
+
+    def _recover(self) -> None:
+        """Go on with what the files hold, whether or not the crawl that wrote them was closed."""
+        put_back(self._crawler, Path(self._path))
+        moved: list[StoredQueue] = []
+        for folder in [each for each in Path(self._path).iterdir() if each.is_dir()]:
+            stored = self._stored_queue_at(str(folder))
+            stored.resume_all()
+            request = stored.peek(self._report)
+            if request is None:
+                continue
+            key, origin = self._tracker.download_slots.key(request), self._origin(request)
+            if _folder(key, origin) == folder.name:
+                self._resume_slot(key, str(origin or ""), stored.close(self._report))
+            else:  # a crawl with other settings put it there
+                moved.append(stored)
+        for stored in moved:
+            while stored:
+                try:
+                    self.push(stored.pop())
+                except Exception as error:  # noqa: BLE001, PERF203  # the others must survive
+                    self._report(error if isinstance(error, UnreadableError) else UnreadableError(1, error))
+
+    def _origin(self, request: Request) -> Origin | None:
+        registry = self._tracker.registry
+        state = registry.state_to_ask(request) if registry is not None else None
+        return state.origin if state is not None else None
 
     def _resume_slot(self, key: str, origin_text: str | None, priorities: list[int]) -> None:
         origin = Origin.from_url(origin_text) if origin_text else None

@@ -145,6 +145,21 @@ class Doubled(Recorder):
             await self.second
 
 
+class Tree(Recorder):
+    """Follows each page to four others, twice."""
+
+    name = "tree"
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        if response.url.count("/") < TREE_DEPTH:
+            for number in range(4):
+                yield Request(f"{response.url}/{number}", callback=self.page, errback=self.failure)
+
+
+TREE_DEPTH = 6  # slashes
+
+
 class CopiesMeta(Recorder):
     """Follows each page of another site to three of ``target``, with the meta of the response; tags its slots."""
 

@@ -19,9 +19,10 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from scrapy_rep import stamp
+from scrapy_rep import RecoverableFifoDiskQueue, stamp
 from scrapy_rep.census import Capture, rows
 from scrapy_rep.census.row import Row
+from scrapy_rep.pacing.disk_queue import put_back
 from scrapy_rep.policy.meta import META_KEY
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
@@ -37,6 +38,7 @@ from tests.crawl.pacing.test_priority_queue import Bench
 from tests.support.command import command_here
 from tests.support.crawl import crawl
 from tests.support.direct_connection import DirectConnection, at_once
+from tests.support.in_process import crawler_at_rest
 from tests.support.simulation import Simulation
 from tests.support.site import Site, robots
 
@@ -207,6 +209,24 @@ def test_a_crawl_goes_on_with_the_jobdir_of_1_0(clock: Simulation, job: tuple[st
     path, left = job
     bench = Bench(clock, path=path, left=left)
     assert bench.pop_all() == ["a/first", "b/1", "a/2"]
+
+
+def test_the_recoverable_queues_of_1_0_go_on(tmp_path: Path) -> None:
+    shutil.copytree(FORMATS / "recoverable.queue", tmp_path / "recoverable.queue")
+    crawler = crawler_at_rest()
+    put_back(crawler, tmp_path / "recoverable.queue")
+    queue = RecoverableFifoDiskQueue.from_crawler(crawler, str(tmp_path / "recoverable.queue" / "origin" / "0s"))
+    found = iter(queue.pop, None)
+    assert [request.url for request in found if request] == [f"https://example.com/{n}" for n in (2, 1)]
+    queue.close()
+
+
+def test_a_recoverable_queue_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(FORMATS / "recoverable.queue", tmp_path / "queue")
+    path = tmp_path / "queue" / "origin" / "0s"
+    path.write_bytes(b"REPR" + path.read_bytes()[4:])
+    with pytest.raises(ValueError, match="or by a later version of scrapy_rep"):
+        RecoverableFifoDiskQueue.from_crawler(crawler_at_rest(), str(path))
 
 
 def test_a_jobdir_of_a_later_version_is_refused(clock: Simulation, tmp_path: Path) -> None:

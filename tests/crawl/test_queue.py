@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -11,13 +12,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.crawl import crawl, on_each_loop
+from tests.support.crawl import crawl, crawl_until, on_each_loop
 from tests.support.site import Answer, Site, hang, robots
 
 PAGES = [f"/page/{number}" for number in range(20)]
 SPIDERS = "tests.crawl.queue_spiders"
 ALLOW = "User-agent: *\nAllow: /\n"
 DISK_QUEUES = ("SCHEDULER_DISK_QUEUE", "SCHEDULER_START_DISK_QUEUE")
+RECOVERABLE = dict(
+    zip(DISK_QUEUES, ("scrapy_rep.RecoverableLifoDiskQueue", "scrapy_rep.RecoverableFifoDiskQueue"), strict=True)
+)
 APART = True
 """In a process of its own: of a request that is cancelled Scrapy keeps the transfer until its time-out."""
 
@@ -306,3 +310,60 @@ def test_an_empty_queue_that_cannot_end_on_a_full_disk_does_not_end_the_crawl(tm
         result = crawl(*urls, settings={"JOBDIR": str(tmp_path), **cannot_end})
     assert sorted(result.urls) == sorted(urls)
     assert result.tracebacks == []
+
+
+@pytest.mark.parametrize("seen", [(1, 3), (30, 60), pytest.param((90, 130), marks=pytest.mark.full)])
+def test_killed_at_any_moment_a_job_makes_every_request(seen: tuple[int, int], tmp_path: Path) -> None:
+    """Before the first robots.txt has come, and amid the pages; once more while it goes on, then to the end."""
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path), **RECOVERABLE}
+    tree = f"{SPIDERS}:Tree"
+    with Site([f"127.0.47.{number}" for number in range(1, 5)]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.02\n", delay=0.2))
+        requests = filtered(origin + path for path in PAGES[:2] for origin in site.origins)
+        for arrivals in seen:
+            crawl_until(lambda many=arrivals: len(site.log) >= many, *requests, settings=settings, spider=tree)  # type: ignore[misc]
+        result = crawl(*requests, settings=settings, spider=tree)
+        made = [origin + path for origin in site.origins for path in pages(site, origin)]
+    assert (result.reason, result.failures, result.lines("ERROR")) == ("finished", [], [])
+    assert len(set(made)) == len(requests) * (1 + 4 + 16)
+    assert len(made) - len(set(made)) < 40  # what was in flight, at two kills
+    assert [file.name for file in (tmp_path / "requests.queue").iterdir()] == ["active.json"]
+
+
+def test_killed_and_continued_with_other_settings_a_job_makes_every_request(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path), **RECOVERABLE}
+    with Site(["127.0.0.1", "127.0.48.1"]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n"))
+        requests = filtered(origin + path for path in PAGES for origin in site.origins)
+        crawl_until(lambda: len(site.log) > 15, *requests, settings=settings)
+        result = crawl(settings={**settings, "ROBOTSTXT_OBEY": False})
+        made = {origin + path for origin in site.origins for path in pages(site, origin)}
+    assert (result.reason, result.lines("ERROR")) == ("finished", [])
+    assert made == {request["url"] for request in requests}
+
+
+def test_a_job_that_was_stopped_goes_on_without_a_request_made_twice_in_a_recoverable_queue(
+    tmp_path: Path,
+) -> None:
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path), **RECOVERABLE}
+    tree = f"{SPIDERS}:Tree"
+    with Site(["127.0.0.1", "127.0.48.2"]) as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.02\n"))
+        site.answer("*", Answer(delay=0.02))
+        requests = filtered(origin + path for path in PAGES[:2] for origin in site.origins)
+        crawl(*requests, settings=settings, spider=tree, interrupt_when=lambda: len(site.log) > 20)
+        crawl(*requests, settings=settings, spider=tree)
+        made = [origin + path for origin in site.origins for path in pages(site, origin)]
+    assert len(made) == len(set(made)) == len(requests) * (1 + 4 + 16)
+
+
+def test_a_job_that_scrapys_queue_began_is_refused_by_a_recoverable_one(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path)}
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 9\n"))
+        requests = filtered(site.origin + path for path in PAGES)
+        crawl(*requests, settings={**settings, "CLOSESPIDER_TIMEOUT": 0.5})
+        result = crawl(*requests, settings={**settings, **RECOVERABLE}, apart=APART)  # Scrapy leaves a file open
+    assert result.pages == []
+    told = result.stderr + "".join(line.message + line.traceback for line in result.log)
+    assert re.search(r"was stored by a queue other than Recoverable[FL]ifoDiskQueue, or by .+: set the ", told)

@@ -205,7 +205,7 @@ def _crawl(facts: dict[str, Any], exit_code: int, stderr: str) -> Crawl:
 
 
 def crawl_until(
-    enough: Callable[[], bool], *requests: str, settings: dict[str, Any], spider: str = RECORDER
+    enough: Callable[[], bool], *requests: str | dict[str, Any], settings: dict[str, Any], spider: str = RECORDER
 ) -> list[Start]:
     """Crawl as `crawl` does and kill the process, as ``kill -9`` does, once it is *enough*; what had started."""
     with tempfile.TemporaryDirectory() as folder:

@@ -31,6 +31,7 @@ SCRAPYS: Final = {"from_crawler", "process_request", "get_processed_request", "g
 
 COMPONENTS: Final = {
     "Addon", "CrawlDelay", "CrawlDelayContract", "ItemStamp", "LinkFilter", "RateLimiterMiddleware",
+    "RecoverableFifoDiskQueue", "RecoverableLifoDiskQueue",
     "RepMiddleware", "RepPriorityQueue", "RobotsAllowsContract", "RobotsDisallowsContract", "SitemapFeed",
     "SitemapsContract",
 }  # fmt: skip
