@@ -19,10 +19,10 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from scrapy_rep import RecoverableFifoDiskQueue, stamp
+from scrapy_rep import stamp
 from scrapy_rep.census import Capture, rows
 from scrapy_rep.census.row import Row
-from scrapy_rep.pacing.disk_queue import put_back
+from scrapy_rep.pacing.disk_queue import Journal
 from scrapy_rep.policy.meta import META_KEY
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
@@ -211,22 +211,30 @@ def test_a_crawl_goes_on_with_the_jobdir_of_1_0(clock: Simulation, job: tuple[st
     assert bench.pop_all() == ["a/first", "b/1", "a/2"]
 
 
-def test_the_recoverable_queues_of_1_0_go_on(tmp_path: Path) -> None:
-    shutil.copytree(FORMATS / "recoverable.queue", tmp_path / "recoverable.queue")
-    crawler = crawler_at_rest()
-    put_back(crawler, tmp_path / "recoverable.queue")
-    queue = RecoverableFifoDiskQueue.from_crawler(crawler, str(tmp_path / "recoverable.queue" / "origin" / "0s"))
-    found = iter(queue.pop, None)
-    assert [request.url for request in found if request] == [f"https://example.com/{n}" for n in (2, 1)]
-    queue.close()
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return Path(shutil.copy(FORMATS / "requests.journal", tmp_path))
 
 
-def test_a_recoverable_queue_of_a_later_version_is_refused(tmp_path: Path) -> None:
-    shutil.copytree(FORMATS / "recoverable.queue", tmp_path / "queue")
-    path = tmp_path / "queue" / "origin" / "0s"
-    path.write_bytes(b"REPR" + path.read_bytes()[4:])
-    with pytest.raises(ValueError, match="or by a later version of scrapy_rep"):
-        RecoverableFifoDiskQueue.from_crawler(crawler_at_rest(), str(path))
+def left_in(journal: Path) -> list[str]:
+    """The URLs that the next crawl finds in *journal*."""
+    opened = Journal(crawler_at_rest({"JOBDIR": str(journal.parent)}))
+    try:
+        return [opened.unpickle(record).url for record in opened.left()]
+    finally:
+        opened.close()
+
+
+def test_the_journal_of_1_0_is_read(journal: Path) -> None:
+    assert left_in(journal) == [f"https://example.com/{number}" for number in (2, 3)]
+
+
+def test_a_journal_of_a_later_version_is_refused_and_kept(journal: Path) -> None:
+    journal.write_bytes(b"REP2" + journal.read_bytes()[4:])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="was written by another version of scrapy_rep"):
+            left_in(journal)
+    assert journal.with_suffix(".before").read_bytes().startswith(b"REP2")
 
 
 def test_a_jobdir_of_a_later_version_is_refused(clock: Simulation, tmp_path: Path) -> None:
