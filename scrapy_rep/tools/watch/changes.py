@@ -106,7 +106,7 @@ class Question:
         if old.robotstxt.body != new.robotstxt.body:
             crawlers = alike(self.agents, old.robotstxt, new.robotstxt)
             verdicts = [
-                self._of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers))) for each in crawlers
+                self.of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers))) for each in crawlers
             ]
             # The first for each, about "/" if that has changed, stands before what the rules of others may fill.
             yield from chain.from_iterable(islice(each, 1) for each in verdicts)
@@ -115,8 +115,8 @@ class Question:
             yield from _of_sitemaps(site, old.robotstxt, new.robotstxt)
             yield from chain.from_iterable(verdicts)
 
-    def _of_verdicts(self, site: str, crawlers: Crawlers, paths: Sequence[str]) -> Iterator[Change]:
-        """A change for each rule that forbids, or no longer forbids, something to *crawlers*."""
+    def of_verdicts(self, site: str, crawlers: Crawlers, paths: Iterable[str]) -> Iterator[Change]:
+        """A change for each rule that forbids, or no longer forbids, something on *paths* to *crawlers*."""
         found: dict[tuple[bool, Rule | None], _Paths] = {}
         for path in paths:
             old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)

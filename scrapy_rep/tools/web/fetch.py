@@ -31,9 +31,6 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HEADERS: Final = (("Accept-Encoding", "identity"), ("Connection", "close"))
 _TEXT: Final = "text/plain, */*;q=0.5"
 _PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
-_LEAST_TIME: Final = 0.25
-"""Seconds: with less left, no further host is asked."""
-
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
@@ -114,10 +111,6 @@ class Fetcher:
         network.count(self._hosts, Origin.from_url(url).host)
         return self._steps(url, network, _deadline(self._limits.fetch_time))
 
-    def fetches(self) -> Fetches:
-        """Return what fetches for one question."""
-        return Fetches(self, current_time() + self._limits.fetch_time)
-
     def network(self) -> Network:
         """The network of a question of which nothing has been fetched."""
         return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
@@ -189,34 +182,6 @@ class Fetcher:
                     break
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
         return _Response(response.status, fields, _decoded(bytes(body), fields, limit))
-
-
-class Fetches:
-    """The fetches for one question about a page, one after the other, all in the time of one.
-
-    Each may take half of the time that is left, so a host that is slow leaves some for the others. A host is
-    counted once, however often it is asked: for its robots.txt, and for the page.
-    """
-
-    def __init__(self, fetcher: Fetcher, until: float) -> None:
-        self._fetcher = fetcher
-        self._until = until
-        self._network = fetcher.network()
-
-    async def robots(self, origin: Origin, *, of_page: bool) -> Fetched:
-        """Fetch the robots.txt of *origin*, *of_page* or of a resource. Raises `TooManyError`, `FetchError`."""
-        network = self._network if of_page else self._network.beyond()
-        return await self._fetcher.robots(origin.robots_url, network, self._seconds())
-
-    async def page(self, url: str) -> PageResponse:
-        """Request the page at *url*, without following a redirect. Raises `TooManyError` and `FetchError`."""
-        return await self._fetcher.page(url, self._network, self._seconds())
-
-    def _seconds(self) -> float:
-        seconds = (self._until - current_time()) / 2
-        if seconds < _LEAST_TIME:
-            raise FetchError("there was no time left to ask")
-        return seconds
 
 
 def _deadline(seconds: float) -> _Deadline:
