@@ -345,7 +345,7 @@ def test_google_every_answer_on_real_files_is_that_of_the_engine_and_the_line_th
     tmp_path: Path,
 ) -> None:
     files = bodies(Path(FOLDER))
-    for row in islice(answers(Path(FOLDER)), 0, None, 499):
+    for row in islice(answers(Path(FOLDER)), 0, None, 1_999):
         (tmp_path / "file").write_bytes(files[row.file])
         asked = (row.url, "--agent", row.agent, "--json", "--file", str(tmp_path / "file"))
         code, out = explained(*asked, REP_DIALECT="google-exact", REP_MAX_SIZE=10**9)
