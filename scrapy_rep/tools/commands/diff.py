@@ -21,7 +21,6 @@ from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin
 
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, Access, Dialect, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
@@ -77,26 +76,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    try:
-        parsed = RepSettings.from_settings(settings)
-        dialects = _dialects(arguments.dialect, parsed.dialect)
-        if arguments.new is None and len(arguments.dialect) < _TWO:
-            raise InputError("name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)")
-        names = (arguments.old, arguments.new or arguments.old)
-        named = [arguments.old, *filter(None, [arguments.new])]
-        check_names([*named, "-"] if arguments.urls == "-" else named)
-        agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-        printer = _Printer(out, dialects, as_json=arguments.json)
-        comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
-        if arguments.sitemap:
-            comparison.compare_sitemaps(settings)
-        else:
-            read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
-            comparison.compare(arguments.urls)
-        return comparison.printer.end()
-    except (InputError, InvalidSettingError) as error:
-        out.flush()
-        return print_error("diff", error)
+    parsed = RepSettings.from_settings(settings)
+    dialects = _dialects(arguments.dialect, parsed.dialect)
+    if arguments.new is None and len(arguments.dialect) < _TWO:
+        raise InputError("name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)")
+    names = (arguments.old, arguments.new or arguments.old)
+    named = [arguments.old, *filter(None, [arguments.new])]
+    check_names([*named, "-"] if arguments.urls == "-" else named)
+    agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
+    printer = _Printer(out, dialects, as_json=arguments.json)
+    comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
+    if arguments.sitemap:
+        comparison.compare_sitemaps(settings)
+    else:
+        read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
+        comparison.compare(arguments.urls)
+    return comparison.printer.end()
 
 
 def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:

@@ -62,21 +62,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* no crawl applies to a file."""
-    try:
-        if arguments.spider and (arguments.agent or arguments.file):
-            raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
-        if arguments.page and arguments.file:
-            raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
-        if settings is None and arguments.file:
-            return _explain_by_file(arguments, None, _printer(arguments, None, NoCrawl(), out))
-        return _explain_by_settings(arguments, settings or default_settings(), out)
-    except InputError as error:
-        return print_error("explain", error)
+    if arguments.spider and (arguments.agent or arguments.file):
+        raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
+    if arguments.page and arguments.file:
+        raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
+    if settings is None and arguments.file:
+        return _explain_by_file(arguments, None, _printer(arguments, None, NoCrawl(), out))
+    return _explain_by_settings(arguments, settings or default_settings(), out)
 
 
 def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """As in a crawl with these *settings*. Raises `InputError`."""
-    from scrapy_rep.settings import InvalidSettingError, RepSettings  # noqa: PLC0415  # load Scrapy, as the next do
+    """As in a crawl with these *settings*. Raises `InputError` and `InvalidSettingError`."""
+    from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy, as the next do
 
     from .crawl_policy import CrawlPolicy  # noqa: PLC0415
     from .crawl_runner import with_spider  # noqa: PLC0415
@@ -84,16 +81,13 @@ def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[s
     if arguments.dialect:
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
-    try:
-        settings = with_spider(settings, arguments.spider)
-        printer = _printer(arguments, settings, CrawlPolicy(settings), out)
-        if arguments.file:
-            return _explain_by_file(arguments, settings, printer)
-        printer.is_planning = arguments.spider is not None
-        of_pages = RepSettings.from_settings(settings) if arguments.page else None
-        return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
-    except InvalidSettingError as error:
-        raise InputError(str(error)) from None
+    settings = with_spider(settings, arguments.spider)
+    printer = _printer(arguments, settings, CrawlPolicy(settings), out)
+    if arguments.file:
+        return _explain_by_file(arguments, settings, printer)
+    printer.is_planning = arguments.spider is not None
+    of_pages = RepSettings.from_settings(settings) if arguments.page else None
+    return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:

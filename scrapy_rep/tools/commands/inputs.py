@@ -24,6 +24,8 @@ from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools import files
 from scrapy_rep.tools.files import ARCHIVES, binary_kind, not_plain_text, open_file, read_rest, require_text
 
+from . import InputError
+
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
@@ -36,10 +38,6 @@ _OVERSIZE_FACTOR: Final = 4  # a body is fetched up to this multiple of the limi
 
 
 WITHOUT_JINJA2: Final = "Jinja2, which renders the report, is not installed: pip install 'scrapy_rep[report]'"
-
-
-class InputError(Exception):
-    """Something on the command line that cannot be used; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
