@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
 
-
-class InputError(Exception):
-    """Something on the command line that cannot be used; the message names it."""
-
+_TOLD: Final = ((f"{__name__}.inputs", "InputError"), ("scrapy_rep.exceptions", "InvalidSettingError"))
+"""The errors of a command that say what to change. Who raises one has loaded its module."""
 
 SUB_COMMANDS: Final = {
     "audit": "sum up audit logs, and verify that they are intact",
@@ -102,12 +100,12 @@ def default_settings() -> BaseSettings:
 
 
 def run_told(module: Any, arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
-    """Run the sub-command *module*, with an `InputError` and an `InvalidSettingError` as a line; its exit code."""
+    """Run the sub-command *module*; return its exit code. An error that says what to change is told in a line."""
     try:
         code: int = module.run(arguments, settings, out)
     except Exception as error:
-        loaded = sys.modules.get("scrapy_rep.exceptions")  # which loads Scrapy
-        if not isinstance(error, (InputError, *([loaded.InvalidSettingError] if loaded else []))):
+        told = (getattr(sys.modules[name], kind) for name, kind in _TOLD if name in sys.modules)
+        if not isinstance(error, (*told,)):
             raise
         out.flush()
         code = module_of("terminal").print_error(module.__name__.rpartition(".")[2], error)

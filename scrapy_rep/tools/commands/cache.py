@@ -27,8 +27,8 @@ from scrapy_rep.robots.stores import Store, store_of
 from scrapy_rep.settings import NOT_SHARED
 from scrapy_rep.tools.answers import time_fact
 
-from . import FOUND, OK, InputError
-from .inputs import with_scheme
+from . import FOUND, OK
+from .inputs import InputError, with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

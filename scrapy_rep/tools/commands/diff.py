@@ -32,13 +32,9 @@ from .inputs import (
     GivenFile,
     InputError,
     check_names,
-    fetch_settings,
-    fetch_urls,
     is_url,
     origin_of,
-    raise_for,
     read_all,
-    read_files,
     read_lines,
     token_of,
 )
@@ -149,15 +145,11 @@ class _Comparison:
 
     def compare_sitemaps(self, settings: BaseSettings) -> None:
         """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
-        from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
-
-        raise_for(read_files(dict.fromkeys(self._names), self.keep))
-        crawl(fetch_settings(settings, self._limit), self._compare_sitemaps)
+        read_all(dict.fromkeys(self._names), settings, self.keep, self._limit, then=self._compare_sitemaps)
         if not self.printer.count:
             raise InputError("the sitemaps that NEW lists contain no URL")
 
     async def _compare_sitemaps(self, fetcher: Fetcher) -> None:
-        raise_for(await fetch_urls(fetcher, dict.fromkeys(self._names), self.keep))
         difference, new = self._difference(), self._file(self._names[1])
         sitemaps = parse(new.body, limit=self._limit).sitemaps
         if not sitemaps:

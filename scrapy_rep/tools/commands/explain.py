@@ -67,7 +67,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     if arguments.page and arguments.file:
         raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
     if settings is None and arguments.file:
-        return _explain_by_file(arguments, None, _printer(arguments, None, NoCrawl(), out))
+        return _explain_by_file(arguments, None, _Printer(arguments, None, NoCrawl(), out))
     return _explain_by_settings(arguments, settings or default_settings(), out)
 
 
@@ -82,10 +82,9 @@ def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[s
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     settings = with_spider(settings, arguments.spider)
-    printer = _printer(arguments, settings, CrawlPolicy(settings), out)
+    printer = _Printer(arguments, settings, CrawlPolicy(settings), out)
     if arguments.file:
         return _explain_by_file(arguments, settings, printer)
-    printer.is_planning = arguments.spider is not None
     of_pages = RepSettings.from_settings(settings) if arguments.page else None
     return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
 
@@ -100,38 +99,22 @@ def _urls(given: Sequence[str]) -> Iterator[str]:
             yield url
 
 
-def _printer(
-    arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | NoCrawl, out: IO[str]
-) -> _Printer:
-    crawlers = crawlers_of(arguments.agent, settings)
-    has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
-    is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
-    by_profile = arguments.agent is not None
-    return _Printer(out, crawlers, policy, by_profile=by_profile, as_json=arguments.json, full=is_full)
-
-
 class _Printer:
     """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
     def __init__(
-        self,
-        out: IO[str],
-        crawlers: list[tuple[str, ...]],
-        policy: CrawlPolicy | NoCrawl,
-        *,
-        by_profile: bool,
-        as_json: bool,
-        full: bool,
+        self, arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | NoCrawl, out: IO[str]
     ) -> None:
-        self.crawlers = crawlers
-        self.by_profile = by_profile  # not for the crawlers of a project, who do what the engine says
-        self.is_planning = False  # whether to say what a crawl does
-        self.is_full = full
-        self.is_telling_problems = full and not as_json
+        self.crawlers = crawlers_of(arguments.agent, settings)
+        self.by_profile = arguments.agent is not None  # not for those of a project, who do what the engine says
+        self.is_planning = arguments.spider is not None  # whether to say what a crawl does
+        has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
+        self.is_full = arguments.full or arguments.page or (has_one_url and len(self.crawlers) == 1)
+        self.is_telling_problems = self.is_full and not arguments.json
         self.exit_code = OK
         self._out = out
         self._policy = policy
-        self._as_json = as_json
+        self._as_json = arguments.json
         self._is_terminal = out.isatty()  # where the answers themselves show the progress
         self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)

@@ -10,6 +10,7 @@ internet: only public addresses are fetched, and what one visitor can ask for is
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from ipaddress import ip_address
@@ -17,7 +18,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep import __version__
 
-from . import OK, InputError, dialect_and_limit, main_of
+from . import OK, dialect_and_limit, main_of
+from .inputs import InputError
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -63,7 +65,8 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     try:
         serve(arguments, size, out)
     except OSError as error:
-        raise InputError(f"{arguments.host}, port {arguments.port}: {error.strerror or error}") from None
+        why = os.strerror(error.errno) if error.errno else error
+        raise InputError(f"{arguments.host}, port {arguments.port}: {why}") from None
     return OK
 
 

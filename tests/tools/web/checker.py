@@ -21,7 +21,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from scrapy_rep.tools.web.app import application
 from scrapy_rep.tools.web.fetch import Fetcher
 from scrapy_rep.tools.web.network import Resolver, resolve
-from scrapy_rep.tools.web.server import _bound, config_of
+from scrapy_rep.tools.web.server import config_of, listening_at
 from scrapy_rep.tools.web.visitors import LOCAL, Limits
 
 MULTIPART = "multipart/form-data; boundary=limit"
@@ -141,7 +141,7 @@ def checker(
     app = application(limits, Fetcher(limits, "Test/1", resolver=resolver, tls=tls), size=size)
     server = _Announcing(config_of(app))
     server.ready = Event()
-    with _bound("127.0.0.1", 0) as listening:
+    with listening_at("127.0.0.1", 0) as listening:
         serving = (loop or Shared.loop).start_task_soon(server.serve, [listening])
         try:
             assert server.ready.wait(60)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.tools.commands import serve
-from scrapy_rep.tools.web.server import _bound
+from scrapy_rep.tools.web.server import listening_at
 from tests.support.command import command_here, robots_command, scrapy_process
 
 ALONE = """
@@ -40,8 +40,7 @@ def test_it_prints_its_address_answers_without_scrapy_and_ends_with_ctrl_c(tmp_p
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
-    with _bound("127.0.0.1", 0) as taken:
-        taken.listen()
+    with listening_at("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         code, out, err = robots_command(tmp_path, "serve", "--port", str(port))
     assert (code, out) == (2, "")
