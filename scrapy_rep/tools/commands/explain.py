@@ -30,7 +30,7 @@ from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import number_of, shown
 
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
-from .explained import NoCrawl, as_facts, as_line, as_text
+from .explained import as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
 from .sites import NOTHING, CrawlerRules, Pages, Said, add_licenses, licenses_beside, said_by_site
 from .terminal import Progress, paint, print_error
@@ -67,7 +67,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     if arguments.page and arguments.file:
         raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
     if settings is None and arguments.file:
-        return _explain_by_file(arguments, None, _Printer(arguments, None, NoCrawl(), out))
+        return _explain_by_file(arguments, None, _Printer(arguments, None, None, out))
     return _explain_by_settings(arguments, settings or default_settings(), out)
 
 
@@ -103,7 +103,7 @@ class _Printer:
     """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
     def __init__(
-        self, arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | NoCrawl, out: IO[str]
+        self, arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | None, out: IO[str]
     ) -> None:
         self.crawlers = crawlers_of(arguments.agent, settings)
         self.by_profile = arguments.agent is not None  # not for those of a project, who do what the engine says
@@ -150,7 +150,8 @@ class _Printer:
             return gap + (f"{planned}\n{text}" if plan else text)
         crawler = f"  ({shown(rules.agent)})" if len(self.crawlers) > 1 else ""
         verdict = rules.verdict(url)
-        return planned or as_line(url, verdict, self._policy.apply(url, verdict), self._out) + crawler
+        applied = self._policy.apply(url, verdict) if self._policy else None
+        return planned or as_line(url, verdict, applied, self._out) + crawler
 
     def show_progress(self, text: str) -> None:
         """Show *text* on a terminal until the next answer."""
