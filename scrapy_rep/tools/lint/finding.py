@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scrapy_rep.protocol.display import StringEnum, shown
 
@@ -80,6 +80,11 @@ class Finding:
     message: str
     advice: str
     consequences: tuple[Consequence, ...] = ()
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        consequences = [each._asdict() for each in self.consequences]
+        return {**asdict(self), "severity": self.severity.value, "consequences": consequences}
 
 
 class Findings:

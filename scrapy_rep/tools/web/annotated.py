@@ -69,16 +69,8 @@ class FoundHere:
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON, with the edits that fix it."""
         edits = self.fix.edits if self.fix else ()
-        return {
-            "line": self.finding.line,
-            "column": self.finding.column,
-            "severity": self.finding.severity.value,
-            "code": self.finding.code,
-            "message": self.finding.message,
-            "advice": self.finding.advice,
-            "consequences": [each._asdict() for each in self.finding.consequences],
-            "edits": [{**asdict(edit), "text": edit.text.decode("utf-8", "replace")} for edit in edits],
-        }
+        facts = [{**asdict(edit), "text": edit.text.decode("utf-8", "replace")} for edit in edits]
+        return {**self.finding.as_facts(), "edits": facts}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import httpcore
@@ -58,13 +58,6 @@ class _Response:
     body: bytes = field(repr=False)
 
 
-class _Deadline(NamedTuple):
-    """Until when something is fetched, and how many ``seconds`` that were."""
-
-    until: float
-    seconds: float
-
-
 def robots_url(site: str) -> str:
     """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `FetchError`."""
     return Origin.from_url(page_url(site)).robots_url
@@ -109,7 +102,7 @@ class Fetcher:
         """
         network = self.network()
         network.count(self._hosts, Origin.from_url(url).host)
-        return self._steps(url, network, _deadline(self._limits.fetch_time))
+        return self._steps(url, network, self._limits.fetch_time)
 
     def network(self) -> Network:
         """The network of a question of which nothing has been fetched."""
@@ -117,22 +110,23 @@ class Fetcher:
 
     async def robots(self, url: str, network: Network, seconds: float) -> Fetched:
         """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
-        async with aclosing(self._steps(url, network, _deadline(seconds))) as steps:
+        async with aclosing(self._steps(url, network, seconds)) as steps:
             (found,) = [step async for step in steps if isinstance(step, Fetched)]
         return found
 
     async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
         """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
-        response = await self._ask(url, network, _deadline(seconds), _PAGE)
+        response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
         return PageResponse.of(url, response.status, location, content_type, response.body)
 
-    async def _steps(self, url: str, network: Network, deadline: _Deadline) -> AsyncGenerator[str | Fetched]:
+    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | Fetched]:
         hops: list[str] = []
+        until = current_time() + seconds
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
-            response = await self._ask(target, network, deadline, _TEXT)
+            response = await self._ask(target, network, until, seconds, _TEXT)
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
@@ -146,18 +140,18 @@ class Fetcher:
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, network: Network, deadline: _Deadline, accept: str) -> _Response:
-        """Make one request, with all failures as `FetchError`."""
+    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> _Response:
+        """Make one request *until* then, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
         network.count(self._hosts, origin.host)
         if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
             raise FetchError(f"{where}: only the default ports of http and https are asked")
         try:
-            with fail_after(max(deadline.until - current_time(), 0)):
+            with fail_after(max(until - current_time(), 0)):
                 return await self._exchange(url, origin, network, accept)
         except TimeoutError:
-            raise FetchError(f"{where} did not finish within {deadline.seconds:.2g} s") from None
+            raise FetchError(f"{where} did not finish within {seconds:.2g} s") from None
         except httpcore.LocalProtocolError:
             raise FetchError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
@@ -182,10 +176,6 @@ class Fetcher:
                     break
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
         return _Response(response.status, fields, _decoded(bytes(body), fields, limit))
-
-
-def _deadline(seconds: float) -> _Deadline:
-    return _Deadline(current_time() + seconds, seconds)
 
 
 def _decoded(body: bytes, headers: dict[str, str], limit: int) -> bytes:
