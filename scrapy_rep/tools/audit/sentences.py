@@ -82,19 +82,18 @@ class Summary:
         if held_back := total.counted(NOT_SENT):
             further = number_of(held_back, "further request was", "further requests were")
             sentences.append(f"{further} not sent, because robots.txt forbids that or could not be fetched")
-        if slowed := total.backoffs.total():
+        if slowed := total.tallies["backoffs"].total():
             times = number_of(slowed, "time", "times")
             sentences.append(f"{times} the crawl slowed down, because a site asked for that or failed repeatedly")
-        if dropped := total.dropped.total():
+        if dropped := total.tallies["dropped"].total():
             dropped_ones = number_of(dropped, "link or item was", "links and items were")
             sentences.append(f"{dropped_ones} dropped, because robots.txt or a page says so")
         return ". ".join([*sentences, ""]).rstrip()
 
     def _on_whose_word(self, verdicts: Sequence[str]) -> str:
-        words = self.total.words.ranked()
-        ranked = [(word, tally.count) for (verdict, word), tally in words if verdict in verdicts]
-        named = [f"{count:,} by {word}" for word, count in ranked[:_NAMED]]
-        if others := self.total.counted(verdicts) - sum(count for _, count in ranked[:_NAMED]):
+        words = [each for each in self.total.tallies["words"].facts() if each["verdict"] in verdicts][:_NAMED]
+        named = [f"{each['count']:,} by {each['word']}" for each in words]
+        if others := self.total.counted(verdicts) - sum(each["count"] for each in words):
             named.append(f"{others:,} for other reasons")
         return "; ".join(named)
 
