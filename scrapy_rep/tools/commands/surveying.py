@@ -11,13 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Final
 
-from scrapy_rep.census.row import UNREACHABLE, Row
+from scrapy_rep.census.row import Row
 from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.site_index import SiteIndex
 from scrapy_rep.tools.survey.site_list import SiteList
-from scrapy_rep.tools.survey.strata import TLD
-from scrapy_rep.tools.survey.totals import Totals
+from scrapy_rep.tools.survey.totals import TLD, Totals
 
 from . import FAILED, OK
 from .inputs import InputError, numbered_lines, origin_of
@@ -141,7 +140,7 @@ class Surveying:
         invalid = f", {self._invalid:,} invalid" if self._invalid else ""
         return (
             f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
-            f" {totals.traits['serves', UNREACHABLE]:,} unreachable{invalid}"
+            f" {totals.unreachable:,} unreachable{invalid}"
         )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:

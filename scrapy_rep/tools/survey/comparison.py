@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL
+from scrapy_rep.census.restriction import ALL, OTHERS
 from scrapy_rep.census.row import REDIRECTED, Row
 from scrapy_rep.census.row import UNREACHABLE as CANNOT_BE_READ
 from scrapy_rep.census.sketch import is_estimated, similarity
 from scrapy_rep.tools.lint import Severity
 
 from .joined import Joined, Source
-from .totals import severity_of
-from .trends import Trends
+from .sums import Sums, severity_of
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
 
@@ -136,7 +135,9 @@ class Changes:
 class Comparison:
     """Sums up the changes between the surveys *sources*, two or more, and what they have in figures.
 
-    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next.
+    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next. ``all``
+    are the sums of each survey, ``same`` those of the sites in every survey, ``known`` those of the sites whose
+    restrictions are known in every survey. Lines are drawn of the latter two: a share of all moves with the list.
     Raises ``OSError``, and ``ValueError`` for what is no survey.
     """
 
@@ -145,12 +146,12 @@ class Comparison:
         self.surveys = self._joined.surveys
         self.overall = Changes()
         self.steps = [Changes() for _ in self.surveys[1:]]
-        self.trends = Trends(len(self.surveys))
+        self.all, self.same, self.known = ([Sums() for _ in self.surveys] for _ in range(3))
 
     def changes(self) -> Iterator[SiteChange]:
         """Yield each site that changed, and add it up; the sums are complete at the end."""
         for rows in self._joined.sites():
-            self.trends.add(rows)
+            self._add(rows)
             change = _site_change(rows)
             self.overall.add(rows[0], rows[-1], change.overall if change else None)
             steps = change.steps if change else [None] * len(self.steps)
@@ -158,6 +159,15 @@ class Comparison:
                 sums.add(*pair, step)
             if change:
                 yield change
+
+    def _add(self, rows: Sequence[Row | None]) -> None:
+        """Count a site by its *rows*, one for each survey."""
+        found = [(rank, row) for rank, row in enumerate(rows) if row]
+        is_same = len(found) == len(rows)
+        is_known = is_same and all(OTHERS in row.restriction for _, row in found)
+        for sums in (self.all, *[self.same] * is_same, *[self.known] * is_known):
+            for rank, row in found:
+                sums[rank].add(row)
 
 
 def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:

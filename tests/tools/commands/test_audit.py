@@ -117,7 +117,10 @@ against      2  excepted  https://shop.example.com  Disallow: /api/
 def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_often_first(tmp_path: Path) -> None:
     busy = {**BACKOFF, "slot": "b.example", "why": "HTTP status 503"}
     log = write(tmp_path / "a.jsonl", START, BACKOFF, busy, busy)
-    assert "slowed down  2  b.example\n               HTTP status 503\n             1  shop.example.com\n" in audited(log)[1]
+    assert (
+        "slowed down  2  b.example\n               HTTP status 503\n             1  shop.example.com\n"
+        in audited(log)[1]
+    )
     assert json.loads(audited(log, "--json")[1])["runs"][0]["backoffs"] == [
         {"slot": "b.example", "count": 2, "examples": ["HTTP status 503"]},
         {"slot": "shop.example.com", "count": 1, "examples": ["HTTP status 429"]},

@@ -95,19 +95,17 @@ def test_shares_are_of_the_sites_that_are_known_in_every_survey() -> None:
     last = {"a": CLOSED, "b": OPEN, "new": SHUT, "down": None, "page": SHUT}
     comparison = Comparison([Table("1", first), Table("2", last)])
     assert len([*comparison.changes()]) == 5
-    trends = comparison.trends
-    assert (trends.in_every, trends.known) == (4, 3)
-    assert [each.closed("training") for each in trends.restrictions] == [(0, 2), (2, 3)]
-    assert [each.closed("search") for each in trends.restrictions] == [(0, 2), (1, 3)]
-    assert [each.sites for each in trends.all] == [5, 5]
+    assert [each.sites for each in (*comparison.all, *comparison.same, *comparison.known)] == [5, 5, 4, 4, 3, 3]
+    assert [each.categories["training"] for each in comparison.known] == [{PART: 2, NONE: 1}, {ALL: 2, PART: 1}]
+    assert [each.categories["search"] for each in comparison.known] == [{PART: 2, NONE: 1}, {ALL: 1, PART: 2}]
 
 
 def test_a_crawler_that_is_not_named_follows_the_star() -> None:
     comparison = Comparison([Table("1", {"s": SHUT}), Table("2", {"s": CLOSED})])
     assert [*comparison.changes()]
-    first, last = (each.agents for each in comparison.trends.restrictions)
-    assert (first["GPTBot", ALL], first["CCBot", ALL]) == (1, 1)
-    assert (last["GPTBot", ALL], last["CCBot", PART], last["CCBot", NONE]) == (1, 1, 0)
+    first, last = comparison.known
+    assert (first.shut_to("GPTBot"), first.shut_to("CCBot")) == (1, 1)
+    assert (last.shut_to("GPTBot"), last.shut_to("CCBot")) == (1, 0)
 
 
 def test_each_step_between_two_dates_is_counted() -> None:
