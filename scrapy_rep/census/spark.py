@@ -24,19 +24,7 @@ from . import long as long_of
 from . import rows as rows_of
 from .arrow import LIGHT_ROWS, ROWS, batches, dictionaries, schema_of
 from .capture import Capture
-from .parquet import captures_in
-
-CAPTURES: Final = pa.schema(
-    {
-        "url": pa.string(),
-        "status": pa.int64(),
-        "body": pa.binary(),
-        "fetched_at": pa.timestamp("us", "UTC"),
-        "location": pa.string(),
-        "problem": pa.string(),
-    }
-)
-"""The columns of captures."""
+from .parquet import CAPTURES, captures_in
 
 _LONG: Final = schema_of(LONG)
 _FOR_LONG: Final = pa.schema(

@@ -138,9 +138,9 @@ def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterato
 
 def parquet_captures(paths: Iterable[str]) -> Captures:
     """The captures in Parquet files and folders at *paths*. Raises ``ModuleNotFoundError`` without pyarrow."""
-    from scrapy_rep.census import parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
+    from scrapy_rep.census import arrow, parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
 
-    files = [file for path in paths for file in parquet.files_at(_there(path))]
+    files = [file for path in paths for file in arrow.files_at(_there(path))]
     return Captures(lambda: map(parquet.captures, files))
 
 
