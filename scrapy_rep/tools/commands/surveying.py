@@ -14,8 +14,7 @@ from typing import IO, Final
 from scrapy_rep.census.row import Row
 from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
-from scrapy_rep.tools.survey.site_index import SiteIndex
-from scrapy_rep.tools.survey.site_list import SiteList
+from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList
 from scrapy_rep.tools.survey.totals import TLD, Totals
 
 from . import FAILED, OK
@@ -58,11 +57,11 @@ class Surveying:
         self._by = (arguments.by or "").strip().lower()  # as the names of a list are kept
         self._check_column(self._by)
 
-    def _earlier_sites(self) -> SiteIndex:
-        earlier = SiteIndex()
+    def _earlier_sites(self) -> SiteCounts:
+        earlier = SiteCounts()
         for row in self.folder.earlier_rows():
             self._totals.add(row)
-            earlier.count(row.site)
+            earlier.add(row.site)
         return earlier
 
     def _listed(self) -> SiteList:

@@ -14,7 +14,7 @@ from typing import Final
 from scrapy_rep.census import sketch
 from scrapy_rep.census.row import Row
 
-from .site_index import temporary_database
+from .site_list import temporary_database
 
 _FILES_COMPARED: Final = 20_000  # with each other: memory, 5 kB each
 _AT_ONCE: Final = 1_000  # rows that wait for the database

@@ -20,7 +20,7 @@ from scrapy_rep.census.restriction import OTHERS
 from scrapy_rep.census.row import Row
 from scrapy_rep.tools.page import median
 
-from .site_index import temporary_database
+from .site_list import temporary_database
 
 _CACHE: Final = 32_768  # KiB of the database in memory
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
