@@ -5,7 +5,7 @@ A stratum is the sites with one value in a column of their list, such as their r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeVar
@@ -39,34 +39,21 @@ class Strata:
     def __init__(self, column: str, sites: Mapping[str, int]) -> None:
         self.column = column
         frequent = sorted(sites, key=lambda value: (-sites[value], value))
-        self._has_ranges = len(sites) > _MOST_VALUES and all(
-            value in ("", UNKNOWN) or _number(value) is not None for value in sites
-        )
-        self._frequent = frozenset(frequent[:_MOST_VALUES])
-        values = (*_RANGES, UNKNOWN) if self._has_ranges else (*self._ordered(frequent), _OTHER)
-        self.values = (*dict.fromkeys(values),)
-
-    def _ordered(self, frequent: list[str]) -> Iterator[str]:
-        """The values that count alone: numbers by size, words as they are *frequent*, and `UNKNOWN`."""
-        named = [value or UNKNOWN for value in frequent[:_MOST_VALUES]]
-        numbers = {value: _number(value) for value in named}
-        known = [value for value in named if value != UNKNOWN]
-        if all(numbers[value] is not None for value in known):
-            known.sort(key=lambda value: numbers[value] or 0.0)
-        yield from known
-        yield UNKNOWN
+        numbers = {value: _number(value) for value in frequent if value not in ("", UNKNOWN)}
+        named = [value for value in frequent[:_MOST_VALUES] if value in numbers]
+        if all(numbers[value] is not None for value in named):
+            named.sort(key=lambda value: numbers[value] or 0.0)
+        self._named = frozenset((*named, UNKNOWN))
+        self._has_ranges = len(sites) > _MOST_VALUES and None not in numbers.values()
+        self.values = (*_RANGES, UNKNOWN) if self._has_ranges else (*named, UNKNOWN, _OTHER)
 
     def value_of(self, row: Row) -> str:
         """Which of `values` the site of *row* has."""
-        value = columns_of(row).get(self.column, "")
-        if not value or value == UNKNOWN:
-            return UNKNOWN
+        value = columns_of(row).get(self.column) or UNKNOWN
         if not self._has_ranges:
-            return value if value in self._frequent else _OTHER
+            return value if value in self._named else _OTHER
         number = _number(value)
-        if number is None:
-            return UNKNOWN
-        return _RANGES[sum(number > largest for largest in _LARGEST)]
+        return UNKNOWN if number is None else _RANGES[sum(number > largest for largest in _LARGEST)]
 
 
 def _number(value: str) -> float | None:
