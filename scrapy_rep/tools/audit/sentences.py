@@ -35,14 +35,6 @@ class Summary:
         """Whether nothing shows that a log was changed."""
         return all(log.is_intact for log in self.logs)
 
-    def names(self, field: str) -> list[str]:
-        """The values of the *field* of the starts of the runs, each once."""
-        return [name for name in dict.fromkeys(getattr(run.start, field) for run in self.runs) if name]
-
-    def agents(self) -> list[str]:
-        """The product tokens of the runs, each once."""
-        return list(dict.fromkeys(agent for run in self.runs for agent in run.start.agents))
-
     def sentences(self) -> tuple[str, str, str]:
         """Who crawled what, when and under which name; requests, and who decided; whether the log is intact."""
         return self._who(), self._what(), self._whether()
@@ -50,7 +42,8 @@ class Summary:
     def _who(self) -> str:
         if not self.runs:
             return "The log holds no run of a spider."
-        spiders, agents = self.names("spider"), self.agents()
+        spiders = [*dict.fromkeys(run.start.spider for run in self.runs if run.start.spider)]
+        agents = [*dict.fromkeys(agent for run in self.runs for agent in run.start.agents)]
         who = f"The spider {_listed(spiders)}" if len(spiders) == 1 else f"The spiders {_listed(spiders)}"
         in_runs = f" in {self.number_of_runs:,} runs" if self.number_of_runs > 1 else ""
         more = "more than " if len(self.total.sites) >= MOST_SITES else ""

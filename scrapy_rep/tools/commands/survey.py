@@ -145,10 +145,7 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
     both = "both surveys" if len(surveys) == 2 else "the first and the last survey"
-    out.write(
-        f"{number_of(found.in_both, 'site', 'sites')} in {both}, {found.changed:,} changed,"
-        f" {found.shutting_out:,} newly close everything to a crawler, {found.letting_in:,} no longer do\n{path}\n"
-    )
+    out.write(f"{found.summary(both)}\n{path}\n")
     return OK
 
 

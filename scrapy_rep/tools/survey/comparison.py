@@ -15,6 +15,7 @@ from scrapy_rep.census.restriction import ALL, OTHERS
 from scrapy_rep.census.row import REDIRECTED, Row
 from scrapy_rep.census.row import UNREACHABLE as CANNOT_BE_READ
 from scrapy_rep.census.sketch import is_estimated, similarity
+from scrapy_rep.protocol.display import number_of
 from scrapy_rep.tools.lint import Severity
 
 from .joined import Joined, Source
@@ -27,6 +28,11 @@ NEW_FILE, NO_FILE_ANY_MORE = "new robots.txt", "robots.txt removed"
 UNREACHABLE, REACHABLE_AGAIN = "now unreachable", "reachable again"
 OTHER_FILE: Final = "file changed"
 """What happened to a site between two surveys."""
+
+IN_ANY, IN_BOTH, CHANGED = "sites in any survey", "sites in both surveys", "changed"
+SHUTTING_OUT: Final = "newly close everything to a crawler"
+LETTING_IN: Final = "no longer close everything to one"
+"""How many sites there are, how many of those in both changed, and how."""
 
 CHANGED_BACK, IN_BETWEEN = "changed, and back", "only in a survey in between"
 MISSING_IN_BETWEEN: Final = "unchanged, and not in a survey in between"
@@ -104,32 +110,32 @@ class SiteChange:
 
 
 class Changes:
-    """The changes of all sites between two surveys."""
+    """The changes of all sites between two surveys: the ``sites`` by what happened, and by crawler."""
 
     def __init__(self) -> None:
-        self.sites = 0
-        self.in_both = 0
-        self.what: Counter[str] = Counter()
-        self.shut_out: Counter[str] = Counter()  # sites, by crawler
+        self.sites: Counter[str] = Counter()
+        self.shut_out: Counter[str] = Counter()
         self.let_in: Counter[str] = Counter()
-        self.shutting_out = self.letting_in = 0  # sites
 
     def add(self, old: Row | None, new: Row | None, change: Change | None) -> None:
         """Count a site with its rows, and its *change*, if any."""
-        self.sites += 1
-        self.in_both += bool(old and new)
-        if change is None:
-            return
-        self.what[change.what] += 1
-        self.shut_out.update(change.shut_out)
-        self.let_in.update(change.let_in)
-        self.shutting_out += bool(change.shut_out)
-        self.letting_in += bool(change.let_in)
+        self.sites[IN_ANY] += 1
+        self.sites[IN_BOTH] += bool(old and new)
+        if change:
+            self.sites[change.what] += 1
+            self.sites[CHANGED] += change.what not in _OF_THE_LISTS
+            self.sites[SHUTTING_OUT] += bool(change.shut_out)
+            self.sites[LETTING_IN] += bool(change.let_in)
+            self.shut_out.update(change.shut_out)
+            self.let_in.update(change.let_in)
 
-    @property
-    def changed(self) -> int:
-        """The number of sites in both surveys that changed."""
-        return self.what.total() - sum(self.what[each] for each in _OF_THE_LISTS)
+    def summary(self, both: str) -> str:
+        """The changes in a line; *both* names the two surveys."""
+        number = self.sites
+        return (
+            f"{number_of(number[IN_BOTH], 'site', 'sites')} in {both}, {number[CHANGED]:,} changed,"
+            f" {number[SHUTTING_OUT]:,} {SHUTTING_OUT}, {number[LETTING_IN]:,} no longer do"
+        )
 
 
 class Comparison:

@@ -46,18 +46,10 @@ _FIGURES: Final[dict[str, Callable[[Sums], str]]] = {
 }
 """What a survey says in figures."""
 
-_CHANGES: Final[dict[str, Callable[[Changes], int]]] = {
-    "sites in both surveys": lambda of: of.in_both,
-    "changed": lambda of: of.changed,
-    "newly close everything to a crawler": lambda of: of.shutting_out,
-    "no longer close everything to one": lambda of: of.letting_in,
-    what.NEW_FILE: lambda of: of.what[what.NEW_FILE],
-    what.NO_FILE_ANY_MORE: lambda of: of.what[what.NO_FILE_ANY_MORE],
-    what.UNREACHABLE: lambda of: of.what[what.UNREACHABLE],
-    what.REACHABLE_AGAIN: lambda of: of.what[what.REACHABLE_AGAIN],
-    what.APPEARED: lambda of: of.what[what.APPEARED],
-    what.GONE: lambda of: of.what[what.GONE],
-}
+_CHANGES: Final = (
+    what.IN_BOTH, what.CHANGED, what.SHUTTING_OUT, what.LETTING_IN, what.NEW_FILE, what.NO_FILE_ANY_MORE,
+    what.UNREACHABLE, what.REACHABLE_AGAIN, what.APPEARED, what.GONE,
+)  # fmt: skip
 """What two surveys say about the sites."""
 
 
@@ -74,15 +66,14 @@ def comparison_report(surveys: Sequence[Source], when: datetime) -> tuple[str, C
         date=day_text(when),
         dates=dates,
         is_dated=all(survey.when for survey in comparison.surveys),
-        overall=overall,
-        unreachable=overall.what[what.UNREACHABLE],
+        overall=overall.sites,
         in_every=comparison.same[0].sites,
         known=comparison.known[0].sites,
         charts=dict(_charts(comparison)),
         agents=_agents(comparison),
         figures=[(name, [figure(each) for each in comparison.all]) for name, figure in _FIGURES.items()],
-        steps=[(name, [count(each) for each in comparison.steps]) for name, count in _CHANGES.items()],
-        what=[_part(name, overall.what[name], colour) for name, colour in COLOURS.items() if overall.what[name]],
+        steps=[(name, [each.sites[name] for each in comparison.steps]) for name in _CHANGES],
+        what=[_part(name, overall.sites[name], colour) for name, colour in COLOURS.items() if overall.sites[name]],
         crawlers=_crawlers(comparison),
     )
     return page, overall
