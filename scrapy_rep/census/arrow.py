@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final, cast, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -146,8 +146,18 @@ def opened(path: Path) -> Iterator[parquet.ParquetFile]:
 
 def dictionaries(found: pa.RecordBatch, schema: pa.Schema) -> Iterator[dict[str, Any]]:
     """Yield the rows of *found*, with the columns of *schema*, of which `batch` makes one like it."""
-    columns = [_values(found.column(field.name), field.type) for field in schema]
-    return (dict(zip(schema.names, row, strict=True)) for row in zip(*columns, strict=True))
+    times = [field.name for field in schema if is_.is_timestamp(field.type)]
+    maps = [field.name for field in schema if is_.is_map(field.type)]
+    columns = [
+        found.column(field.name).cast(field.type, safe=False) if field.name in times else found.column(field.name)
+        for field in schema
+    ]
+    for row in pa.RecordBatch.from_arrays(columns, schema.names).to_pylist():
+        for name in maps:  # pairs
+            row[name] = None if row[name] is None else dict(row[name])
+        for name in times:
+            row[name] = row[name] and row[name].replace(tzinfo=timezone.utc)
+        yield row
 
 
 def _schema_in(schema: pa.Schema) -> pa.Schema:
@@ -173,31 +183,3 @@ def _is_like(found: pa.DataType, wanted: pa.DataType) -> bool:
     if is_.is_list(wanted):
         return is_.is_list(found) and _is_like(found.value_type, wanted.value_type)
     return is_.is_timestamp(found) if is_.is_timestamp(wanted) else bool(found == wanted)
-
-
-def _values(column: pa.Array, kind: pa.DataType) -> list[Any]:
-    """What *column* holds, of which `_array` makes a column of type *kind*."""
-    if is_.is_map(kind):
-        keys = _inner(column, column.keys, kind.key_type)
-        pairs = [*zip(keys, _inner(column, column.items, kind.item_type), strict=True)]
-        return [None if part is None else dict(pairs[part]) for part in _slices(column)]
-    if is_.is_list(kind):
-        inner = _inner(column, column.values, kind.value_type)
-        return [None if part is None else inner[part] for part in _slices(column)]
-    if is_.is_timestamp(kind):
-        in_utc = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.timestamp("us"))
-        return [time and time.replace(tzinfo=timezone.utc) for time in in_utc.to_pylist()]
-    return cast("list[Any]", column.to_pylist())
-
-
-def _inner(column: pa.Array, values: pa.Array, kind: pa.DataType) -> list[Any]:
-    """The part of *values* that *column*, perhaps a slice of a longer one, refers to."""
-    start, end = column.offsets[0].as_py(), column.offsets[-1].as_py()
-    return _values(values.slice(start, end - start), kind)
-
-
-def _slices(column: pa.Array) -> list[slice | None]:
-    """Where each value of *column* lies in `_inner`; None for null."""
-    ends = column.offsets.to_pylist()
-    slices = [slice(one - ends[0], end - ends[0]) for one, end in pairwise(ends)]
-    return [part if valid else None for part, valid in zip(slices, column.is_valid().to_pylist(), strict=True)]
