@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
 from functools import partial
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -133,7 +134,7 @@ def _is_utf_8(body: bytes) -> bool:
     return True
 
 
-_DECODERS: Final = {
+_DECODERS: Final[dict[bytes, Callable[[bytes, int], bytes]]] = {
     b"br": partial(_read, BrotliReader),
     b"chunked": _without_chunks,
     b"deflate": _deflated,

@@ -35,10 +35,11 @@ FIELDS: Final = ("url", "origin", "agent", "allowed", "line", "rule", "reason")
 """The fields of a line of output, in their order."""
 
 # A line with a URL that every format writes as it is: its start, as `split_url` answers it, its path as far as it
-# has one spelling, and the rest. Any other line is the fourth group. Nearly no URL is longer.
+# has one spelling, and the rest. Any other line is the fourth group. Nearly no URL is longer; for one that is,
+# each length of the path is tried with each of the rest, so their limits are low.
 _lines_in = re.compile(
-    rb"[ \t\r\f\v]*(?:(https?://[a-z0-9.-]{1,255}(?::[0-9]{1,4})?)(/[-/_.~?=&+,:;@!()0-9A-Za-z]{0,8000})"
-    rb"([!$-[\]-~]{0,8000})[ \t\r\f\v]*\n|([^\n]*)\n)"
+    rb"[ \t\r\f\v]*(?:(https?://[a-z0-9.-]{1,255}(?::[0-9]{1,4})?)(/[-/_.~?=&+,:;@!()0-9A-Za-z]{0,1000})"
+    rb"([!$-[\]-~]{0,1000})[ \t\r\f\v]*\n|([^\n]*)\n)"
 ).finditer
 
 

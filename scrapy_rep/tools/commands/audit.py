@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -50,15 +50,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # noqa: ARG001
     """Run the command; return the exit code."""
-    try:
-        page = _page() if arguments.html else None
-    except InputError as error:
-        return print_error("audit", error)
     logs, code = _read_all(arguments.files, Path(arguments.bodies) if arguments.bodies else None)
     summary = Summary(logs)
-    if page and logs:
+    if arguments.html and logs:
         try:
-            Path(arguments.html).write_text(page(summary), encoding="utf-8")
+            Path(arguments.html).write_text(_page(summary), encoding="utf-8")
+        except InputError as error:
+            return print_error("audit", error)
         except OSError as error:
             return print_error("audit", f"{arguments.html}: {error.strerror or error}")
     if arguments.json:
@@ -68,15 +66,15 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # n
     return code or (OK if summary.is_intact else FOUND)
 
 
-def _page() -> Callable[[Summary], str]:
-    """What renders the page. Raises `InputError` without Jinja2."""
+def _page(summary: Summary) -> str:
+    """The page about *summary*. Raises `InputError` without Jinja2."""
     try:
         from scrapy_rep.tools.audit.report import report  # noqa: PLC0415  # Jinja2 is an extra
     except ModuleNotFoundError as error:
         if error.name != "jinja2":
             raise
         raise InputError(WITHOUT_JINJA2) from None
-    return report
+    return report(summary)
 
 
 def _read_all(names: Iterable[str], bodies: Path | None) -> tuple[list[Log], int]:

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
@@ -130,19 +129,16 @@ def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSetting
     return path
 
 
-@contextmanager
-def _opened(name: str) -> Iterator[BufferedReader]:
-    """Open the file *name*, or standard input. Raises `InputError`, for what reading it raises too."""
-    if name == "-" and (sys.stdin is None or sys.stdin.isatty()):
-        raise InputError("no URLs given: name a file with --urls, or pipe them to standard input, one per line")
+def _opened(name: str) -> AbstractContextManager[BufferedReader]:
+    """The file *name*, or standard input. Raises ``OSError`` and `InputError`."""
+    if name == "-":
+        if sys.stdin is None or sys.stdin.isatty():
+            raise InputError(
+                "no URLs given: name a file with --urls, or pipe them to standard input, one per line"
+            )
+        return nullcontext(cast("BufferedReader", sys.stdin.buffer))
     try:
-        if name == "-":
-            yield cast("BufferedReader", sys.stdin.buffer)
-        else:
-            with open_file(Path(name)) as file:
-                yield file
-    except Damaged as error:
-        raise InputError(f"{name}: damaged, or cut off: {error}") from None
+        return open_file(Path(name))
     except ValueError as error:  # a NUL in the name
         raise unreadable(name, error) from None
 
@@ -173,6 +169,8 @@ def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: i
 def _read(name: str, file: BufferedReader) -> Iterator[bytes]:
     try:
         yield from chunks(decompressed(file))
+    except Damaged as error:
+        raise InputError(f"{name}: damaged, or cut off: {error}") from None
     except OSError as error:  # gzip says so of a damaged file, too
         raise InputError(f"{name}: {error.strerror or error}") from None
 
@@ -206,9 +204,8 @@ def _unknown(counts: Counter[Key]) -> int:
 
 
 def _size(file: BufferedReader) -> int:
-    """The octets of a regular *file*, 0 of anything else."""
+    """The octets of *file*, 0 of a pipe."""
     try:
-        status = os.fstat(file.fileno())
+        return os.fstat(file.fileno()).st_size
     except OSError:  # no file, in a test
         return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0

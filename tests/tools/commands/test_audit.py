@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -176,26 +174,16 @@ def test_ours_html_is_written_next_to_the_text(tmp_path: Path) -> None:
     assert (code, "<h1>Audit of 1 crawl</h1>" in (tmp_path / "audit.html").read_text("utf-8")) == (0, True)
 
 
-WITHOUT_JINJA2 = """
-import sys
-sys.modules["jinja2"] = None
-from scrapy.cmdline import execute
-execute(["scrapy", "robots", "audit", *sys.argv[1:]])
-"""
-
-
-def without_jinja2(*arguments: object) -> tuple[int, Any, Any]:
-    command = [sys.executable, "-c", WITHOUT_JINJA2, *map(str, arguments)]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    return process.returncode, process.stdout, process.stderr
-
-
-def test_ours_only_the_page_needs_jinja2(tmp_path: Path) -> None:
+def test_ours_only_the_page_needs_jinja2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for module in ("scrapy_rep.tools.page", "scrapy_rep.tools.audit.report"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     log = write(tmp_path / "a.jsonl", *RUN)
-    assert without_jinja2(log, "--json")[0] == 0
-    assert without_jinja2(log, "--html", tmp_path / "audit.html") == (
-        2,
-        "",
+    assert audited(log, "--json")[0] == 0
+    assert audited(log, "--html", tmp_path / "audit.html") == (2, "")
+    assert capsys.readouterr().err == (
         "scrapy robots audit: Jinja2, which renders the report, is not installed: pip install"
-        " 'scrapy_rep[report]'\n",
+        " 'scrapy_rep[report]'\n"
     )
