@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.files import read_file
 
 _LONGEST_TEXT: Final = 400  # characters
 _MOST_ENTRIES: Final = 1_000  # of a list or a dict
@@ -19,7 +20,6 @@ _MOST_KEYS: Final = 1_000
 _MOST_EXAMPLES: Final = 3
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _MOST_KNOWN: Final = 200_000
-_CHUNK: Final = 1_048_576  # octets
 
 
 def clip(value: object) -> str:
@@ -144,17 +144,9 @@ class Bodies:
     def _problem(self, digest: str) -> str:
         path = self.folder / f"{digest}.txt"
         try:
-            if not path.is_file():
-                return f"the robots.txt {path} is missing"
-            found = _hash_of(path)
+            found = sha256(read_file(path)).hexdigest() if path.is_file() else None
         except OSError as error:
             return f"the robots.txt {path} cannot be read: {error.strerror}"
+        if found is None:
+            return f"the robots.txt {path} is missing"
         return "" if found == digest else f"the robots.txt {path} was changed: its SHA-256 is {found}"
-
-
-def _hash_of(path: Path) -> str:
-    digest = sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -1,4 +1,7 @@
-"""What logs come down to, in sentences for a reader who answers to others and knows no robots.txt."""
+"""What logs come down to, for a reader who answers to others and knows no robots.txt: in sentences, and as a page.
+
+The template ``report.html`` holds the words of the page and its looks.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,21 @@ LIMITS: Final = (
     " added at the end, nor changes by one who computed the hashes anew: compare the last hash with a copy of it."
 )
 _NAMED: Final = 3
+_WORDS: Final = {
+    "allowed": ("allowed by robots.txt", "green"),
+    "excepted": ("against robots.txt, by an exception", "violet"),
+    "reported": ("against robots.txt, in the mode report", "amber"),
+    "ignored": ("rules not checked", "blue"),
+    "off": ("robots.txt switched off", "grey"),
+    "forbidden": ("not sent", "red"),
+    "unreachable": ("not sent for now", "red"),
+}
+_ACCESSES: Final = {
+    "successful": "read",
+    "unavailable": "do not exist, so everything is allowed",
+    "unreachable": "could not be fetched",
+    "": "unknown",
+}
 
 
 class Summary:
@@ -126,3 +144,27 @@ def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     named = ", ".join(names[:_NAMED]) or "without a name"
     return f"{named} and {more:,} more" if more > 0 else named
+
+
+def report(summary: Summary) -> str:
+    """Return the page about the logs of *summary*. Raises ``ModuleNotFoundError`` without Jinja2."""
+    from scrapy_rep.tools.page import Part, page_template  # noqa: PLC0415  # needs an extra, which sentences do not
+
+    total, counts = summary.total, summary.total.counts
+    used, unused = (total.tallies[name].facts() for name in ("exceptions_used", "exceptions_unused"))
+    needed = [{**each, "count": 0, "examples": []} for each in used]
+    left = [{**each, "count": 0} for each in unused]  # those that no crawl needed
+    return page_template(__package__).render(
+        {name: tallies.facts() for name, tallies in total.tallies.items()},
+        summary=summary,
+        limits=LIMITS,
+        moment=lambda time: ", ".join(day_and_time(time)) if time else "unknown",
+        allowed=counts.get("allowed", 0),
+        against=total.groups(AGAINST),
+        unasked=total.groups(UNASKED),
+        forbidden=total.groups(NOT_SENT),
+        numbers=[total.counted(verdicts) for verdicts in (AGAINST, UNASKED, NOT_SENT)],
+        parts=[Part(name, counts.get(verdict, 0), colour) for verdict, (name, colour) in _WORDS.items()],
+        exceptions=used + [each for each in left if each not in needed],
+        accesses=[(words, total.robots[access]) for access, words in _ACCESSES.items() if total.robots[access]],
+    )

@@ -17,16 +17,17 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.audit.logs import Log, Remark
 from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Run
-from scrapy_rep.tools.audit.sentences import LIMITS, Summary
+from scrapy_rep.tools.audit.sentences import LIMITS, Summary, report
 
 from . import FOUND, OK
-from .inputs import WITHOUT_JINJA2, InputError
+from .inputs import WITHOUT_JINJA2
 from .terminal import paint, print_error
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # noqa: ARG001
     """Run the command; return the exit code."""
+    if arguments.html and not find_spec("jinja2"):
+        return print_error("audit", WITHOUT_JINJA2)
     logs, code = _read_all(arguments.files, Path(arguments.bodies) if arguments.bodies else None)
     summary = Summary(logs)
     if arguments.html and logs:
         try:
-            Path(arguments.html).write_text(_page(summary), encoding="utf-8")
-        except InputError as error:
-            return print_error("audit", error)
+            Path(arguments.html).write_text(report(summary), encoding="utf-8")
         except OSError as error:
             return print_error("audit", f"{arguments.html}: {error.strerror or error}")
     if arguments.json:
@@ -64,17 +65,6 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # n
     elif logs:
         out.writelines(f"{line}\n" for line in _text(summary, out))
     return code or (OK if summary.is_intact else FOUND)
-
-
-def _page(summary: Summary) -> str:
-    """The page about *summary*. Raises `InputError` without Jinja2."""
-    try:
-        from scrapy_rep.tools.audit.report import report  # noqa: PLC0415  # Jinja2 is an extra
-    except ModuleNotFoundError as error:
-        if error.name != "jinja2":
-            raise
-        raise InputError(WITHOUT_JINJA2) from None
-    return report(summary)
 
 
 def _read_all(names: Iterable[str], bodies: Path | None) -> tuple[list[Log], int]:

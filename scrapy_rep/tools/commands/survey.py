@@ -45,7 +45,7 @@ from scrapy_rep.tools.survey.inputs import (
 
 from . import OK
 from .inputs import WITHOUT_JINJA2, InputError
-from .surveying import Surveying, comparison_report, report
+from .surveying import Surveying
 from .terminal import print_error
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
-        if report is None:
+        if not find_spec("jinja2"):
             raise InputError(WITHOUT_JINJA2)
         if arguments.compare:
             return _compare(arguments, out)
@@ -139,6 +139,8 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
     surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path))]
     if len(surveys) < 2 or any(getattr(arguments, name) for name in _NOT_COMPARED):
         raise InputError("--compare takes two or more surveys: the only other option is --out")
+    from scrapy_rep.tools.survey.comparison_report import comparison_report  # noqa: PLC0415  # Jinja2 is an extra
+
     page, found = comparison_report(surveys, datetime.now().astimezone())
     last = Path(arguments.compare[-1])
     path = Path(arguments.out or (last if last.is_dir() else last.parent)) / "compare.html"

@@ -21,16 +21,6 @@ from . import FAILED, OK
 from .inputs import InputError, numbered_lines, origin_of
 from .terminal import Pace, Progress, print_error
 
-try:
-    from scrapy_rep.tools.survey.comparison_report import comparison_report
-    from scrapy_rep.tools.survey.report import report
-except ModuleNotFoundError as error:
-    if error.name != "jinja2":
-        raise
-    comparison_report = report = None  # type: ignore[assignment]
-
-__all__ = ["Surveying", "comparison_report", "report"]
-
 _MOST_NAMED: Final = 10  # lines and files that are invalid
 
 
@@ -162,6 +152,8 @@ class Surveying:
         return OK if self._totals.sites == self._expected else FAILED
 
     def _write(self) -> None:
+        from scrapy_rep.tools.survey.report import report  # noqa: PLC0415  # Jinja2 is an extra
+
         to, now = self.folder, datetime.now().astimezone()
         page = report(self._totals, now, expected=self._expected, records=to.rows(), body=to.body, by=self._by)
         to.page.write_text(page, encoding="utf-8")

@@ -15,9 +15,8 @@ from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.tools.audit import bounded, logs
 from scrapy_rep.tools.audit.bounded import Fields
 from scrapy_rep.tools.audit.logs import Log
-from scrapy_rep.tools.audit.report import report
 from scrapy_rep.tools.audit.runs import TALLIES, VERDICTS, Run, Start
-from scrapy_rep.tools.audit.sentences import Summary
+from scrapy_rep.tools.audit.sentences import Summary, report
 from tests.support.properties import fewer
 
 from .sample import (

@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from scrapy_rep.census.warc import captures
 from scrapy_rep.tools import processes
-from scrapy_rep.tools.commands import survey, surveying
+from scrapy_rep.tools.commands import survey
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from tests.census.archives import archive
 from tests.support.command import command_here, robots_command, scrapy_process
@@ -421,7 +421,7 @@ def test_ctrl_c_while_the_report_is_made_keeps_the_rows(
 
     arguments = ("--warc", warc, "--out", str(tmp_path / "out"))
     with monkeypatch.context() as patch:
-        patch.setattr(surveying, "report", interrupted)
+        patch.setattr("scrapy_rep.tools.survey.report.report", interrupted)
         assert surveyed(*arguments)[0] == 2
     assert "interrupted before there was a report; --resume continues it" in capsys.readouterr().err
     assert surveyed(*arguments, "--resume")[1].startswith("2 of 2 sites")
