@@ -165,15 +165,22 @@ class Comparison:
                 sums.add(*pair, step)
             if change:
                 yield change
+        self._complete()
 
     def _add(self, rows: Sequence[Row | None]) -> None:
         """Count a site by its *rows*, one for each survey."""
         found = [(rank, row) for rank, row in enumerate(rows) if row]
         is_same = len(found) == len(rows)
         is_known = is_same and all(OTHERS in row.restriction for _, row in found)
-        for sums in (self.all, *[self.same] * is_same, *[self.known] * is_known):
-            for rank, row in found:
-                sums[rank].add(row)
+        sums = self.known if is_known else self.same if is_same else self.all
+        for rank, row in found:
+            sums[rank].add(row)
+
+    def _complete(self) -> None:
+        """Make each site count in the wider sums, too."""
+        for all_, same, known in zip(self.all, self.same, self.known, strict=True):
+            same.update(known)
+            all_.update(same)
 
 
 def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:

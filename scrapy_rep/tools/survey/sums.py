@@ -83,6 +83,15 @@ class Sums:
             self.linted += 1
             self.with_errors += any(severity_of(code) is Severity.ERROR for code in row.findings)
 
+    def update(self, other: Sums) -> None:
+        """Count what *other* has counted, too."""
+        for name, value in vars(other).items():
+            if isinstance(value, int):
+                setattr(self, name, getattr(self, name) + value)
+            else:
+                for key, counts in value.items():
+                    getattr(self, name)[key].update(counts)
+
     def closed_to(self, agent: str) -> Counter[tuple[str, str]]:
         """The sites by what is closed to *agent*, and how; where no group names it, that of ``*`` counts."""
         ways = self.restriction.get(agent, Counter())
