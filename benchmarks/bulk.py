@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -26,10 +27,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import GOOGLE_EXACT, MAX_SIZE, Access, Origin
-from scrapy_rep.tools.bulk import Known, Missing, decide
-from scrapy_rep.tools.bulk.lines import Task, chunks
-from scrapy_rep.tools.bulk.sources import Reading
-from scrapy_rep.tools.bulk.verdicts import Held, Rules
+from scrapy_rep.tools.bulk import Known, Missing, decide, open_source
+from scrapy_rep.tools.bulk.lines import LineDecider, chunks
+from scrapy_rep.tools.bulk.verdicts import Rules
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from .corpus import File, read_corpus
@@ -41,9 +41,9 @@ OURS: Final = {"scrapy_rep, 1 process": 1, f"scrapy_rep, {cores()} processes": c
 
 
 def ours(processes: int, folder: Path, urls: Path) -> None:
-    task = Task(folder, Reading(), Rules(((AGENT,),)), Held())
+    start = partial(LineDecider, partial(open_source, folder), Rules(((AGENT,),)))
     with urls.open("rb") as file, open(os.devnull, "wb") as out:
-        results = map_with_state(task.start, chunks(file), worth_it=2, processes=processes, batch=1)
+        results = map_with_state(start, chunks(file), worth_it=2, processes=processes, batch=1)
         out.writelines(lines for lines, _ in results)
 
 

@@ -25,6 +25,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from scrapy_rep.census import Capture, Row, rows
+from scrapy_rep.tools.survey.comparison import CHANGED, IN_BOTH
 from scrapy_rep.tools.survey.comparison_report import comparison_report
 from scrapy_rep.tools.survey.folder import SurveyFolder
 
@@ -122,8 +123,8 @@ def build(folders: list[str], out: str) -> dict[str, float]:
     page, found = comparison_report([SurveyFolder(Path(name)) for name in folders], datetime.now(timezone.utc))
     Path(out).write_text(page, encoding="utf-8")
     return {
-        "sites in the first and the last survey": found.in_both,
-        "changed": found.changed,
+        "sites in the first and the last survey": found.sites[IN_BOTH],
+        "changed": found.sites[CHANGED],
         "seconds": perf_counter() - began,
         "peak memory, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024,
         "size of the page, MB": len(page.encode()) / 1e6,
