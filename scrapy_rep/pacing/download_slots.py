@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.scrapy_internals import DownloadSlots
 
-    from .limiter import Permits
+    from .permits import Permits
     from .slots import DelaySource
 
 _LEAST: Final = 64  # download slots that are remembered in any case

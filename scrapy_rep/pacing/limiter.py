@@ -7,45 +7,32 @@ starts are never closer than the delay, however late a permit or a report arrive
 costs the others one expired permit at most. A start that no other process waits for is reported with the next
 question: a process that is alone asks once for each start.
 
-A permit is acquired when a request could start at once; before that, other processes can use the time. The
-queue of hosts uses it, or a request from elsewhere that waits in `RateLimiterMiddleware`. While the limiter is
-away, the crawl goes by its own clock and multiplies the delay by the number of workers.
+`PermitQueue` decides, wherever it is kept: see `limiters`.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from scrapy.exceptions import IgnoreRequest
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
+from typing import Final, NamedTuple, TypeVar
 
 from scrapy_rep.clock import clock
-from scrapy_rep.runtime.event_loop import pause, sleep, start
 
-if TYPE_CHECKING:
-    from scrapy_rep.runtime.crawl import Crawl
+T = TypeVar("T")
 
 # Microseconds:
 LEAD: Final = 20_000  # before its start at which a permit is granted, at most
-LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
-GRACE: Final = 100_000  # that a process may ask late before others are served first
-FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
 LONGEST_HOLD: Final = 5_000_000  # after its start at which a permit expires at the latest
+_LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
+_GRACE: Final = 100_000  # that a process may ask late before others are served first
+_FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
 _HOLD: Final = 250_000  # after its start at which a permit expires, if the limiter answers at once
 
 # Seconds:
 _LONGEST_DELAY: Final = 1e9  # more does not fit into the numbers of Lua and the time limits of Redis
 _SOONEST: Final = 0.001  # until the next question
-_FULL_CHECK: Final = 0.01  # between two checks of a full download slot
-_AWAY_CHECK: Final = 0.5  # between two checks whether the limiter is back
-_SPARE: Final = 60.0  # that the limiter remembers a start beyond the longest delay
 
 _DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
 
@@ -78,7 +65,7 @@ class Question(NamedTuple):
     delay: int
     since: int
     missed: int
-    more: int
+    more: bool
     hold: int
 
 
@@ -102,6 +89,94 @@ class Hold(NamedTuple):
     seconds: float
     delay: float
     pace: float
+
+
+@dataclass(slots=True)
+class PermitQueue:
+    """A download slot as a limiter keeps it; times are in microseconds of a clock that all processes share.
+
+    ``last`` is the last start. ``holder`` has the permit that is out: its ``number`` is the time when it was
+    granted, it counts from ``due`` on, and it expires at ``lapse``. ``places`` are those who wait: when each came
+    (after a permit that expired unused, when that was granted), and when it is expected to ask. From ``until`` on
+    nobody needs this any more.
+    """
+
+    last: int | None = None
+    holder: str | None = None
+    number: int | None = None
+    due: int = 0
+    lapse: int = 0
+    until: int = 0
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def answer(self, question: Question, now: int) -> Answer:
+        """Grant a permit, or say when to ask again."""
+        me, delay = question.worker, question.delay
+        is_late = (self.holder, self.number) == (me, question.missed)
+        self._settle(question, now, is_late=is_late)
+        self._forget(now)
+        came = question.missed if question.missed >= 0 else self.places.get(me, (now, 0))[0]
+        ahead = self._ahead(me, came, now)
+        begin = now if self.last is None else max(self.last + delay, now)
+        before, soonest = now if self.last is None else self.last, 1_000
+        granted = not self.holder and (is_late or not ahead) and begin - now <= LEAD
+        if granted:
+            self.holder, self.number, self.due, self.lapse = me, now, begin, begin + question.hold
+            before, came, ahead = begin, now, self._ahead(me, now, now)
+        elif self.holder:
+            before, soonest = self.due, LEAD // 2
+        ask_in = 0
+        if granted and not question.more:
+            self.places.pop(me, None)
+        else:
+            wait = before + delay * (len(ahead) + 1) - LEAD // 2 - now  # until shortly before its next permit
+            wait = max(wait, min(min(ahead, default=now) - now, LEAD // 2))  # the first of them may be passed over
+            ask_in = min(max(wait, soonest), _LONGEST_WAIT)
+            self.places[me] = came, now + ask_in + _GRACE
+        self.until = now + _LONGEST_WAIT + LONGEST_HOLD + delay + _FORGET
+        return Answer(ask_in, now if granted else 0, begin - now, self.lapse - now, len(ahead))
+
+    def report(self, worker: str, number: int, ago: int, memory: int, now: int) -> None:
+        """Close permit *number* of *worker*, -1 for none; *ago* is -1 where it was not used.
+
+        The start is remembered for *memory*, or as long as the rest; what was forgotten leaves nothing behind.
+        """
+        if not (self.until or memory):
+            return
+        if ago >= 0:
+            self.last = max(self.last or 0, now - ago)
+        self.until = max(self.until, now + memory)
+        if (self.holder, self.number) == (worker, number):
+            self.holder = None
+
+    def _settle(self, question: Question, now: int, *, is_late: bool) -> None:
+        """Close the permit that is out if it has expired, and take over the last start of the process that asks.
+
+        A process that asks has no permit any more. One that did not report may have started a request until its
+        permit expired. Where the data was lost, and with it the starts of others, all wait a full delay.
+        """
+        starts = [] if self.last is None else [min(self.last, now)]  # the clock may have been put back
+        is_lost = not self.holder and not starts and question.since < question.delay + _FORGET
+        is_mine = self.holder == question.worker
+        is_told = is_mine and (is_late or question.since >= 0)
+        if self.holder and not is_told and not now <= self.lapse <= now + LEAD + LONGEST_HOLD:
+            starts.append(min(self.lapse, now))
+            self.holder = None
+        if is_mine:
+            self.holder = None
+        if question.since >= 0:
+            starts.append(now if is_lost else now - question.since)
+        self.last = max(starts, default=None)
+
+    def _forget(self, now: int) -> None:
+        for worker, (_, expected) in [*self.places.items()]:
+            if not now - _FORGET <= expected <= now + _LONGEST_WAIT + _GRACE:
+                del self.places[worker]
+
+    def _ahead(self, me: str, came: int, now: int) -> list[int]:
+        """When those who are served before *me*, which *came* then, are expected to ask: who is late is not."""
+        others = ((each, *place) for each, place in self.places.items() if each != me)
+        return [expected for each, arrived, expected in others if (arrived, each) < (came, me) and expected >= now]
 
 
 class RateLimiter:
@@ -132,8 +207,8 @@ class RateLimiter:
         """
         asked_at = clock.monotonic()
         hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
-        question = Question(self._worker, microseconds(delay), microseconds(since), missed, int(more), hold)
-        answer = await self._answer(key, question)
+        question = Question(self._worker, microseconds(delay), microseconds(since), missed, more, hold)
+        answer = await self._change(key, lambda queue, now: queue.answer(question, now))
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
         return Permit(
@@ -144,23 +219,23 @@ class RateLimiter:
             bool(answer.awaited),
         )
 
-    async def _answer(self, key: str, question: Question) -> Answer:
-        """One atomic step: grant a permit, or say when to ask again."""
-        raise NotImplementedError
-
     async def close(self, key: str, number: int, ago: float | None) -> None:
         """Report that the request of permit *number* started *ago* seconds ago: the delay counts from then.
 
         None returns the permit unused: it costs no delay.
         """
-        await self._report(key, number, microseconds(ago), 0)
+        await self._change(key, partial(_report, (self._worker, number, microseconds(ago), 0)))
 
     async def restart_delay(self, key: str, memory: float) -> None:
         """Count the next delay of *key* from now: robots.txt was requested there without a permit.
 
         The limiter remembers that for *memory* seconds, which should exceed the longest delay.
         """
-        await self._report(key, -1, 0, microseconds(memory))
+        await self._change(key, partial(_report, (self._worker, -1, 0, microseconds(memory))))
+
+    async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
+        """What *work* returns, called with the queue of *key* and the time: one step, which may be repeated."""
+        raise NotImplementedError
 
     async def hold(self, hold: Hold) -> None:
         """Tell other processes of *hold*."""
@@ -170,247 +245,11 @@ class RateLimiter:
         """What other processes told since the last call and still holds; at the first call since ever."""
         raise NotImplementedError
 
-    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
-        """Close permit *number*, -1 for none; *ago* is -1 where it was not used. Times are in microseconds."""
-        raise NotImplementedError
+
+def _report(report: tuple[str, int, int, int], queue: PermitQueue, now: int) -> None:
+    queue.report(*report, now)
 
 
 def microseconds(seconds: float | None) -> int:
     """Whole microseconds, bounded to what limiters can store; -1 for None."""
     return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
-
-
-class _ClosingError(Exception):
-    """The crawl is closing."""
-
-
-class SharedSlot:
-    """A download slot as the limiter knows it: the ``key`` that processes share, and its ``permits``, if any.
-
-    ``floor`` is the seconds that robots.txt or a back-off require between two requests, 0 for none.
-    """
-
-    __slots__ = ("floor", "key", "permits")
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.floor = 0.0
-        self.permits: SlotPermits | None = None
-
-
-class SlotPermits:
-    """The permits of download slot *slot*: at most one is held, at most one question is under way."""
-
-    def __init__(self, slot: SharedSlot, permits: Permits) -> None:
-        self._slot = slot
-        self._key = slot.key
-        self._permits = permits
-        self.held: Permit | None = None
-        self._missed = -1  # the number of the last permit, if it expired unused
-        self._unreported: Permit | None = None  # the last permit, if the next question reports its start
-        self._waiters: deque[Deferred[Permit]] = deque()
-        self._queue_waits = False
-        self._acquiring: Deferred[None] | None = None
-        self._ask_at = 0.0
-        self.last_start: float | None = None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no permit is held or being acquired, and the limiter counts the last one as used."""
-        used = self._unreported
-        is_over = used is None or used.expires_at + _SPARE < clock.monotonic()
-        return is_over and self._acquiring is None and self.held is None
-
-    def seconds_to_start(self) -> float | None:
-        """Seconds until the held permit may be used; None until one is held."""
-        self._drop_expired()
-        if self.held is None:
-            self._queue_waits = True
-            self._acquire_in_background()  # may end before it returns, where a coroutine runs at once
-        return None if self.held is None else max(self.held.starts_at - clock.monotonic(), 0.0)
-
-    def use(self) -> bool:
-        """Use the held permit for a request that starts now; False when there is none that may be used now."""
-        self._drop_expired()
-        held = self.held
-        if held is None or held.starts_at > clock.monotonic():
-            return False
-        self.held = None
-        self._start(held)
-        return True
-
-    def _start(self, held: Permit) -> None:
-        self.last_start = clock.monotonic()
-        self._permits.download_slots.end_delay(self._key)
-        is_local = held.number < 0
-        stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
-        self._permits.stats.inc_value(stat)
-        self._unreported = None if is_local else held
-        if held.is_awaited:
-            self._report_start()
-
-    def _report_start(self) -> None:
-        used, self._unreported = self._unreported, None
-        if used is not None:
-            start(self._close(used.number, is_used=True))
-
-    async def wait(self, *, first: bool) -> bool:
-        """Wait for a permit and use it; *first* for requests of robots.txt, which other requests wait for.
-
-        Return False, and soon, when the crawl is closing.
-        """
-        waiter: Deferred[Permit] = Deferred()
-        if first:
-            self._waiters.appendleft(waiter)
-        else:
-            self._waiters.append(waiter)
-        self._acquire_in_background()
-        try:
-            self._start(await maybe_deferred_to_future(waiter))
-        except _ClosingError:
-            return False
-        return True
-
-    def release(self) -> None:
-        """Give the held permit back, and report the last start: the queue has no request left."""
-        self._queue_waits = False
-        self._report_start()
-        held, self.held = self.held, None
-        if held is not None and held.number >= 0:
-            start(self._close(held.number, is_used=False))
-
-    async def restart_delay(self) -> None:
-        """Count the delay from now: the site has just answered a request for its robots.txt."""
-        self.last_start = clock.monotonic()
-        with suppress(RateLimiterAwayError, IgnoreRequest):
-            await self._permits.limiter.restart_delay(self._key, self._permits.longest + _SPARE)
-
-    def _drop_expired(self) -> None:
-        # The limiter lets others start once a permit has expired: a start after that could break their delay.
-        if self.held is not None and self.held.expires_at <= clock.monotonic():
-            self._missed, self.held, self._ask_at = self.held.number, None, 0.0
-            self._permits.stats.inc_value("rep/rate_limiter/expired_count")
-
-    def _acquire_in_background(self) -> None:
-        if self._acquiring is None:
-            acquiring = start(self._serve())
-            if not acquiring.called:  # else it may have led to the next question
-                self._acquiring = acquiring
-
-    async def _serve(self) -> None:
-        """Acquire permits until no request waits; one for the queue stays held until the queue uses it."""
-        error: Exception = RuntimeError("the wait for a permit was interrupted")
-        try:
-            while self._waiters or self._queue_waits:
-                held = await self._acquire()
-                if not self._waiters:
-                    break
-                await self._sleep_until(held.starts_at)
-                self._hand_over()
-        except Exception as failure:  # noqa: BLE001  # the waiters handle it
-            error, self._ask_at = failure, clock.monotonic() + _AWAY_CHECK
-        finally:  # also when a forced stop of the process cancels this
-            self._acquiring, self._queue_waits = None, False
-            waiters, self._waiters = self._waiters, deque()
-            for waiter in waiters:
-                if not waiter.called:
-                    waiter.errback(Failure(error))  # type: ignore[no-untyped-call]
-            if not self._permits.engine.is_closing:
-                self._permits.changed(self._slot)
-
-    async def _acquire(self) -> Permit:
-        """Hold a permit; wait for it if necessary."""
-        self._drop_expired()
-        while self.held is None:
-            if self._waiters:
-                await self._until_slot_could_start()
-            await self._sleep_until(self._ask_at)
-            try:
-                permit = await self._ask()
-            except RateLimiterAwayError:
-                permit = self._ask_own_clock()
-            self._ask_at = permit.ask_at
-            if permit.starts_at < inf:
-                self._missed, self.held = -1, permit
-        return self.held
-
-    async def _ask(self) -> Permit:
-        limiter, delay = self._permits.limiter, self._slot.floor
-        self._unreported = None
-        return await limiter.acquire(
-            self._key,
-            delay * self._permits.workers if limiter.is_settling else delay,
-            since=self._since_last_start(),
-            missed=self._missed,
-            more=len(self._waiters) > 1 or self._queue_waits,
-        )
-
-    def _ask_own_clock(self) -> Permit:
-        """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
-        self._missed = -1
-        now = clock.monotonic()
-        delay = self._slot.floor * self._permits.workers
-        due = now if self.last_start is None else self.last_start + delay
-        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)
-
-    async def _until_slot_could_start(self) -> None:
-        """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
-        while (seconds := self._permits.download_slots.seconds_to_start(self._key, ())) != 0:
-            await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
-
-    async def _sleep_until(self, due: float) -> None:
-        """Raises `_ClosingError` when the crawl is closing."""
-        if not await pause(self._permits.engine, due - clock.monotonic()):
-            raise _ClosingError
-
-    def _hand_over(self) -> None:
-        """Hand the permit to the first waiter, which reports the start when its coroutine resumes."""
-        self._drop_expired()
-        while self._waiters and self.held is not None:
-            waiter = self._waiters.popleft()
-            if not waiter.called:  # else it was cancelled
-                held, self.held, self.last_start = self.held, None, clock.monotonic()
-                waiter.callback(held)
-
-    def _since_last_start(self) -> float | None:
-        """Seconds since the last start, None before the first.
-
-        The downloader starts a request after its permit was used. On a busy machine another process may run in
-        between, for longer than the margin of a short delay.
-        """
-        if self.last_start is None:
-            return None
-        self.last_start = max(self.last_start, self._permits.download_slots.last_start(self._key))
-        return clock.monotonic() - self.last_start
-
-    async def _close(self, number: int, *, is_used: bool) -> None:
-        await sleep(0)  # in this turn of the event loop the downloader starts the request
-        with suppress(RateLimiterAwayError, IgnoreRequest):
-            ago = self._since_last_start() if is_used else None
-            await self._permits.limiter.close(self._key, number, ago)
-
-    def __repr__(self) -> str:
-        return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self.held is not None}>"
-
-
-class Permits:
-    """What the permits of one crawl, which *limiter* grants, have in common.
-
-    *changed* is called with a download slot that has got its permit, or has to ask for one again. While the
-    limiter is away, starts are ``workers`` delays apart. ``longest`` is the longest delay in seconds.
-    """
-
-    def __init__(self, crawl: Crawl, limiter: RateLimiter, changed: Callable[[Any], None]) -> None:
-        self.limiter = limiter
-        self.changed = changed
-        self.engine, self.download_slots, self.stats = crawl.engine, crawl.download_slots, crawl.stats
-        self.workers, self.longest = crawl.settings.workers, crawl.settings.crawl_delay_max
-
-    def of(self, slot: SharedSlot) -> SlotPermits:
-        """The permits of download slot *slot*."""
-        if slot.permits is None:
-            slot.permits = SlotPermits(slot, self)
-        return slot.permits
-
-    def __repr__(self) -> str:
-        return f"<Permits {self.limiter!r}>"

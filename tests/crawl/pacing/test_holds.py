@@ -14,8 +14,7 @@ from redis import Redis
 
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.limiter import Hold, RateLimiter
-from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
-from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiters import RedisRateLimiter, SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
 from tests.support.direct_connection import DirectConnection, at_once

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from scrapy_rep.pacing.limiter import RateLimiterAwayError
-from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiters import SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from tests.support.crawl import PROCESSES
