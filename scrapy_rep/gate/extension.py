@@ -7,7 +7,7 @@ one fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -18,6 +18,7 @@ from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.policy.meta import SLOT, drop_stale_slot, is_exempt
 from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy
 from scrapy_rep.protocol import Access, Origin, Verdict
+from scrapy_rep.robots.files import SiteFiles
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
@@ -61,6 +62,7 @@ class RepExtension:
         self.registry = Registry(crawl, self.policy, self._store)
         self.registry.loaded.append(self._loaded)
         crawl.add(self.registry)
+        self.files = SiteFiles(crawl, self.registry)
         self.ai = AiSignals(self.settings) if self.settings.purposes else None
         self.account = Account(crawler, self.policy, self.ai)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -99,8 +101,9 @@ class RepExtension:
         return not is_exempt(request) and self.mode(request) in ASKING
 
     def cached_robots(self, url: str) -> Robots | None:
-        """As `Registry.current`."""
-        return self.registry.current(url)
+        """As `Registry.current`, with the other files that the purposes of the crawl need; never waits."""
+        robots = self.registry.current(url)
+        return robots if robots is None or self.ai is None or clock.time() < robots.files_until else None
 
     def entry(self, url: str) -> Entry | None:
         """The entry of the origin of *url* in memory, or None if there is none or it has expired; never waits.
@@ -116,30 +119,30 @@ class RepExtension:
         Waits for the fetch and, while the origin is unreachable, for further attempts. Raises ``ValueError`` for
         a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
         """
-        request = _request(subject)
-        robots = self.registry.current(self.targets.of(request))
-        return await self._flight(request).join() if robots is None else robots
+        request = subject if isinstance(subject, Request) else Request(subject)
+        robots = self.registry.current(self.targets.of(request)) or await self._flight(request).join()
+        if self.ai is not None and clock.time() >= robots.files_until:
+            await self._load_files(robots, request)
+        return robots
 
-    async def with_files(self, robots: Robots, subject: Request | str, paths: Iterable[str]) -> Robots:
-        """*robots* with the current files at *paths* of its origin, whatever the purposes of the crawl are."""
-        return await self.registry.with_files(paths, robots, _request(subject), robots)
-
-    async def with_licenses(self, robots: Robots, subject: Request | str, urls: Iterable[str]) -> Robots:
-        """*robots* with the current licenses at *urls*, which it names, whatever the purposes of the crawl are."""
-        return await self.registry.with_licenses(urls, robots, _request(subject))
+    async def _load_files(self, robots: Robots, request: Request) -> None:
+        """Fetch what else *request* needs, which takes no place of one for another host meanwhile."""
+        with self._crawl.downloader.lent_places(0 if self._crawl.find(SlotTracker) is None else 1):
+            self._crawl.engine.wake()
+            await self.files.load(robots, request)
 
     async def stored_robots(self, subject: Request | str) -> Robots | None:
         """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
 
         Waits for the store, not for a fetch. Raises as `robots` does.
         """
-        request = _request(subject)
+        request = subject if isinstance(subject, Request) else Request(subject)
         state = self.registry.origins.at(self.targets.of(request))
         robots = self.registry.origins.current(state)
         if robots is not None or state.flight is not None:
             return robots
         is_stored = await self.registry.is_stored(state)
-        return await self.robots(request) if is_stored and state.flight is None else None
+        return await self._flight(request).join() if is_stored and state.flight is None else None
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
@@ -189,10 +192,6 @@ class RepExtension:
         requests that wait for it.
         """
         self._flight(request).call_when_ended(ended, waiting)
-
-    def cancel_prefetches(self) -> None:
-        """Cancel the fetches that no request awaits: the crawl is closing."""
-        self.registry.cancel_prefetches()
 
     @property
     def downloads(self) -> int:
@@ -245,7 +244,3 @@ class RepExtension:
 
     def __repr__(self) -> str:
         return f"<RepExtension {self.registry!r} {self._store!r}>"
-
-
-def _request(subject: Request | str) -> Request:
-    return subject if isinstance(subject, Request) else Request(subject)

@@ -234,7 +234,8 @@ class RepMiddleware:
         return sitemap_lines(request, robots)
 
     async def _wait_for_robots(self, request: Request) -> Robots:
-        self._crawler.stats.inc_value("rep/waited_count")
+        if self._extension.registry.current(self._targets.of(request)) is None:  # else other files are fetched
+            self._crawler.stats.inc_value("rep/waited_count")
         return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:

@@ -110,7 +110,8 @@ def _stored_queue(connection: sqlite3.Connection, key: str) -> PermitQueue:
     ).fetchone()
     waiting = connection.execute("SELECT worker, came, expected FROM turn_queue WHERE key = ?", (key,))
     places = {worker: (came, expected) for worker, came, expected in waiting}
-    return PermitQueue(*row, places) if row else PermitQueue(places=places)
+    last, holder, number, due, lapse, until = row or (None, None, None, 0, 0, 0)
+    return PermitQueue(last, holder, number, due, lapse, until, places)
 
 
 def _store_queue(connection: sqlite3.Connection, key: str, queue: PermitQueue) -> None:
@@ -163,7 +164,8 @@ class RedisRateLimiter(RateLimiter):
                 ):
                     return result
 
-        return await self._run(f"permits:{key}", change)
+        changed: T = await self._run(f"permits:{key}", change)
+        return changed
 
     async def hold(self, hold: Hold) -> None:
         await self._run(_STREAM, self._write_stream, {"worker": self._worker, **hold._asdict()})
@@ -206,8 +208,9 @@ class RedisRateLimiter(RateLimiter):
 def _queue_in(text: bytes) -> PermitQueue:
     """The queue in *text*; an empty one for what another program has put there."""
     try:
-        *numbers, places = json.loads(text or b"[{}]")
-        return PermitQueue(*numbers, places={str(worker): (came, end) for worker, (came, end) in places.items()})
+        last, holder, number, due, lapse, until, places = json.loads(text)
+        places = {worker: (came, expected) for worker, (came, expected) in places.items()}
+        return PermitQueue(last, holder, number, due, lapse, until, places)
     except (ValueError, TypeError, AttributeError):
         return PermitQueue()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -153,6 +154,8 @@ class Downloads:
         self._in_flight: dict[Download, None] = {}
         self._timer: CallLaterResult | None = None  # runs while there are requests, and a moment longer
         self._closing_checks = 0
+        self.when_closing: list[Callable[[], None]] = []
+        """Called when the crawl begins to close while requests are in flight."""
         crawl.crawler.signals.connect(self._stop, signal=signals.spider_closed)
 
     def __len__(self) -> int:
@@ -178,7 +181,10 @@ class Downloads:
             self._stop()
             return
         self._closing_checks += self._crawl.engine.is_closing
-        if self._closing_checks == 2:  # by then, fetches without waiters are cancelled
+        if self._closing_checks == 1:
+            for cancel in self.when_closing:
+                cancel()
+        elif self._closing_checks == 2:
             self._log()
         self._timer = call_later(CLOSING_CHECK, self._watch)
 

@@ -85,7 +85,7 @@ class LinkFilter:
         Only a link to an origin whose robots.txt is unknown waits. All such links of *response* wait at the same
         time, and whatever needs no wait overtakes them.
         """
-        held, error = _HeldLinks(self._crawler, self._look_up, self._extension.cancel_prefetches), None
+        held, error = _HeldLinks(self._crawler, self._look_up), None
         try:
             async for output in result:
                 for link in self._passing(held.released(), response):
@@ -121,7 +121,7 @@ class LinkFilter:
     def _passes(self, link: Request, response: Response) -> bool:
         """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
         try:
-            robots = self._extension.cached_robots(self._extension.targets.of(link))
+            robots = self._extension.registry.current(self._extension.targets.of(link))
             decision = self._extension.decide(robots, link) if robots is not None else None
         except Exception as error:  # noqa: BLE001  # the gate fails closed
             self._log_failure(link, error)
@@ -155,7 +155,7 @@ class LinkFilter:
     def _origin_to_await(self, link: Request) -> Origin | None:
         """The origin whose robots.txt *link* has to wait for, or None if it does not wait."""
         extension = self._extension
-        is_known = extension.cached_robots(extension.targets.of(link)) is not None
+        is_known = extension.registry.current(extension.targets.of(link)) is not None
         origin = extension.origin_to_ask(link)
         if is_known or origin is None or extension.mode(link) is not Mode.OBEY:
             return None
@@ -205,15 +205,10 @@ class _HeldLinks:
         self,
         crawler: Crawler,
         look_up: Callable[[Origin, Request, Callable[[], None], Callable[[], int]], None],
-        cancel: Callable[[], None],
     ) -> None:
-        """*look_up* gets what to call at its end, which may be at once, and what counts the links that wait.
-
-        *cancel* is called when the crawl closes before all look-ups have ended.
-        """
+        """*look_up* gets what to call at its end, which may be at once, and what counts the links that wait."""
         self._engine = Crawl.of(crawler).engine
         self._look_up = look_up
-        self._cancel = cancel
         self._waiting: dict[Origin, list[Request]] = {}
         self._released: list[Request] = []
         self._wake: Deferred[None] | None = None
@@ -246,7 +241,6 @@ class _HeldLinks:
             if self._engine.is_closing:
                 for origin in list(self._waiting):
                     self._release(origin)
-                self._cancel()
 
     def _release(self, origin: Origin) -> None:
         self._released += self._waiting.pop(origin, ())
