@@ -146,7 +146,7 @@ def test_a_robots_txt_from_scrapys_cache_uses_no_permit(server: RedisServer, tmp
         assert not last_start_of_fleet(client)
 
 
-def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up(server: RedisServer) -> None:
+def test_a_worker_that_is_killed_in_its_fetch_holds_others_up_for_seconds(server: RedisServer) -> None:
     with Site() as site, server.client() as client:
         answers = iter([robots("", delay=60)])
         site.answer("/robots.txt", lambda _: next(answers, SLOW))
@@ -162,7 +162,7 @@ def test_a_worker_that_is_killed_in_its_fetch_holds_nobody_up(server: RedisServe
 def test_a_worker_that_is_slow_to_fetch_keeps_its_lease(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.robots.stores.redis._LEASE_LIFE", 1.5)
+    monkeypatch.setattr("scrapy_rep.robots.refresh._LEASE_LIFE", 1.5)
     left: list[int] = []
 
     def is_renewed() -> bool:

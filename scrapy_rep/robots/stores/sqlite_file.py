@@ -27,9 +27,8 @@ _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
 _PAUSE: Final = 0.005  # seconds between two attempts
 _BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits, which should never have to
 _CHECKPOINT: Final = 200  # transactions, of five pages or so, after which the log is merged into the file
-_SWEEP_STEP: Final = 400  # entries, or pages, that one step of a sweep looks at
-_DELETED_AT_ONCE: Final = 40  # entries, or pages, in one transaction: other processes wait for its end
-_MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free before the file shrinks
+_SWEEP_STEP: Final = 400  # entries that one step of a sweep looks at
+_DELETED_AT_ONCE: Final = 40  # entries in one transaction: other processes wait for its end
 _LAST_ORIGIN: Final = "\U0010ffff"
 
 _TABLES: Final = (
@@ -139,8 +138,6 @@ class SqliteFile:
         application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
-        if not tables:
-            self._execute_when_free("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         self._writes.execute("PRAGMA wal_autocheckpoint = 0")
@@ -230,11 +227,6 @@ class SqliteFile:
         """
         return self._write(_LEASE, str(origin), holder, now + seconds, now, since) > 0
 
-    def holder(self, origin: Origin) -> str | None:
-        """Return who has the lease on *origin*, or had it last and did not release it."""
-        found = self._writes.execute("SELECT holder FROM leases WHERE origin = ?", (str(origin),)).fetchone()
-        return str(found[0]) if found else None
-
     def release_lease(self, origin: Origin, holder: str) -> None:
         """Release the lease on *origin* if *holder* has it."""
         self._write(_RELEASE, str(origin), holder)
@@ -278,7 +270,7 @@ class SqliteFile:
         return deleted
 
     def sweep(self, start: Origin, now: float, stale_max: float) -> Iterator[int]:
-        """Delete entries that are past `Entry.of_use_until` and leases that have ended, and shrink the file.
+        """Delete entries that are past `Entry.of_use_until` and leases that have ended.
 
         Each step takes the write lock for some milliseconds at most, whatever the size of the file, and yields the
         number of entries that it deleted. The sweep goes once round all origins, beginning behind *start*: crawls
@@ -290,8 +282,6 @@ class SqliteFile:
             while rows := self._writes.execute(_STEP, {**times, "after": after, "end": end}).fetchall():
                 yield self._delete([row[:2] for row in rows if row[2]], times)
                 after = rows[-1][0]  # noqa: PLW2901
-        while self._shrink():
-            yield 0
 
     def _delete(self, found: list[tuple[str, str]], times: dict[str, float]) -> int:
         """Delete what was *found* unusable, origins and bodies, unless it was replaced meanwhile."""
@@ -302,20 +292,7 @@ class SqliteFile:
                 unusable = [{**times, "origin": origin} for origin, _ in some]
                 deleted += connection.executemany(_DELETE_IF_UNUSABLE, unusable).rowcount
                 connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in some})
-        if found:
-            self._shrink()
         return deleted
-
-    def _shrink(self) -> int:
-        """Give free pages at the end of the file back, if there are many; return how many."""
-        can_shrink, free, pages = (self._pragma(each) for each in ("auto_vacuum", "freelist_count", "page_count"))
-        if not can_shrink or free <= _SWEEP_STEP or free * _MOST_FREE <= pages:
-            return 0
-        for _ in range(_SWEEP_STEP // _DELETED_AT_ONCE):
-            with self.transaction() as connection:
-                for _ in range(_DELETED_AT_ONCE):  # sqlite3 ends a PRAGMA at its first row, after one page
-                    connection.execute("PRAGMA incremental_vacuum(1)")
-        return free - self._pragma("freelist_count")
 
     def _pragma(self, name: str) -> int:
         return int(self._execute_when_free(f"PRAGMA {name}").fetchone()[0])
