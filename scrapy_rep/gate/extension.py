@@ -131,19 +131,6 @@ class RepExtension:
             self._crawl.engine.wake()
             await self.files.load(robots, request)
 
-    async def stored_robots(self, subject: Request | str) -> Robots | None:
-        """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
-
-        Waits for the store, not for a fetch. Raises as `robots` does.
-        """
-        request = subject if isinstance(subject, Request) else Request(subject)
-        state = self.registry.origins.at(self.targets.of(request))
-        robots = self.registry.origins.current(state)
-        if robots is not None or state.flight is not None:
-            return robots
-        is_stored = await self.registry.is_stored(state)
-        return await self._flight(request).join() if is_stored and state.flight is None else None
-
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return self.registry.verdict(robots, request)
@@ -192,11 +179,6 @@ class RepExtension:
         requests that wait for it.
         """
         self._flight(request).call_when_ended(ended, waiting)
-
-    @property
-    def downloads(self) -> int:
-        """As `Registry.downloads`."""
-        return self.registry.downloads
 
     def _flight(self, request: Request) -> SingleFlight[Robots]:
         if SLOT in request.meta:

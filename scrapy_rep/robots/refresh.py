@@ -101,12 +101,6 @@ class Refresher:
             if is_ours and origin not in self._leased:  # the fetch has ended meanwhile
                 await store.release_lease(origin)
 
-    async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
-        """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
-        began = clock.time()
-        latest = self._latest(await self._store_of(origin).get(origin), known)
-        return latest is not None and self._is_current(latest, began)
-
     async def save(self, entry: Entry) -> None:
         """Store *entry*, which a fetch brought, and release the lease on its origin."""
         await self._store_of(entry.origin).put(entry)

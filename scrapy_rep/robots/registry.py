@@ -139,10 +139,6 @@ class Registry:
         state.flight = None
         del self._flying[state]
 
-    async def is_stored(self, state: OriginState) -> bool:
-        """Whether the store has a current entry of the origin of *state*."""
-        return await self._refresher.is_stored(state.origin, state.robots.entry if state.robots else None)
-
     def _cancel_prefetches(self) -> None:
         """Cancel the fetches that no request awaits: the crawl is closing."""
         for flight in [*self._flying.values()]:

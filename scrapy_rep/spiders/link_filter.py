@@ -9,23 +9,20 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from scrapy_rep.clock import clock
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.prefetch import MAX_DOWNLOADS
 from scrapy_rep.policy.policy import Mode, Outcome
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.event_loop import CLOSING_CHECK, start
+from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import has_errback
 from scrapy_rep.signals import link_filtered
@@ -45,19 +42,11 @@ MAX_ORIGINS: Final = 64
 MAX_LINKS: Final = 1_000
 """Links of one response that wait at the same time."""
 
-_STORE_TIMEOUT: Final = 1.0
-"""Seconds that a link waits for the store."""
-
-_NOT_ASKED_AGAIN: Final = 60.0
-"""Seconds for which the store is not asked about an origin that it did not have."""
-
-_MAX_MISSING: Final = 10_000  # origins remembered for that
-
 
 class LinkFilter:
     """Spider middleware that drops links which robots.txt forbids; the add-on enables it.
 
-    With ``REP_FILTER_LINKS = "known"`` it judges links to origins whose robots.txt is in memory or in the store,
+    With ``REP_FILTER_LINKS = "known"`` it judges links to origins whose robots.txt is in memory,
     with ``"all"`` it fetches the others. Only rules drop a link: an unreachable origin may be back when the
     request is about to start. These are left to the gate: start requests, requests with an errback,
     ``dont_filter`` or ``dont_obey_robotstxt``, and sites in other modes than *obey*.
@@ -72,7 +61,6 @@ class LinkFilter:
         self._crawler = crawler
         self._extension = extension
         self._fetches = choice == "all"
-        self._missing: LocalCache[Origin, float] = LocalCache(_MAX_MISSING)  # when, monotonic
         self._has_failed = False
 
     @classmethod
@@ -85,7 +73,7 @@ class LinkFilter:
         Only a link to an origin whose robots.txt is unknown waits. All such links of *response* wait at the same
         time, and whatever needs no wait overtakes them.
         """
-        held, error = _HeldLinks(self._crawler, self._look_up), None
+        held, error = _HeldLinks(self._crawler, self._extension.prefetch), None
         try:
             async for output in result:
                 for link in self._passing(held.released(), response):
@@ -154,36 +142,14 @@ class LinkFilter:
 
     def _origin_to_await(self, link: Request) -> Origin | None:
         """The origin whose robots.txt *link* has to wait for, or None if it does not wait."""
+        if not self._fetches:
+            return None
         extension = self._extension
         is_known = extension.registry.current(extension.targets.of(link)) is not None
         origin = extension.origin_to_ask(link)
         if is_known or origin is None or extension.mode(link) is not Mode.OBEY:
             return None
-        if self._fetches:
-            return origin if extension.downloads < MAX_DOWNLOADS else None
-        return origin if clock.monotonic() >= self._missing.get(origin, -inf) + _NOT_ASKED_AGAIN else None
-
-    def _look_up(
-        self, origin: Origin, link: Request, ended: Callable[[], None], waiting: Callable[[], int]
-    ) -> None:
-        """Have the robots.txt of *origin* loaded for *link*, and call *ended* when that is over."""
-        if self._fetches:
-            self._extension.prefetch(link, ended, waiting)
-        else:
-            start(self._load_stored(origin, link, ended))
-
-    async def _load_stored(self, origin: Origin, link: Request, ended: Callable[[], None]) -> None:
-        # Until it is found: a store that does not answer is not asked again and again.
-        self._missing[origin] = clock.monotonic()
-        timer = call_later(_STORE_TIMEOUT, ended)
-        try:
-            if await self._extension.stored_robots(link) is not None:
-                self._missing.pop(origin, None)
-        except Exception as error:  # noqa: BLE001  # as in `_passes`
-            self._log_failure(link, error)
-        finally:
-            timer.cancel()
-            ended()
+        return origin if extension.registry.downloads < MAX_DOWNLOADS else None
 
     def _log_failure(self, link: Request, error: Exception) -> None:
         if not self._has_failed:
@@ -204,7 +170,7 @@ class _HeldLinks:
     def __init__(
         self,
         crawler: Crawler,
-        look_up: Callable[[Origin, Request, Callable[[], None], Callable[[], int]], None],
+        look_up: Callable[[Request, Callable[[], None], Callable[[], int]], None],
     ) -> None:
         """*look_up* gets what to call at its end, which may be at once, and what counts the links that wait."""
         self._engine = Crawl.of(crawler).engine
@@ -219,7 +185,7 @@ class _HeldLinks:
             self._waiting[origin].append(link)
         else:
             links = self._waiting[origin] = [link]
-            self._look_up(origin, link, partial(self._release, origin), links.__len__)
+            self._look_up(link, partial(self._release, origin), links.__len__)
 
     def released(self) -> list[Request]:
         """The links that wait no longer, each once, in the order in which their look-ups ended."""
