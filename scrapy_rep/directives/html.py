@@ -134,10 +134,8 @@ def marked_encoding(body: bytes) -> str | None:
     for mark, codec in _BOMS.items():
         if body.startswith(mark):
             return codec
-    start = body[:_START]
-    if start.count(b"\0") * 4 > len(start) and any(start[:2]):
-        return "utf-16-be" if start[0] == 0 else "utf-16-le"
-    return None
+    zeros = [octet == 0 for octet in body[:4]]
+    return "utf-16-be" if zeros == [True, False] * 2 else "utf-16-le" if zeros == [False, True] * 2 else None
 
 
 def _encoding(body: bytes, content_type: str) -> str | None:

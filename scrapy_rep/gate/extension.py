@@ -17,7 +17,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.policy.meta import SLOT, drop_stale_slot, is_exempt
 from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy
-from scrapy_rep.protocol import Access, Origin, Verdict
+from scrapy_rep.protocol import Access, Verdict
 from scrapy_rep.robots.files import SiteFiles
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
@@ -86,11 +86,7 @@ class RepExtension:
         It does not with ``ROBOTSTXT_OBEY`` off, with the meta key ``dont_obey_robotstxt``, or for a URL scheme
         that has no robots.txt.
         """
-        return not is_exempt(request) and self.mode(request) is Mode.OBEY
-
-    def mode(self, request: Request) -> Mode | None:
-        """As `Registry.mode`."""
-        return self.registry.mode(request)
+        return not is_exempt(request) and self.registry.mode(request) is Mode.OBEY
 
     def asks(self, request: Request) -> bool:
         """As `Registry.asks`."""
@@ -98,7 +94,7 @@ class RepExtension:
 
     def judges(self, request: Request) -> bool:
         """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
-        return not is_exempt(request) and self.mode(request) in ASKING
+        return not is_exempt(request) and self.registry.mode(request) in ASKING
 
     def cached_robots(self, url: str) -> Robots | None:
         """As `Registry.current`, with the other files that the purposes of the crawl need; never waits."""
@@ -140,19 +136,13 @@ class RepExtension:
         decision = self.registry.decide(robots, request)
         if self.ai is None or not self.ai.refuses(request, self._crawl.crawler.spider):
             return decision
-        return self.ai.apply(decision, self.policy, robots, self.agent(robots, request), self.targets.of(request))
-
-    def record(self, request: Request, robots: Robots, decision: Decision) -> None:
-        """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
-        self.account.decided(request, robots, decision)
-
-    def record_unasked(self, request: Request) -> None:
-        """Record that *request* passes without asking robots.txt."""
-        self.account.not_asked(request)
-
-    def agent(self, robots: Robots, request: Request) -> str:
-        """The product token of *request* that *robots* addresses."""
-        return robots.addressed(self.product_tokens.of(request))
+        return self.ai.apply(
+            decision,
+            self.policy,
+            robots,
+            robots.addressed(self.product_tokens.of(request)),
+            self.targets.of(request),
+        )
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -166,11 +156,6 @@ class RepExtension:
         request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
         """
         return SlotTracker.of(self._crawl).can_start(request)
-
-    def origin_to_ask(self, request: Request) -> Origin | None:
-        """The origin whose robots.txt must be known before *request* starts, or None if it needs none."""
-        state = self.registry.state_to_ask(request)
-        return state.origin if state is not None else None
 
     def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
         """Fetch the robots.txt that applies to *request*, or join the fetch in progress.

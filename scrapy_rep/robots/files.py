@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -27,6 +26,7 @@ from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.protocol import Access, Origin, parse
 
 from .origins import SingleFlight
+from .robots import KeptFile, Robots
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol.freshness import Entry
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from scrapy_rep.settings import RepSettings
 
     from .registry import Registry
-    from .robots import Robots
 
 T = TypeVar("T")
 
@@ -45,26 +44,6 @@ _BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
 """The categories that a reservation of text and data mining speaks about."""
 
 _READERS: Final[dict[str, Callable[[bytes], Any]]] = {TDMREP: ReservationFile, AI_TXT: parse}
-
-
-class KeptFile:
-    """The file in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
-
-    __slots__ = ("__weakref__", "entry", "is_read", "said")
-
-    def __init__(self, entry: Entry, before: KeptFile | None = None) -> None:
-        """*entry* is that of a `SiteFile`; *before* is the same file, whose body may be the same."""
-        self.entry: Entry = entry
-        if before is not None and before.entry.body == entry.body:
-            self.said: Any = before.said
-        else:
-            self.said = _READERS.get(getattr(entry.origin, "path", ""), RslFile)(entry.body)
-        self.is_read = False
-
-    @property
-    def until(self) -> float:
-        """The time in POSIX seconds until which it counts: of a license its ``max-age`` after it was confirmed."""
-        return self.entry.fetched_at + (self.said.max_age if isinstance(self.said, RslFile) else inf)
 
 
 class SiteFiles:
@@ -118,7 +97,7 @@ class SiteFiles:
             return None
         before = self._kept.get(file)
         entry, result = await self._registry.refresh(file, cause, before.entry if before else None, retries=False)
-        kept = before if before is not None and before.entry == entry else KeptFile(entry, before)
+        kept = before if before is not None and before.entry == entry else _read(entry, before)
         self._kept[file] = kept
         if result is not None:
             self._crawl.stats.inc_value("rep/ai/file_count")
@@ -139,6 +118,14 @@ class SiteFiles:
     def _cancel(self) -> None:
         for flight in [*self._flights.values()]:
             flight.cancel()
+
+
+def _read(entry: Entry, before: KeptFile | None) -> KeptFile:
+    """The file in *entry*, which is that of a `SiteFile`; *before* is the same, perhaps with the same body."""
+    if before is not None and before.entry.body == entry.body:
+        return KeptFile(entry, before.said)
+    read = _READERS.get(getattr(entry.origin, "path", ""), RslFile)
+    return KeptFile(entry, read(entry.body))
 
 
 def license_at(url: str, origin: Origin) -> SiteFile | None:

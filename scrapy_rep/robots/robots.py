@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
@@ -19,8 +20,6 @@ from scrapy_rep.robots.parser import RepRobotParser
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
-    from scrapy_rep.robots.files import KeptFile
-
 
 # Measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
@@ -29,6 +28,22 @@ _COPIES_OF_FILE: Final = 32
 
 _MAX_STAMPS: Final = 8
 """Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
+
+
+class KeptFile:
+    """Another file, in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
+
+    __slots__ = ("__weakref__", "entry", "is_read", "said")
+
+    def __init__(self, entry: Entry, said: Any) -> None:
+        self.entry = entry
+        self.said = said
+        self.is_read = False
+
+    @property
+    def until(self) -> float:
+        """The time in POSIX seconds until which it counts: of a license its ``max-age`` after it was confirmed."""
+        return self.entry.fetched_at + float(getattr(self.said, "max_age", inf))
 
 
 @dataclass(slots=True, eq=False)

@@ -101,7 +101,7 @@ class LinkFilter:
         if link.dont_filter or link.meta.get("is_start_request") or has_errback(link, self._crawler.spider):
             return False
         extension = self._extension
-        return extension.origin_to_ask(link) is not None and extension.judges(link)
+        return extension.registry.state_to_ask(link) is not None and extension.judges(link)
 
     def _passing(self, links: Iterable[Request], response: Response) -> Iterator[Request]:
         return (link for link in links if self._passes(link, response))
@@ -146,10 +146,10 @@ class LinkFilter:
             return None
         extension = self._extension
         is_known = extension.registry.current(extension.targets.of(link)) is not None
-        origin = extension.origin_to_ask(link)
-        if is_known or origin is None or extension.mode(link) is not Mode.OBEY:
+        state = extension.registry.state_to_ask(link)
+        if is_known or state is None or extension.registry.mode(link) is not Mode.OBEY:
             return None
-        return origin if extension.registry.downloads < MAX_DOWNLOADS else None
+        return state.origin if extension.registry.downloads < MAX_DOWNLOADS else None
 
     def _log_failure(self, link: Request, error: Exception) -> None:
         if not self._has_failed:

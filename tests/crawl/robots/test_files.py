@@ -12,12 +12,13 @@ from scrapy import Request
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.ai import SiteFile
+from scrapy_rep.directives.rsl import RslFile
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.robots.fetch import FetchResult
-from scrapy_rep.robots.files import KeptFile, SiteFiles, license_at
+from scrapy_rep.robots.files import SiteFiles, license_at
 from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import Robots
+from scrapy_rep.robots.robots import KeptFile, Robots
 from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest, run
 from tests.support.memory import octets_kept
@@ -168,5 +169,5 @@ def test_ours_the_memory_of_a_license_counts() -> None:
     body = f'<rsl xmlns="https://rslstandard.org/rsl">{contents}</rsl>'.encode()
     file = Entry(FILE, Access.SUCCESSFUL, "", 200, body, (), NOW, NOW)
     robots = robots_of()
-    robots.files = {"x": KeptFile(file)}
-    assert octets_kept(lambda: KeptFile(file)) < robots.octets
+    robots.files = {"x": KeptFile(file, RslFile(body))}
+    assert octets_kept(lambda: RslFile(body)) < robots.octets
