@@ -7,7 +7,7 @@ one fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -136,13 +136,8 @@ class RepExtension:
         decision = self.registry.decide(robots, request)
         if self.ai is None or not self.ai.refuses(request, self._crawl.crawler.spider):
             return decision
-        return self.ai.apply(
-            decision,
-            self.policy,
-            robots,
-            robots.addressed(self.product_tokens.of(request)),
-            self.targets.of(request),
-        )
+        agent = robots.addressed(self.product_tokens.of(request))
+        return self.ai.apply(decision, self.policy, robots, agent, self.targets.of(request))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -156,14 +151,6 @@ class RepExtension:
         request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
         """
         return SlotTracker.of(self._crawl).can_start(request)
-
-    def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
-        """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
-
-        *ended* is called when the fetch ends, in whatever way, perhaps before this returns. *waiting* counts the
-        requests that wait for it.
-        """
-        self._flight(request).call_when_ended(ended, waiting)
 
     def _flight(self, request: Request) -> SingleFlight[Robots]:
         if SLOT in request.meta:
