@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from .limiter import LEAD
+from .permit_queue import LEAD
 from .slots import SlotState
 
 if TYPE_CHECKING:

@@ -7,33 +7,31 @@ starts are never closer than the delay, however late a permit or a report arrive
 costs the others one expired permit at most. A start that no other process waits for is reported with the next
 question: a process that is alone asks once for each start.
 
-`PermitQueue` decides, wherever it is kept: see `limiters`.
+`PermitQueue` decides; `limiters` keep it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf
-from typing import Final, NamedTuple, TypeVar
+from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from scrapy_rep.clock import clock
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
+
+from .permit_queue import LONGEST_HOLD, PermitQueue, Question, microseconds
 
 T = TypeVar("T")
+State = TypeVar("State", "PermitQueue", "HoldBook")
 
-# Microseconds:
-LEAD: Final = 20_000  # before its start at which a permit is granted, at most
-LONGEST_HOLD: Final = 5_000_000  # after its start at which a permit expires at the latest
-_LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
-_GRACE: Final = 100_000  # that a process may ask late before others are served first
-_FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
-_HOLD: Final = 250_000  # after its start at which a permit expires, if the limiter answers at once
+HOLDS: Final = "holds"
+"""The key of the `HoldBook`."""
 
-# Seconds:
-_LONGEST_DELAY: Final = 1e9  # more does not fit into the numbers of Lua and the time limits of Redis
-_SOONEST: Final = 0.001  # until the next question
-
+_HOLD: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
+_SOONEST: Final = 0.001  # seconds until the next question
+_MOST_HOLDS: Final = 1_000  # of all processes
 _DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
 
 
@@ -58,27 +56,6 @@ class Permit:
     is_awaited: bool = False
 
 
-class Question(NamedTuple):
-    """What a process asks about a download slot; times are in microseconds, and -1 stands for none."""
-
-    worker: str
-    delay: int
-    since: int
-    missed: int
-    more: bool
-    hold: int
-
-
-class Answer(NamedTuple):
-    """A limiter's answer, in microseconds from the moment it is given; ``number`` is 0 without a permit."""
-
-    ask_in: int
-    number: int
-    starts_in: int
-    expires_in: int
-    awaited: int
-
-
 class Hold(NamedTuple):
     """What a site asked one process, for the others: no start at download slot ``key`` for so many ``seconds``.
 
@@ -92,91 +69,48 @@ class Hold(NamedTuple):
 
 
 @dataclass(slots=True)
-class PermitQueue:
-    """A download slot as a limiter keeps it; times are in microseconds of a clock that all processes share.
+class HoldBook:
+    """The holds of all processes, as a limiter keeps them; times are in microseconds since 1970.
 
-    ``last`` is the last start. ``holder`` has the permit that is out: its ``number`` is the time when it was
-    granted, it counts from ``due`` on, and it expires at ``lapse``. ``places`` are those who wait: when each came
-    (after a permit that expired unused, when that was granted), and when it is expected to ask. From ``until`` on
-    nobody needs this any more.
+    A row has the key of a download slot, the process, when it told and until when, the delay and the pace.
     """
 
-    last: int | None = None
-    holder: str | None = None
-    number: int | None = None
-    due: int = 0
-    lapse: int = 0
-    until: int = 0
-    places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    is_monotonic: ClassVar = False
+    rows: list[tuple[str, str, int, int, float, float]] = field(default_factory=list)
 
-    def answer(self, question: Question, now: int) -> Answer:
-        """Grant a permit, or say when to ask again."""
-        me, delay = question.worker, question.delay
-        is_late = (self.holder, self.number) == (me, question.missed)
-        self._settle(question, now, is_late=is_late)
-        self._forget(now)
-        came = question.missed if question.missed >= 0 else self.places.get(me, (now, 0))[0]
-        ahead = self._ahead(me, came, now)
-        begin = now if self.last is None else max(self.last + delay, now)
-        before, soonest = now if self.last is None else self.last, 1_000
-        granted = not self.holder and (is_late or not ahead) and begin - now <= LEAD
-        if granted:
-            self.holder, self.number, self.due, self.lapse = me, now, begin, begin + question.hold
-            before, came, ahead = begin, now, self._ahead(me, now, now)
-        elif self.holder:
-            before, soonest = self.due, LEAD // 2
-        ask_in = 0
-        if granted and not question.more:
-            self.places.pop(me, None)
-        else:
-            wait = before + delay * (len(ahead) + 1) - LEAD // 2 - now  # until shortly before its next permit
-            wait = max(wait, min(min(ahead, default=now) - now, LEAD // 2))  # the first of them may be passed over
-            ask_in = min(max(wait, soonest), _LONGEST_WAIT)
-            self.places[me] = came, now + ask_in + _GRACE
-        self.until = now + _LONGEST_WAIT + LONGEST_HOLD + delay + _FORGET
-        return Answer(ask_in, now if granted else 0, begin - now, self.lapse - now, len(ahead))
+    @classmethod
+    def read(cls, text: str | bytes) -> HoldBook:
+        """What `text` gave; raises one of several errors for anything else."""
+        rows = json.loads(text)
+        return cls([(str(k), str(w), int(at), int(end), float(d), float(p)) for k, w, at, end, d, p in rows])
 
-    def report(self, worker: str, number: int, ago: int, memory: int, now: int) -> None:
-        """Close permit *number* of *worker*, -1 for none; *ago* is -1 where it was not used.
+    @property
+    def text(self) -> str:
+        """What is kept, as JSON."""
+        return json.dumps(self.rows)
 
-        The start is remembered for *memory*, or as long as the rest; what was forgotten leaves nothing behind.
-        """
-        if not (self.until or memory):
-            return
-        if ago >= 0:
-            self.last = max(self.last or 0, now - ago)
-        self.until = max(self.until, now + memory)
-        if (self.holder, self.number) == (worker, number):
-            self.holder = None
+    @property
+    def until(self) -> int:
+        """From when on nobody needs this any more."""
+        return max((row[3] for row in self.rows), default=0)
 
-    def _settle(self, question: Question, now: int, *, is_late: bool) -> None:
-        """Close the permit that is out if it has expired, and take over the last start of the process that asks.
+    def tell(self, worker: str, hold: Hold, now: int) -> None:
+        """Take *hold* of *worker* in, instead of an earlier one."""
+        left = [row for row in self._valid(now) if row[:2] != (hold.key, worker)]
+        until = now + microseconds(hold.seconds)
+        self.rows = [*left, (hold.key, worker, now, until, hold.delay, hold.pace)][-_MOST_HOLDS:]
 
-        A process that asks has no permit any more. One that did not report may have started a request until its
-        permit expired. Where the data was lost, and with it the starts of others, all wait a full delay.
-        """
-        starts = [] if self.last is None else [min(self.last, now)]  # the clock may have been put back
-        is_lost = not self.holder and not starts and question.since < question.delay + _FORGET
-        is_mine = self.holder == question.worker
-        is_told = is_mine and (is_late or question.since >= 0)
-        if self.holder and not is_told and not now <= self.lapse <= now + LEAD + LONGEST_HOLD:
-            starts.append(min(self.lapse, now))
-            self.holder = None
-        if is_mine:
-            self.holder = None
-        if question.since >= 0:
-            starts.append(now if is_lost else now - question.since)
-        self.last = max(starts, default=None)
+    def of_others(self, worker: str, now: int) -> dict[tuple[str, str, int], Hold]:
+        """The holds of other processes than *worker*, by what tells them apart."""
+        return {
+            (key, other, at): Hold(key, (until - now) / 1e6, delay, pace)
+            for key, other, at, until, delay, pace in self._valid(now)
+            if other != worker
+        }
 
-    def _forget(self, now: int) -> None:
-        for worker, (_, expected) in [*self.places.items()]:
-            if not now - _FORGET <= expected <= now + _LONGEST_WAIT + _GRACE:
-                del self.places[worker]
-
-    def _ahead(self, me: str, came: int, now: int) -> list[int]:
-        """When those who are served before *me*, which *came* then, are expected to ask: who is late is not."""
-        others = ((each, *place) for each, place in self.places.items() if each != me)
-        return [expected for each, arrived, expected in others if (arrived, each) < (came, me) and expected >= now]
+    def _valid(self, now: int) -> list[tuple[str, str, int, int, float, float]]:
+        """Those that are not over, and were not dated by a wrong clock."""
+        return [row for row in self.rows if row[3] > now and row[2] <= now + microseconds(CLOCK_SKEW)]
 
 
 class RateLimiter:
@@ -189,6 +123,7 @@ class RateLimiter:
         """*worker* is a name that no other process has."""
         self._worker = worker
         self._round_trip = 0.0  # the longest one lately, in seconds
+        self._heard: Collection[tuple[str, str, int]] = ()  # the holds that were there at the last look
 
     @property
     def is_settling(self) -> bool:
@@ -208,7 +143,7 @@ class RateLimiter:
         asked_at = clock.monotonic()
         hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
         question = Question(self._worker, microseconds(delay), microseconds(since), missed, more, hold)
-        answer = await self._change(key, lambda queue, now: queue.answer(question, now))
+        answer = await self._change(f"permits:{key}", PermitQueue, lambda queue, now: queue.answer(question, now))
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
         return Permit(
@@ -224,32 +159,44 @@ class RateLimiter:
 
         None returns the permit unused: it costs no delay.
         """
-        await self._change(key, partial(_report, (self._worker, number, microseconds(ago), 0)))
+        await self._report(key, number, microseconds(ago), 0)
 
     async def restart_delay(self, key: str, memory: float) -> None:
         """Count the next delay of *key* from now: robots.txt was requested there without a permit.
 
         The limiter remembers that for *memory* seconds, which should exceed the longest delay.
         """
-        await self._change(key, partial(_report, (self._worker, -1, 0, microseconds(memory))))
+        await self._report(key, -1, 0, microseconds(memory))
 
-    async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
-        """What *work* returns, called with the queue of *key* and the time: one step, which may be repeated."""
-        raise NotImplementedError
+    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
+        name = self._worker
+        await self._change(
+            f"permits:{key}", PermitQueue, lambda queue, now: queue.report(name, number, ago, memory, now)
+        )
 
     async def hold(self, hold: Hold) -> None:
         """Tell other processes of *hold*."""
-        raise NotImplementedError
+        await self._change(HOLDS, HoldBook, lambda book, now: book.tell(self._worker, hold, now))
 
     async def holds(self) -> list[Hold]:
         """What other processes told since the last call and still holds; at the first call since ever."""
+        book, now = await self._look()
+        found = book.of_others(self._worker, now)
+        heard, self._heard = self._heard, found.keys()
+        return [hold for name, hold in found.items() if name not in heard]
+
+    async def _change(self, key: str, kind: type[State], work: Callable[[State, int], T]) -> T:
+        """What *work* returns, called with what is kept under *key* and the time: a step that may be repeated."""
+        raise NotImplementedError
+
+    async def _look(self) -> tuple[HoldBook, int]:
+        """The holds, and the time."""
         raise NotImplementedError
 
 
-def _report(report: tuple[str, int, int, int], queue: PermitQueue, now: int) -> None:
-    queue.report(*report, now)
-
-
-def microseconds(seconds: float | None) -> int:
-    """Whole microseconds, bounded to what limiters can store; -1 for None."""
-    return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
+def state_in(kind: type[State], text: str | bytes | None) -> State:
+    """The state in *text*; an empty one for what another program has put there."""
+    try:
+        return kind.read(text or b"")
+    except (ValueError, TypeError, AttributeError):
+        return kind()

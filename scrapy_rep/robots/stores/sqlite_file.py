@@ -43,23 +43,11 @@ _TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS leases (
         origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
-    # For the rate limiter: in microseconds of the machine's monotonic clock, but `holds` in POSIX seconds.
-    """CREATE TABLE IF NOT EXISTS turns (
-        key TEXT PRIMARY KEY, last INTEGER, holder TEXT, number INTEGER, due INTEGER NOT NULL,
-        lapse INTEGER NOT NULL, until INTEGER NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS turn_queue (
-        key TEXT NOT NULL, worker TEXT NOT NULL, came INTEGER NOT NULL, expected INTEGER NOT NULL,
-        PRIMARY KEY (key, worker)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS holds (
-        key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL,
-        pace REAL NOT NULL, PRIMARY KEY (key, worker)
-    ) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS notes (
         key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
 )
+_NAMES: Final = {"bodies", "entries", "entries_by_body", "leases", "notes"}
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
 _ALL: Final = f"{_SELECT} ORDER BY origin"
@@ -133,15 +121,15 @@ class SqliteFile:
             raise
 
     def _prepare(self) -> None:
-        # Count the tables first: another process may be creating them, and it sets the two numbers with them.
-        (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
+        # Look at the tables first: another process may be creating them, and it sets the two numbers with them.
+        tables = {name for (name,) in self._execute_when_free("SELECT name FROM sqlite_master")}
         application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}")
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         self._writes.execute("PRAGMA wal_autocheckpoint = 0")
-        if tables < len(_TABLES):  # else it is opened without waiting for a process that writes to it
+        if not tables >= _NAMES:  # else it is opened without waiting for a process that writes to it
             self._create_tables()
 
     def _create_tables(self) -> None:
@@ -234,11 +222,6 @@ class SqliteFile:
     def release_all(self, holder: str) -> None:
         """Release all leases of *holder*."""
         self._write("DELETE FROM leases WHERE holder = ?", holder)
-
-    def select(self, statement: str, values: dict[str, Any]) -> list[Any]:
-        """Return the rows that *statement* selects."""
-        with self._reading:
-            return self._reads.execute(statement, values).fetchall()
 
     def note(self, key: str, now: float) -> str | None:
         """Return the text under *key*, or None."""
