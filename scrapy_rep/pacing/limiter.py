@@ -197,6 +197,6 @@ class RateLimiter:
 def state_in(kind: type[State], text: str | bytes | None) -> State:
     """The state in *text*; an empty one for what another program has put there."""
     try:
-        return kind.read(text or b"")
+        return kind.read(text) if text else kind()
     except (ValueError, TypeError, AttributeError):
         return kind()
