@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
 
 # Microseconds:
@@ -65,7 +65,7 @@ class PermitQueue:
     @property
     def text(self) -> str:
         """What is kept, as JSON."""
-        return json.dumps(astuple(self))
+        return json.dumps([self.last, self.holder, self.number, self.due, self.lapse, self.until, self.places])
 
     def answer(self, question: Question, now: int) -> Answer:
         """Grant a permit, or say when to ask again."""
