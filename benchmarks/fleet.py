@@ -24,7 +24,7 @@ from typing import Any
 
 from redis import Redis
 
-from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.pacing.limiters import RedisRateLimiter
 from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.redis import RedisStore
 from tests.support.crawl import LOOPS, crawl
