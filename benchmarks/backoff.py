@@ -156,7 +156,7 @@ def times(later: list[float]) -> str:
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=4,
+    minutes=3,
     quick={"pages": 30, "seconds": 2.0},
     blocks={"backoff": at_a_limit, "backoff.outage": in_an_outage},
     pictures={"backoff.svg": "benchmarks.backoff_chart.draw"},

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone
 from hashlib import sha256
 from itertools import chain, islice
@@ -78,15 +78,11 @@ def captures_in(paths: list[str]) -> Iterator[Capture]:
 # One process
 
 
-def from_memory(paths: list[str], light: bool, _: str) -> list[float]:
+def from_memory(paths: list[str], light: bool) -> list[float]:
     captures = [*islice(captures_in(paths), IN_MEMORY)]
     gc.collect()
     gc.freeze()
     return per_second(rows(captures, light=light))
-
-
-def from_archives(paths: list[str], light: bool, _: str) -> list[float]:
-    return per_second(rows(captures_in(paths), light=light))
 
 
 def to_parquet(paths: list[str], light: bool, out: str) -> list[float]:
@@ -108,12 +104,7 @@ def per_second(made: Iterable[object]) -> list[float]:
     return [number / (process_time() - began), peak_octets()]
 
 
-MEMORY, WARC, PARQUET = "one process, from memory", "one process, from WARC", "one process, from WARC to Parquet"
-QUESTIONS: Final[dict[str, Callable[[list[str], bool, str], list[float]]]] = {
-    MEMORY: from_memory,
-    WARC: from_archives,
-    PARQUET: to_parquet,
-}
+MEMORY, PARQUET = "one process, from memory", "one process, from WARC to Parquet"
 
 
 # Spark
@@ -155,7 +146,7 @@ def of_rows(paths: list[str], light: bool, folder: Path) -> dict[str, Any]:
     alone.unlink(missing_ok=True)
     shutil.rmtree(spark, ignore_errors=True)
     found = {PARQUET: [*apart(to_parquet, paths, light, str(alone)), perf_counter() - began]}
-    found |= {question: apart(QUESTIONS[question], paths, light, "") for question in (MEMORY, WARC)}
+    found[MEMORY] = apart(from_memory, paths, light)
     start, seconds = submit([], light, spark), submit(paths, light, spark)
     if digest(rows_in(alone)) != (number_and_hash := digest(rows_in(spark))):
         raise SystemExit("one process and Spark make different rows")
@@ -171,7 +162,7 @@ def measure(captures: int = 20_000) -> dict[str, Any]:
 
 def rows_made(census: dict[str, Any]) -> Iterator[str]:
     def lines(kind: str) -> Iterator[tuple[str, ...]]:
-        for question in QUESTIONS:
+        for question in (MEMORY, PARQUET):
             rate, octets, *seconds = census[kind]["alone"][question]
             took = f"{seconds[0]:.0f} s" if seconds else ""
             yield f"{kind} rows, {question}", f"{rate:,.0f}", took, f"{octets / 1e6:.0f} MB"
@@ -206,7 +197,7 @@ def price(census: dict[str, Any]) -> Iterator[str]:
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=5,
+    minutes=3.6,
     quick={"captures": 200},
     blocks={"census": rows_made, "census.price": price},
     versions=("pyspark", "pyarrow", "fastwarc"),

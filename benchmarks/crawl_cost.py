@@ -70,7 +70,7 @@ def memory(origins: int) -> dict[str, list[float]]:
         return dict(zip(SETTINGS, pool.map(crawled, SETTINGS), strict=True))
 
 
-def measure(rounds: int = 5, pages: int = 2_400, origins: int = 20_000) -> dict[str, Any]:
+def measure(rounds: int = 3, pages: int = 2_400, origins: int = 20_000) -> dict[str, Any]:
     cpu = {length: per_request(length, rounds, pages) for length in (MEDIAN, LONG)}
     return {
         "page": median(cpu[MEDIAN][OFF]["page"]),
@@ -112,7 +112,7 @@ def found(crawl_cost: dict[str, Any]) -> Iterator[str]:
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=8,
+    minutes=5,
     quick={"rounds": 1, "pages": 600, "origins": 4_000},
     blocks={"crawl_cost": found},
     pictures={"crawl_cost.svg": "benchmarks.crawl_cost_chart.draw"},

@@ -80,7 +80,7 @@ def fast_host(slow_hosts: int) -> float:
         return times[-1] - times[0]
 
 
-def measure(delay: float = 0.5, pages: int = 40, slow_hosts: int = 20) -> dict[str, Any]:
+def measure(delay: float = 0.5, pages: int = 30, slow_hosts: int = 20) -> dict[str, Any]:
     found = {name: gaps(settings, delay, pages) for name, settings in CRAWLS.items()}
     return {
         "delay": delay,
@@ -106,7 +106,7 @@ def beside_slow_hosts(crawl_delay: dict[str, Any]) -> Iterator[str]:
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=2,
+    minutes=1.2,
     quick={"delay": 0.1, "pages": 3, "slow_hosts": 1},
     blocks={"crawl_delay": between_arrivals, "crawl_delay.fast": beside_slow_hosts},
 )

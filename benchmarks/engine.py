@@ -167,7 +167,7 @@ def of_engines(engine: dict[str, Any], conformance: dict[str, Any]) -> Iterator[
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=6,
+    minutes=3,
     quick={"every": 200, "passes": 1},
     blocks={
         "engine": speed,

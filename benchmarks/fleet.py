@@ -32,7 +32,7 @@ from .gate import check
 from .store import entries
 
 WORKERS: Final = 4
-BATCH: Final = 5_000
+BATCH: Final = 2_000
 OWN, SHARED = "own", "shared"
 
 
@@ -208,8 +208,8 @@ def of_one_redis(fleet: dict[str, Any]) -> Iterator[str]:
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=4,
-    quick={"origins": 6_000, "seconds": 2.0},
+    minutes=3.5,
+    quick={"origins": 2_000, "seconds": 2.0},
     blocks={
         "fleet.entries": of_entries,
         "fleet.delay": of_a_fleet,

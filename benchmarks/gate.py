@@ -70,7 +70,7 @@ def measure(hanging: int = len(HANGING)) -> dict[str, Any]:
 
 
 BENCHMARK: Final = Benchmark(
-    measure, minutes=2, quick={"hanging": 2}, pictures={"gate.svg": "benchmarks.gate_chart.draw"}
+    measure, minutes=1.5, quick={"hanging": 2}, pictures={"gate.svg": "benchmarks.gate_chart.draw"}
 )
 
 if __name__ == "__main__":

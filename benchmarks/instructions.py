@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import re
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,10 +21,12 @@ from typing import Any, Final
 
 from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.core.engine import ExecutionEngine  # noqa: F401  # imported once, before the crawls
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.httpobj import urlparse_cached
 
+from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware  # noqa: F401
 from scrapy_rep.tools.processes import cores
 
 from .any_origin import LONG, MEDIAN, robots_txt
@@ -40,6 +43,7 @@ MODES: Final[dict[str, dict[str, Any]]] = {
 }
 PAGE: Final = b"<html><head><title>page</title></head><body>" + b"page " * 200 + b"</body></html>"  # silent
 WARM: Final = 50  # pages of both crawls
+CASES: Final = [(rules, hosts) for hosts in (False, True) for rules in (MEDIAN, LONG)]
 VALGRIND: Final = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 
 
@@ -74,48 +78,48 @@ class OneByOne(Spider):
         yield from filter(None, [next(self.left, None)])
 
 
-def crawl(mode: str, rules: int, hosts: bool, count: int, folder: str) -> None:
-    gc.disable()  # when it runs depends on what was imported
+def crawl(settings: dict[str, Any], rules: int, hosts: bool, count: int) -> None:
     process = AsyncCrawlerProcess(
         {
             "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "RULES": rules,
             "CONCURRENT_ITEMS": 1,  # else Scrapy 2.19 starts 100 tasks for the items of every page
-            "DOWNLOAD_HANDLERS": {"http": AtOnce}, "REP_STORE_PATH": f"{folder}/robots.sqlite", **MODES[mode],
+            "DOWNLOAD_HANDLERS": {"http": AtOnce}, **settings,
         }
     )  # fmt: skip
     process.crawl(OneByOne, count=count, hosts=hosts)
     process.start()
 
 
-def instructions(*job: Any) -> int:
-    """How many one crawl takes, from the start of its process to the end."""
-    with TemporaryDirectory() as folder:
-        said = process_of(crawl, *job, folder, before=VALGRIND).stderr
-    found = re.search(r"I +refs: +([\d,]+)", said)
-    if found is None or "ERROR" in said:
-        raise SystemExit(f"the crawl broke:\n{said[-4_000:]}")
-    return int(found[1].replace(",", ""))
+def crawls(mode: str, pages: int) -> None:
+    """All crawls of *mode*, each in a child of this process, which has imported what they need."""
+    gc.disable()  # when it runs depends on what was imported
+    for rules, hosts in CASES:
+        for count in (WARM, WARM + pages):
+            with TemporaryDirectory() as folder:
+                if not (child := os.fork()):
+                    crawl({"REP_STORE_PATH": f"{folder}/robots.sqlite", **MODES[mode]}, rules, hosts, count)
+                    os._exit(0)  # it reports what it has counted
+                if os.waitpid(child, 0)[1]:
+                    raise SystemExit("a crawl broke")
 
 
-def per_page(mode: str, rules: int, hosts: bool, pages: int) -> float:
-    """Millions of instructions that a page takes once the first ones have come."""
-    more = instructions(mode, rules, hosts, WARM + pages) - instructions(mode, rules, hosts, WARM)
-    return round(more / pages / 1e6, 4)
+def counted(mode: str, pages: int) -> list[float]:
+    """By case, the millions of instructions that a page takes once the first ones have come."""
+    said = process_of(crawls, mode, pages, before=VALGRIND).stderr
+    *counts, _ = (int(found.replace(",", "")) for found in re.findall(r"I +refs: +([\d,]+)", said))
+    if len(counts) != 2 * len(CASES) or "ERROR" in said:
+        raise SystemExit(f"a crawl broke:\n{said[-4_000:]}")
+    return [round((more - first) / pages / 1e6, 4) for first, more in zip(counts[::2], counts[1::2], strict=True)]
 
 
 def measure(pages: int = 200) -> list[dict[str, Any]]:
     """Millions of instructions a page, by the length of robots.txt, for one host or a new one each; by mode."""
-    cases = [(rules, hosts) for hosts in (False, True) for rules in (MEDIAN, LONG)]
     with ThreadPoolExecutor(cores()) as pool:  # counts do not depend on who else is counted
-        jobs = {
-            (mode, *case): pool.submit(per_page, mode, *case, pages)
-            for case in cases for mode in MODES if mode != OFF or case[0] == MEDIAN
-        }  # fmt: skip
-        return [
-            {"rules": rules, "new": hosts,
-             "modes": {mode: jobs[mode, MEDIAN if mode == OFF else rules, hosts].result() for mode in MODES}}
-            for rules, hosts in cases
-        ]  # fmt: skip
+        found = dict(zip(MODES, pool.map(lambda mode: counted(mode, pages), MODES), strict=True))
+    return [
+        {"rules": rules, "new": hosts, "modes": {mode: counts[number] for mode, counts in found.items()}}
+        for number, (rules, hosts) in enumerate(CASES)
+    ]
 
 
 def more(case: dict[str, Any], mode: str) -> str:
@@ -152,7 +156,7 @@ def beside_scrapys(instructions: list[dict[str, Any]]) -> Iterator[str]:
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=6,
+    minutes=3,
     quick={"pages": 4},
     blocks={"instructions": per_case, "instructions.beside": beside_scrapys},
 )

@@ -25,7 +25,7 @@ def costs(priority_queue: list[list[str]]) -> Iterator[str]:
     )
 
 
-BENCHMARK: Final = Benchmark(measure, minutes=1, quick={"hosts": (10, 100)}, blocks={"priority_queue": costs})
+BENCHMARK: Final = Benchmark(measure, minutes=0.8, quick={"hosts": (10, 100)}, blocks={"priority_queue": costs})
 
 if __name__ == "__main__":
     main(__spec__.name)

@@ -142,7 +142,7 @@ def rows(shell: dict[str, Any], survey: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
 
 
-BENCHMARK: Final = Benchmark(measure, minutes=2, quick={"urls": 2_000, "times": 1}, blocks={"shell": rows})
+BENCHMARK: Final = Benchmark(measure, minutes=1, quick={"urls": 2_000, "times": 1}, blocks={"shell": rows})
 
 if __name__ == "__main__":
     main(__spec__.name)

@@ -150,7 +150,7 @@ def compared(survey: dict[str, Any]) -> Iterator[str]:
 
 
 BENCHMARK: Final = Benchmark(
-    measure, minutes=2, quick={"surveys": 2, "sites": 50}, blocks={"survey.compared": compared}
+    measure, minutes=1.5, quick={"surveys": 2, "sites": 50}, blocks={"survey.compared": compared}
 )
 
 if __name__ == "__main__":
