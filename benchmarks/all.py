@@ -71,7 +71,7 @@ def is_current(name: str, docs: Path, options: dict[str, Any]) -> bool:
 
 def minutes(name: str, docs: Path, quick: bool) -> float:
     """How long it took, or is expected to."""
-    return 0.2 if quick else float(read(name, docs).get("minutes", benchmark(name).minutes))
+    return 0.5 if quick else float(read(name, docs).get("minutes", benchmark(name).minutes))
 
 
 def run(name: str, docs: Path, options: dict[str, Any]) -> bool:

@@ -88,7 +88,7 @@ def limited(settings: dict[str, Any], headers: Sequence[tuple[str, str]], pages:
         last = max(arrival.time for arrival in site.log if arrival.origin == healthy)
     of_host = sum(page.url.startswith(limited) for page in result.pages)
     check(len(result.pages) - of_host == HEALTHY, result)
-    answers = [[round(time - began, 2), status] for time, status in server.answers]
+    answers = [(round(time - began, 2), status) for time, status in server.answers]
     return {"answers": answers, "pages": of_host, "healthy": last - began}
 
 

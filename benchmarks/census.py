@@ -33,7 +33,7 @@ from scrapy_rep.census.row import Row, to_json
 from .apart import apart
 from .corpus import read_corpus
 from .crawl_subject import peak_octets
-from .figures import Benchmark, main, round_down, table
+from .figures import Benchmark, main, rounded, table
 
 JOB: Final = Path(__file__).parents[1] / "example_project" / "census" / "job.py"
 SUBMIT: Final = Path(sysconfig.get_path("scripts"), "spark-submit")
@@ -186,7 +186,7 @@ def price(census: dict[str, Any]) -> Iterator[str]:
         ),
     )  # fmt: skip
     yield ""
-    fast = {kind: round_down(census[kind]["alone"][MEMORY][0]) for kind in KINDS}
+    fast = {kind: rounded(census[kind]["alone"][MEMORY][0]) for kind in KINDS}
     octets = {kind: f"{census[kind]['octets']:.0f} octets" for kind in KINDS}
     yield (
         f"One core makes {fast['light']} light rows or {fast['full']} full rows in a second from memory, and with"

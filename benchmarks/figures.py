@@ -84,8 +84,13 @@ def measured(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 1),
         **one.stamp(options),
     }
-    figures = one.measure(**options)
-    return {**head, "minutes": round((perf_counter() - began) / 60, 1), "figures": json.loads(json.dumps(figures))}
+    figures = json.loads(json.dumps(one.measure(**options)), parse_float=four_digits)
+    return {**head, "minutes": round((perf_counter() - began) / 60, 1), "figures": figures}
+
+
+def four_digits(text: str) -> float:
+    """Nothing that is measured here is more exact."""
+    return float(f"{float(text):.4g}")
 
 
 # Files
@@ -153,7 +158,7 @@ def time(seconds: float) -> str:
     return f"{seconds / size:.{1 if seconds / size < 10 else 0}f} {unit}"
 
 
-def round_down(number: float) -> str:
+def rounded(number: float) -> str:
     """Two digits that count: nobody can rely on more."""
     return f"{float(f'{number:.2g}'):,.0f}"
 
@@ -170,13 +175,9 @@ def origin(results: Mapping[str, dict[str, Any]]) -> str:
     dates = sorted({result["date"] for result in results.values()})
     first = next(iter(results.values()))
     commands = ", ".join(f"`python -m benchmarks.{name}`" for name in results)
-    cores, python, scrapy = (
-        first["machine"].partition(",")[0],
-        first["versions"]["Python"],
-        first["versions"]["Scrapy"],
-    )
-    when = " to ".join(dates[:: max(1, len(dates) - 1)])
-    return f"Measured by {commands}, {when}: {cores}, Python {python}, Scrapy {scrapy}."
+    when, cores = " to ".join(dates[:: max(1, len(dates) - 1)]), first["machine"].partition(",")[0]
+    versions = ", ".join(f"{name} {first['versions'][name]}" for name in ("Python", "Scrapy"))
+    return f"Measured by {commands}, {when}: {cores}, {versions}."
 
 
 # One benchmark alone

@@ -27,7 +27,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.site import Site, robots
 
 from .corpus import bodies
-from .figures import Benchmark, main, round_down, table
+from .figures import Benchmark, main, rounded, table
 from .gate import check
 from .store import entries
 
@@ -166,8 +166,8 @@ def of_entries(fleet: dict[str, Any]) -> Iterator[str]:
         "octets of a body, on average": lambda of: f"{of['body']:,.0f}",
         "memory of Redis per entry": lambda of: f"{of['entry']:,.0f} octets",
         "for 1,000,000 origins": lambda of: f"{of['entry'] / 1e3:.2f} GB",
-        "put, by one client": lambda of: f"{round_down(of['put'])} per second",
-        "get, by one client": lambda of: f"{round_down(of['get'])} per second",
+        "put, by one client": lambda of: f"{rounded(of['put'])} per second",
+        "get, by one client": lambda of: f"{rounded(of['get'])} per second",
     }
     head = [f"{fleet['origins']:,} origins", "a body of its own each", f"{shared['bodies']:,} bodies shared"]
     return table(head, ((text, cell(own), cell(shared)) for text, cell in lines.items()))
@@ -199,7 +199,7 @@ def of_one_redis(fleet: dict[str, Any]) -> Iterator[str]:
     yield f"Redis {fleet['Redis']}; the best of three runs, clients that do one after the other:"
     yield ""
     turns = fleet["permits"].items()
-    rows = ((clients, round_down(rate), f"{busy * 1e6:.0f} µs") for clients, (rate, busy) in turns)
+    rows = ((clients, rounded(rate), f"{busy * 1e6:.0f} µs") for clients, (rate, busy) in turns)
     yield from table(["clients", "permits per second", "CPU of Redis per permit"], rows)
     yield ""
     crowds = ((f"{int(workers):,}", f"{busy * 1e6:.0f} µs") for workers, busy in fleet["crowds"].items())

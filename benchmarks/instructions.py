@@ -109,7 +109,7 @@ def counted(mode: str, pages: int) -> list[float]:
     *counts, _ = (int(found.replace(",", "")) for found in re.findall(r"I +refs: +([\d,]+)", said))
     if len(counts) != 2 * len(CASES) or "ERROR" in said:
         raise SystemExit(f"a crawl broke:\n{said[-4_000:]}")
-    return [round((more - first) / pages / 1e6, 4) for first, more in zip(counts[::2], counts[1::2], strict=True)]
+    return [(more - first) / pages / 1e6 for first, more in zip(counts[::2], counts[1::2], strict=True)]
 
 
 def measure(pages: int = 200) -> list[dict[str, Any]]:

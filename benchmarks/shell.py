@@ -24,7 +24,7 @@ from .apart import apart
 from .corpus import read_corpus
 from .crawl_subject import peak_octets
 from .engines import protego
-from .figures import Benchmark, main, round_down, table
+from .figures import Benchmark, main, rounded, table
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\n" + b"".join(b"Disallow: /%d/*.pdf$\n" % n for n in range(50))
 
@@ -119,7 +119,7 @@ def measure(urls: int = 500_000, times: int = 2) -> dict[str, Any]:
 
 def rows(shell: dict[str, Any], survey: dict[str, Any]) -> Iterator[str]:
     def rate(of: dict[str, float], number: int) -> str:
-        return f"{round_down(number / of['cpu'])} a second of CPU"
+        return f"{rounded(number / of['cpu'])} a second of CPU"
 
     def in_lines(command: str) -> str:
         return f"{rate(shell[command], urls)}, in {shell[command]['megabytes']:.0f} MB"

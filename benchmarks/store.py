@@ -21,7 +21,7 @@ from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 
 from .corpus import bodies
-from .figures import Benchmark, main, round_down, table
+from .figures import Benchmark, main, rounded, table
 
 SAMPLE: Final = 10_000
 
@@ -109,7 +109,7 @@ def measure(origins: int = 100_000) -> dict[str, Any]:
 
 
 def rows(store: dict[str, Any]) -> Iterator[str]:
-    octets, rates = store["octets"], [round_down(store["per second"][what]) for what in ("get", "put", "lease")]
+    octets, rates = store["octets"], [rounded(store["per second"][what]) for what in ("get", "put", "lease")]
     return table(
         [f"{store['origins']:,} origins, the bodies of real files", ""],
         [
