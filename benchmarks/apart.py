@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-PATIENCE = 900.0  # seconds until a process is given up
+PATIENCE = 3_600.0  # seconds until a process is given up
 
 
 def process_of(function: Callable[..., Any], *arguments: Any, before: tuple[str, ...] = ()) -> Any:

@@ -21,13 +21,13 @@ from typing import Any, Final
 
 from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
-from scrapy.core.engine import ExecutionEngine  # noqa: F401  # imported once, before the crawls
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response, TextResponse
+from scrapy.settings import Settings
 from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import load_object
 
-from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware  # noqa: F401
-from scrapy_rep.tools.processes import cores
+from scrapy_rep import Addon, CrawlDelay, RepExtension, RepMiddleware, RepPriorityQueue  # noqa: F401
 
 from .any_origin import LONG, MEDIAN, robots_txt
 from .apart import process_of
@@ -83,7 +83,7 @@ def crawl(settings: dict[str, Any], rules: int, hosts: bool, count: int) -> None
         {
             "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "RULES": rules,
             "CONCURRENT_ITEMS": 1,  # else Scrapy 2.19 starts 100 tasks for the items of every page
-            "DOWNLOAD_HANDLERS": {"http": AtOnce}, **settings,
+            "DOWNLOAD_HANDLERS": {"http": AtOnce, **dict.fromkeys(("https", "ftp", "s3", "data", "file"))}, **settings,
         }
     )  # fmt: skip
     process.crawl(OneByOne, count=count, hosts=hosts)
@@ -93,6 +93,9 @@ def crawl(settings: dict[str, Any], rules: int, hosts: bool, count: int) -> None
 def crawls(mode: str, pages: int) -> None:
     """All crawls of *mode*, each in a child of this process, which has imported what they need."""
     gc.disable()  # when it runs depends on what was imported
+    for kind in ("DOWNLOADER_MIDDLEWARES_BASE", "SPIDER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
+        for path in Settings()[kind]:
+            load_object(path)
     for rules, hosts in CASES:
         for count in (WARM, WARM + pages):
             with TemporaryDirectory() as folder:
@@ -112,9 +115,9 @@ def counted(mode: str, pages: int) -> list[float]:
     return [(more - first) / pages / 1e6 for first, more in zip(counts[::2], counts[1::2], strict=True)]
 
 
-def measure(pages: int = 200) -> list[dict[str, Any]]:
+def measure(pages: int = 100) -> list[dict[str, Any]]:
     """Millions of instructions a page, by the length of robots.txt, for one host or a new one each; by mode."""
-    with ThreadPoolExecutor(cores()) as pool:  # counts do not depend on who else is counted
+    with ThreadPoolExecutor(len(MODES)) as pool:  # counts do not depend on who else is counted
         found = dict(zip(MODES, pool.map(lambda mode: counted(mode, pages), MODES), strict=True))
     return [
         {"rules": rules, "new": hosts, "modes": {mode: counts[number] for mode, counts in found.items()}}
