@@ -14,13 +14,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from inspect import signature
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
 from . import summary
-from .figures import Block, benchmark, read, shown
+from .figures import Block, benchmark, read, shown, sources
 
 NAMES: Final = (
     "conformance", "gate", "crawl_delay", "backoff", "engine", "shell", "survey", "store", "instructions",
@@ -44,14 +43,19 @@ def pages(docs: Path) -> Iterator[Path]:
 def filled(page: str, docs: Path) -> str:
     """The text of a page with all of its blocks as the results in *docs* have them; one without a result stays."""
     every = blocks()
+    names = [match[2] for match in BLOCK.finditer(page) if match[2] in every]
+    last = {str(sources(every[name])): name for name in names}
 
     def text(match: re.Match[str]) -> str:
         if match[2] == "all":
             found = {name: result for name in NAMES if (result := read(name, docs))}
             return "\n".join([match[1], *summary.runs(found), "", match[4]])
         block = every[match[2]]
-        results = {name: read(name, docs) for name in signature(block).parameters}
-        return f"{match[1]}\n{shown(block, results)}\n\n{match[4]}" if all(results.values()) else match[0]
+        results = {name: read(name, docs) for name in sources(block)}
+        more = last[str([*results])] != match[2]
+        return (
+            f"{match[1]}\n{shown(block, results, more=more)}\n\n{match[4]}" if all(results.values()) else match[0]
+        )
 
     return BLOCK.sub(text, page)
 

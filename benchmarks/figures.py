@@ -163,11 +163,16 @@ def rounded(number: float) -> str:
     return f"{float(f'{number:.2g}'):,.0f}"
 
 
-def shown(block: Block, results: Mapping[str, dict[str, Any]]) -> str:
-    """The text of a block, and where its figures come from."""
-    names = [*signature(block).parameters]
-    lines = block(*(results[name]["figures"] for name in names))
-    whole = [*lines, "", origin({name: results[name] for name in names})]
+def sources(block: Block) -> list[str]:
+    """The benchmarks whose figures it shows."""
+    return [*signature(block).parameters]
+
+
+def shown(block: Block, results: Mapping[str, dict[str, Any]], *, more: bool = False) -> str:
+    """The text of a block, and where its figures come from, unless *more* of them follow."""
+    of = {name: results[name] for name in sources(block)}
+    lines = block(*(result["figures"] for result in of.values()))
+    whole = [*lines] if more else [*lines, "", origin(of)]
     return "\n".join(line if line.startswith("|") else fill(line, WIDTH, break_long_words=False) for line in whole)
 
 
@@ -207,7 +212,7 @@ def main(module: str) -> None:
         save(name, result, out)
     print(pretty({key: value for key, value in result.items() if key != "figures"}))
     for block in benchmark(name).blocks.values():
-        if [*signature(block).parameters] == [name]:
+        if sources(block) == [name]:
             print("", shown(block, {name: result}), sep="\n")
     if not benchmark(name).blocks:
         print(pretty(result["figures"]))

@@ -42,6 +42,7 @@ MODES: Final[dict[str, dict[str, Any]]] = {
     IN_SQLITE: ADDON,
 }
 PAGE: Final = b"<html><head><title>page</title></head><body>" + b"page " * 200 + b"</body></html>"  # silent
+NO_HANDLERS: Final = ("https", "ftp", "s3", "data", "file")
 WARM: Final = 50  # pages of both crawls
 CASES: Final = [(rules, hosts) for hosts in (False, True) for rules in (MEDIAN, LONG)]
 VALGRIND: Final = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
@@ -83,7 +84,7 @@ def crawl(settings: dict[str, Any], rules: int, hosts: bool, count: int) -> None
         {
             "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "RULES": rules,
             "CONCURRENT_ITEMS": 1,  # else Scrapy 2.19 starts 100 tasks for the items of every page
-            "DOWNLOAD_HANDLERS": {"http": AtOnce, **dict.fromkeys(("https", "ftp", "s3", "data", "file"))}, **settings,
+            "DOWNLOAD_HANDLERS": {**dict.fromkeys(NO_HANDLERS), "http": AtOnce}, **settings,
         }
     )  # fmt: skip
     process.crawl(OneByOne, count=count, hosts=hosts)

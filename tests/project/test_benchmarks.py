@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import version
-from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from tests.support.markdown import DOCS, PAGES, ROOT, names
 
 pytest.importorskip("robots")
 from benchmarks.all import BLOCK, NAMES, NOT_HERE, blocks, filled  # needs robotspy, as do the next lines
-from benchmarks.figures import benchmark, draw, pretty, read
+from benchmarks.figures import benchmark, draw, pretty, read, sources
 
 RESULTS = {name: result for name in NAMES if (result := read(name, DOCS))}
 SHOWN = {match[1]: page for page, text in PAGES.items() for match in BLOCK.findall(text)}
@@ -30,7 +29,7 @@ def test_every_block_of_a_benchmark_is_shown_and_every_block_that_is_shown_is_of
 
 @pytest.mark.parametrize("name", blocks())
 def test_a_block_is_filled_as_soon_as_its_benchmarks_have_results(name: str) -> None:
-    has_results = set(signature(blocks()[name]).parameters) <= set(RESULTS)
+    has_results = set(sources(blocks()[name])) <= set(RESULTS)
     (body,) = (match[2] for match in BLOCK.findall(PAGES[SHOWN[name]]) if match[1] == name)
     assert bool(body.strip()) is has_results
 
