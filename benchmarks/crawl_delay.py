@@ -74,7 +74,7 @@ def fast_host(slow_hosts: int) -> float:
         site.answer("/robots.txt", robots("User-agent: *\nAllow: /\n"), fast)
         urls = [f"{origin}/{number}" for number in range(4) for origin in slow]
         urls += [f"{fast}/{number}" for number in range(FAST)]
-        result = crawl(*urls, settings={}, spider="tests.crawl.spiders:Burst")
+        result = crawl(*urls, settings={}, spider="tests.crawl.spiders:Burst", timeout=300)
         check(len(result.pages) == len(urls), result)
         times = [arrival.time for arrival in site.log if arrival.origin == fast]
         return times[-1] - times[0]

@@ -11,8 +11,15 @@ import pytest
 from tests.support.markdown import DOCS, PAGES, ROOT, names
 
 pytest.importorskip("robots")
-from benchmarks.all import BLOCK, NAMES, NOT_HERE, blocks, filled  # needs robotspy, as do the next lines
-from benchmarks.figures import benchmark, draw, pretty, read, sources
+from benchmarks.all import (
+    BLOCK,
+    NAMES,
+    NOT_HERE,
+    blocks,
+    filled,
+    is_current,
+)  # needs robotspy, as do the next lines
+from benchmarks.figures import benchmark, draw, origin, pretty, read, save, sources
 
 RESULTS = {name: result for name in NAMES if (result := read(name, DOCS))}
 SHOWN = {match[1]: page for page, text in PAGES.items() for match in BLOCK.findall(text)}
@@ -49,6 +56,22 @@ def test_a_result_is_of_a_run_that_counts(name: str) -> None:
     options = benchmark(name).options()
     assert RESULTS[name]["options"] == benchmark(name).stamp(options)["options"]
     assert (DOCS / "figures" / f"{name}.json").read_text("utf-8") == pretty(RESULTS[name]) + "\n"
+
+
+def test_a_run_goes_on_behind_what_was_measured_with_the_same_versions_and_options(tmp_path: Path) -> None:
+    options = benchmark("store").options()
+    assert not is_current("store", tmp_path, options)
+    save("store", {**benchmark("store").stamp(options), "figures": {}}, tmp_path)
+    assert is_current("store", tmp_path, options)
+    assert not is_current("store", tmp_path, options | {"origins": 1})
+
+
+def test_figures_tell_that_the_machine_was_busy() -> None:
+    result = {"date": "2026-01-02", "machine": "2 cores, a processor, 8 GB", "load": 0.3}
+    idle = result | {"versions": {"Python": "3.11.7", "Scrapy": "2.19.0"}}
+    told = "Measured by `python -m benchmarks.gate`, 2026-01-02: 2 cores, Python 3.11.7, Scrapy 2.19.0."
+    assert origin({"gate": idle}) == told
+    assert "busy with other work (load 5)" in origin({"gate": idle | {"load": 5.1}})
 
 
 @pytest.mark.parametrize("name", [name for name in RESULTS if benchmark(name).pictures])
