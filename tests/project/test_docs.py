@@ -258,16 +258,6 @@ def test_every_room_is_named(page: str) -> None:
     assert folders <= documented <= set(ROOMS)
 
 
-def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:
-    found = re.findall(
-        r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt|fast-robotstxt).* \|$",
-        section(PAGES["docs/benchmarks.md"], "## The rule engine"),
-        re.MULTILINE,
-    )
-    assert len(found) >= 9
-    assert set(found) <= set(PAGES["docs/engine.md"].splitlines())
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_in_a_page_is_python(page: str) -> None:
     for block in blocks(PAGES[page], "python"):
