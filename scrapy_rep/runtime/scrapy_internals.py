@@ -36,7 +36,7 @@ TOUCHES: Final = {
     "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
     "engine._slot.closing": "shows that the crawl is closing; without it running fetches delay the end",
     "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
-    "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more requests",
+    "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
