@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from .log import HOP, Arrival
-from .notes import PARSED, RETRIED, START, Note
-from .world import FRONT, LEAF, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, TARGETS, Page, Rule, Site, World
+from .log import HOLD, HOP, Arrival
+from .notes import RETRIED, START, Note
+from .world import FRONT, PARTS, SITEMAP_XML, Page, Rule, Site, World
 
 CLOCK: Final = 0.001
 """Seconds by which a gap at the download slot may be too short: the resolution of what is noted."""
@@ -40,8 +40,12 @@ MOMENT: Final = 1.0
 IN_THE_AIR: Final = 5.0
 """Seconds that a request takes at most: the time-out of the crawler, and a little more.
 
-For so long the answer before the last one counts as well, and one that is out of date.
+For so long the answer before the last one counts as well, and one that is out of date. After a pause of the
+crawler it is longer by that: what it had decided to request goes on its way then.
 """
+
+UNDER_WAY: Final = 1.5
+"""Seconds after the first refusal in which other processes have heard of it, however busy the machine is."""
 
 DAY: Final = 86_400.0
 EXAMPLES: Final = 10  # of each finding
@@ -83,8 +87,8 @@ class _Record:
     """What the log says of one site so far."""
 
     __slots__ = (
-        "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "listed_at", "meaning",
-        "meanings", "parsed_at", "requests",
+        "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "held_from", "held_until",
+        "meaning", "meanings", "requests",
     )  # fmt: skip
 
     def __init__(self, world: World) -> None:
@@ -95,8 +99,7 @@ class _Record:
         self.arrived_at = float("-inf")  # the last one
         self.arrivals = 0
         self.meanings: list[str] = []
-        self.listed_at: dict[int, float] = {}  # when lists were requested
-        self.parsed_at: dict[int, float] = {}  # when their links were in the scheduler
+        self.held_from = self.held_until = float("-inf")  # what the last refusals asked for
         self.requests = bytearray(len(PARTS) * _stride(world))  # how many, by page
 
     def answered(self, now: float, meaning: str) -> None:
@@ -115,25 +118,28 @@ def _index(world: World, page: Page) -> int:
     return PARTS.index(page.part) * _stride(world) + page.number
 
 
-def _leaf(page: Page) -> Page:
-    """The leaf that redirects lead from to *page*."""
-    return Page(LEAF, page.number) if page.part in TARGETS else page
-
-
 class Judge:
     """Takes notes with `note`, then reads arrivals in their order with `read`; `close` says what is missing.
 
     *obeys* is whether the crawl obeys robots.txt: if not, it may request all, and must. *kills* are the times at
-    which a crawling process was killed.
+    which a crawling process was killed, *pauses* those between which one was stopped, *steps* those of all events.
     """
 
-    def __init__(self, world: World, *, obeys: bool = True, kills: Iterable[float] = ()) -> None:
+    def __init__(
+        self,
+        world: World,
+        *,
+        obeys: bool = True,
+        kills: Iterable[float] = (),
+        pauses: Iterable[tuple[float, float]] = (),
+        steps: Iterable[float] = (),
+    ) -> None:
         self.findings = Findings()
         self.totals: Counter[str] = Counter()
         self.per_second: Counter[int] = Counter()
         self._world = world
         self._obeys = obeys
-        self._kills = sorted(kills)
+        self._kills, self._pauses, self._steps = sorted(kills), sorted(pauses), sorted(steps)
         self._given_up: set[tuple[str, int]] = set()
         self._retried: set[tuple[str, int]] = set()
         self._started_at: dict[str, float] = {}
@@ -153,6 +159,9 @@ class Judge:
             self._page(site, record, arrival)
         elif arrival.meaning != HOP:
             self.totals["robots.txt"] += 1
+            if self._obeys and record.meaning not in ("", "none") and site.kind not in ("changing", "loop"):
+                is_new = any(record.answered_at - IN_THE_AIR < step < arrival.time for step in self._steps)
+                self.findings.add(f"robots.txt fetched again{' after an event' * is_new}", arrival)
             record.answered(arrival.time, arrival.meaning)
 
     def _record(self, host: str) -> _Record:
@@ -176,8 +185,6 @@ class Judge:
         if page is None:
             self.findings.add("unknown page", arrival)
             return
-        if page.part == LIST:
-            record.listed_at[page.number] = arrival.time
         index = _index(self._world, page)
         record.requests[index] = min(record.requests[index] + 1, 255)
         if any(arrival.time - MOMENT < kill < arrival.time + IN_THE_AIR for kill in self._kills):
@@ -186,6 +193,24 @@ class Judge:
             self.findings.add(self._why_again((arrival.host, index)), arrival)
         if self._obeys:
             self._judge(site, record, arrival)
+            self._hold(record, arrival)
+
+    def _hold(self, record: _Record, arrival: Arrival) -> None:
+        late = self._in_the_air(arrival.time) - IN_THE_AIR
+        if record.held_from + UNDER_WAY + late < arrival.time < record.held_until - NOISE:
+            asked = arrival.time - record.held_from
+            self.findings.add(
+                "requested within Retry-After", f"{asked:.2f} s after it was asked to wait: {arrival}"
+            )
+        if arrival.meaning.startswith(HOLD):
+            if arrival.time >= record.held_until:
+                record.held_from = arrival.time
+            record.held_until = max(record.held_until, arrival.time + int(arrival.meaning[len(HOLD) :]) - 1)
+
+    def _in_the_air(self, now: float) -> float:
+        """For how long a request that arrives *now* may have been on its way."""
+        ended = (end - begin for begin, end in self._pauses if end - MOMENT < now < end + IN_THE_AIR)
+        return IN_THE_AIR + max(ended, default=0.0)
 
     def _why_again(self, page: tuple[str, int]) -> str:
         if page in self._given_up:
@@ -196,14 +221,14 @@ class Judge:
         if not record.meaning:
             self.findings.add("before robots.txt", arrival)
         elif not permits(site, record.meaning, arrival.path):
-            is_late = arrival.time - record.changed_at <= IN_THE_AIR and permits(site, record.before, arrival.path)
-            if is_late:
+            age = arrival.time - record.changed_at
+            if age <= self._in_the_air(arrival.time) and permits(site, record.before, arrival.path):
                 self.totals["by the answer before"] += 1
             else:
                 self.findings.add("disallowed", f"{arrival}, by {record.meaning}")
         lifetime = self._world.max_age if site.kind == "changing" else DAY
-        if record.meaning and arrival.time - record.answered_at > lifetime + IN_THE_AIR:
-            age = arrival.time - record.answered_at
+        age = arrival.time - record.answered_at
+        if record.meaning and age > lifetime + self._in_the_air(arrival.time):
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 
     def note(self, note: Note) -> None:
@@ -214,9 +239,6 @@ class Judge:
             if gap < self._world.site(note.about).delay - CLOCK:
                 self.findings.add("short gap at the download slot", f"{gap:.4f} s at {note.about}")
             self._started_at[note.about] = note.time
-        elif note.what == PARSED:
-            host, _, number = note.about.partition("/")
-            self._record(host).parsed_at.setdefault(int(number), note.time)
         elif note.what == RETRIED:
             host, _, path = note.about.partition("/")
             page = self._world.site(host).page(f"/{path}")
@@ -231,25 +253,7 @@ class Judge:
             for where, page in self._expected(site):
                 self.totals["pages expected"] += 1
                 if not self._requests(where, page):
-                    self._lost(site, where, page)
-
-    def _lost(self, site: Site, where: Site, page: Page) -> None:
-        """Find out why *page* at the site *where* was not requested, to which *site* leads."""
-        self.findings.add(self._why_lost(site, page), where.world.url(where.host, where.path(page)))
-
-    def _why_lost(self, site: Site, page: Page) -> str:
-        """A kill loses what is in the air, that is what a list leads to that was requested, but not yet parsed."""
-        record = self._record(site.host)
-        number = page.number if page.part == LIST else page.number // LEAVES_PER_LIST
-        listed = max((of_list for of_list in record.listed_at if of_list <= number), default=None)
-        if listed is None:
-            return "lost in the queue" if self._kills else "lost"
-        kill = next((kill for kill in self._kills if record.listed_at[listed] < kill + MOMENT), None)
-        if kill is None:
-            return "lost"
-        is_parsed = record.parsed_at.get(listed, kill) < kill
-        is_given_up = (site.host, _index(self._world, _leaf(page))) in self._given_up
-        return "lost in the queue" if is_parsed and not is_given_up else "lost in the air"
+                    self.findings.add("lost", where.world.url(where.host, where.path(page)))
 
     def _requests(self, site: Site, page: Page) -> int:
         record = self._records.get(site.host)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,11 +23,12 @@ FINDINGS: Final = {
     "before robots.txt": "pages requested before the first robots.txt was answered",
     "robots.txt out of date": "pages requested by a robots.txt that counted no longer",
     "lost": "pages never requested",
-    "lost in the air": "pages never requested that were in the air when the crawl was killed",
-    "lost in the queue": "pages never requested that were in its queue on disk then",
     "requested twice": "pages requested more often than faults and retries explain",
     "repeated after a kill": "pages requested again that were in the air when the crawl was killed",
     "repeated after a time-out": "pages requested again that were answered too late, on a busy machine",
+    "robots.txt fetched again": "answers for a robots.txt that a process had in hand",
+    "robots.txt fetched again after an event": "the same, after what happened to the crawl",
+    "requested within Retry-After": "pages requested although the site had asked to wait",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
     "too fast at the server": "requests that arrived although all before them left no time for it",
@@ -36,18 +36,23 @@ FINDINGS: Final = {
     "traceback": "tracebacks in the logs",
 }
 REPORTED: Final = frozenset(
-    {"lost in the air", "repeated after a kill", "repeated after a time-out", "short gap at the server"}
+    {
+        "repeated after a kill",
+        "repeated after a time-out",
+        "robots.txt fetched again after an event",
+        "short gap at the server",
+    }
 )
 """Counted, but no failure."""
 
 FLAT: Final = 1.1
-"""How much more memory the end of a crawl may take than its middle."""
+"""How much more memory a process may take at its end than a third of its time before."""
 
 WIDTH: Final = 160
 """Characters of a line of a log that are shown."""
 
 LONG: Final = 1_200.0
-"""Seconds; a shorter crawl may still grow towards its bounds in the middle."""
+"""Seconds; a process of less may still grow towards its bounds."""
 
 
 class Cost(NamedTuple):
@@ -89,10 +94,9 @@ class Verdict:
     @property
     def failures(self) -> list[str]:
         found = [name for name in self.findings.counts if name not in REPORTED]
-        first, last, _ = self.middle()
-        middle, end = self.growth()
-        if last - first > LONG and end > FLAT * middle:
-            found.append(f"memory grew from {middle / 1e6:,.0f} to {end / 1e6:,.0f} MB")
+        for number, (before, after) in self.growth().items():
+            if after > FLAT * before and self.gauges[number][-1].time - self.gauges[number][0].time > LONG:
+                found.append(f"memory of process {number} grew from {before / 1e6:,.0f} to {after / 1e6:,.0f} MB")
         return found + [self.state.broken] * bool(self.state.broken)
 
     @property
@@ -112,15 +116,9 @@ class Verdict:
         first, last = (middle[0], middle[-1]) if middle else (min(self.per_second), max(self.per_second))
         return first, last, sum(self.per_second[second] for second in range(first, last + 1))
 
-    def growth(self) -> tuple[float, float]:
-        """The memory in octets, as medians, around the middle of the crawl and at its end."""
-        readings = sorted(reading for of_one in self.gauges.values() for reading in of_one)
-        times = [reading.time for reading in readings]
-        first, last, _ = self.middle()
-        middle, end, few = bisect(times, (first + last) / 2), bisect(times, last), max(len(readings) // 20, 1)
-        around = readings[max(middle - few, 0) : middle + few], readings[max(end - 2 * few, 0) : end + 1]
-        before, after = (float(median(reading.memory for reading in part)) for part in around)
-        return before, after
+    def growth(self) -> dict[int, tuple[float, float]]:
+        """The memory of each crawling process in octets: before the last third of its time, and at its end."""
+        return {number: (_memory(of_one, 2 / 3), _memory(of_one, 1.0)) for number, of_one in self.gauges.items()}
 
     @property
     def cost(self) -> Cost:
@@ -135,10 +133,11 @@ class Verdict:
                 waited += inside[-1].waited - inside[0].waited
                 crawled += inside[-1].time - inside[0].time
         crawled = crawled or last + 1 - first  # one reading at most
+        together = crawled / self.state.world.processes
         readings = [reading for of_one in self.gauges.values() for reading in of_one]
         return Cost(
-            requests / crawled,
-            requests / crawled * self.urls / total,
+            requests / together,
+            requests / together * self.urls / total,
             cpu / requests / self.urls * total,
             waited / crawled,
             max(reading.memory for reading in readings),
@@ -146,8 +145,16 @@ class Verdict:
         )
 
 
+def _memory(readings: list[Reading], share: float) -> float:
+    """The median of the memory in the twentieth of the *readings* before that *share* of them."""
+    last = max(int(share * len(readings)), 1)
+    return float(median(reading.memory for reading in readings[max(last - len(readings) // 20 - 1, 0) : last]))
+
+
 def judged(folder: Path, state: State) -> Verdict:
-    judge = Judge(state.world, obeys=state.obeys, kills=state.steps_of("kill"))
+    pauses = [(begin, end) for name in ("stop", "suspend") for begin, end in in_pairs(state.steps_of(name))]
+    steps = [when for _, when in state.steps]
+    judge = Judge(state.world, obeys=state.obeys, kills=state.steps_of("kill"), pauses=pauses, steps=steps)
     for note in notes.read(folder / "notes.log"):
         judge.note(note)
     for arrival in log.read(folder / "arrivals.log"):
@@ -163,6 +170,10 @@ def judged(folder: Path, state: State) -> Verdict:
     gauges = read_gauges(folder / "gauges.log")
     urls = read_urls(folder, state.crawls)
     return Verdict(state, judge.findings, judge.totals, judge.per_second, gauges, urls, warnings)
+
+
+def in_pairs(times: list[float]) -> Iterator[tuple[float, float]]:
+    yield from zip(times[::2], times[1::2], strict=False)
 
 
 def of_stores(file: Path) -> Iterator[str]:
