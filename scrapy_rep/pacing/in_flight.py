@@ -1,8 +1,7 @@
 """The file of what is in flight: requests that left the disk queues of a crawl, and that somebody still holds.
 
-While a request is downloaded, retried or handled by a callback, something refers to it or to its response. When
-nothing does, it has ended, and whatever it led to is in the queues. A request that is kept for longer than that is
-made again after a ``kill -9``, and only then.
+A request has ended when the engine has handled it; whatever it led to is in the queues then. One that the engine
+never sees, because a scheduler drops it, has ended when nobody refers to it any more.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ _ROOM: Final = 1 << 20  # octets by which the file may grow before it is written
 
 
 class _Held(ref[Request]):
-    __slots__ = ("number",)
+    __slots__ = ("key", "number")
+    key: int  # its id
     number: int
 
 
@@ -38,7 +38,7 @@ class InFlight:
     def __init__(self, folder: Path) -> None:
         self._path = folder / _FILE
         self._file, self._room, self._last = -1, -1, 0
-        self._held: dict[int, tuple[_Held, bytes]] = {}
+        self._held: dict[int, tuple[_Held, bytes]] = {}  # by the id of the request, as long as there is one
 
     @classmethod
     def of(cls, crawler: Crawler, folder: Path) -> InFlight:
@@ -48,22 +48,29 @@ class InFlight:
         if in_flight is None:
             in_flight = cls(folder)
             crawl.add(in_flight)
+            crawl.engine.on_handled(in_flight.end)
         return in_flight
 
     def add(self, request: Request, queue: bytes, record: bytes) -> None:
-        """Keep *record* of *queue* until *request* is gone; a disk that is full keeps none, and delays nothing."""
-        held = _Held(request, self._end)
+        """Keep *record* of *queue* until *request* has ended; a full disk keeps none, and stops nothing."""
+        held = _Held(request, self._forget)
+        held.key = id(request)
         number = held.number = self._last = self._last + 1
         entry = _ENTRY.pack(number, len(queue), len(record)) + queue + record
-        self._held[number] = held, entry
+        self._held[held.key] = held, entry
         if self._room >= 0:
             self._write(entry)
         else:
             with suppress(OSError):
                 self._begin()
 
-    def _end(self, held: _Held) -> None:
-        if self._held.pop(held.number, None) is not None and self._room >= 0:
+    def end(self, request: Request) -> None:
+        """Let *request* have ended."""
+        if (entry := self._held.get(id(request))) is not None:
+            self._forget(entry[0])
+
+    def _forget(self, held: _Held) -> None:
+        if self._held.pop(held.key, None) is not None and self._room >= 0:
             self._write(_ENTRY.pack(held.number, 0, 0))
 
     def _write(self, octets: bytes) -> None:

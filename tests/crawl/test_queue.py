@@ -326,7 +326,7 @@ def test_killed_at_any_moment_a_job_makes_every_request(seen: tuple[int, int], t
         made = [origin + path for origin in site.origins for path in pages(site, origin)]
     assert (result.reason, result.failures, result.lines("ERROR")) == ("finished", [], [])
     assert len(set(made)) == len(requests) * (1 + 4 + 16)
-    assert len(made) - len(set(made)) < 40  # what was in flight, at two kills
+    assert len(made) - len(set(made)) <= 2 * 2 * 16  # what was in flight, or in callbacks, at two kills
     assert [file.name for file in (tmp_path / "requests.queue").iterdir()] == ["active.json"]
 
 

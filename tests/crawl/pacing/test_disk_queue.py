@@ -185,14 +185,18 @@ def test_a_full_disk_stores_no_half_of_a_request(
 
 
 @BOTH
-def test_what_was_in_flight_is_put_back_and_what_has_ended_is_not(
-    kind: type[RecoverableDiskQueue], tmp_path: Path
+@pytest.mark.parametrize("is_handled", [True, False])
+def test_what_was_in_flight_is_put_back_and_what_was_handled_or_dropped_is_not(
+    kind: type[RecoverableDiskQueue], *, is_handled: bool, tmp_path: Path
 ) -> None:
     queue = filled(kind, tmp_path)
     first, second = in_order(kind)[:2]
-    held = [queue.pop(), queue.pop()]
+    held: list[Any] = [queue.pop(), queue.pop()]
     assert [name for name, _ in left_in_flight(tmp_path)] == ["origin/0"] * 2
-    del held[0]
+    if is_handled:
+        queue._in_flight.end(held[0])
+    else:
+        del held[0]
     next_crawler = crawler_at_rest()
     put_back(next_crawler, tmp_path)
     left = numbers(opened(kind, tmp_path, next_crawler))
