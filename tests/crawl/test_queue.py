@@ -336,7 +336,7 @@ def test_killed_and_continued_with_other_settings_a_job_makes_every_request(tmp_
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n"))
         requests = filtered(origin + path for path in PAGES for origin in site.origins)
         crawl_until(lambda: len(site.log) > 15, *requests, settings=settings)
-        result = crawl(settings={**settings, "ROBOTSTXT_OBEY": False})
+        result = crawl(*requests, settings={**settings, "ROBOTSTXT_OBEY": False})
         made = {origin + path for origin in site.origins for path in pages(site, origin)}
     assert (result.reason, result.lines("ERROR")) == ("finished", [])
     assert made == {request["url"] for request in requests}
