@@ -155,6 +155,8 @@ class Run:
                 self._stop()
             finally:
                 self.signal(signal.SIGKILL)
+                for crawler in self._crawlers.values():
+                    crawler.process.wait()
                 self.state.write(self._file)
         return self.state
 
