@@ -15,7 +15,7 @@ from typing import Final
 from benchmarks.any_origin import PAGE as PARAGRAPHS
 
 from .log import HOLD, HOP, PAGE
-from .world import LEAF, LIMIT, LIST, RETRY_AFTER, SITEMAP_XML, SOUND, Access, Page, Site
+from .world import LEAF, LIMIT, LIST, RETRY_AFTER, SITEMAP_XML, SOUND, WINDOW, Access, Page, Site
 
 AGENT: Final = "SoakBot"
 """The product token of the crawler."""
@@ -219,11 +219,12 @@ class Limiter:
 
     def refusal(self, now: float) -> Answer | None:
         """The answer to a request at *now*, in seconds, that is not served."""
-        if now >= self._until and (len(self._served) < LIMIT or now - self._served[0] >= 1.0):
+        if now >= self._until and (len(self._served) < LIMIT or now - self._served[0] >= WINDOW):
             self._served.append(now)
             return None
         if now >= self._until:
             self._until = now + RETRY_AFTER
+            self._served.clear()
         seconds = ceil(self._until - now)
         status = 503 if int(self._until) % 2 else 429
         return Answer(status, b"Sorry", (f"Retry-After: {seconds}",), f"{HOLD}{seconds}")

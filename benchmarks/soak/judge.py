@@ -203,9 +203,15 @@ class Judge:
                 "requested within Retry-After", f"{asked:.2f} s after it was asked to wait: {arrival}"
             )
         if arrival.meaning.startswith(HOLD):
+            self.totals["refused"] += 1
             if arrival.time >= record.held_until:
                 record.held_from = arrival.time
             record.held_until = max(record.held_until, arrival.time + int(arrival.meaning[len(HOLD) :]) - 1)
+
+    def _received_at(self, answered_at: float) -> float:
+        """When the crawler may have received an answer: after the pause in which it was on its way."""
+        ended = (end for begin, end in self._pauses if begin - IN_THE_AIR < answered_at < end)
+        return max(ended, default=answered_at)
 
     def _in_the_air(self, now: float) -> float:
         """For how long a request that arrives *now* may have been on its way."""
@@ -227,7 +233,7 @@ class Judge:
             else:
                 self.findings.add("disallowed", f"{arrival}, by {record.meaning}")
         lifetime = self._world.max_age if site.kind == "changing" else DAY
-        age = arrival.time - record.answered_at
+        age = arrival.time - self._received_at(record.answered_at)
         if record.meaning and age > lifetime + self._in_the_air(arrival.time):
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 

@@ -213,6 +213,7 @@ def show(verdict: Verdict, off: Verdict | None = None) -> Iterator[str]:
     state, totals = verdict.state, verdict.totals
     yield f"{totals['requests']:,} requests at {totals['sites met']:,} of {state.world.sites:,} sites:"
     yield f"{totals['robots.txt']:,} answers for robots.txt, {totals['pages']:,} for pages"
+    yield f"{totals['refused']:,} of them with Retry-After; {totals['starts at paced sites']:,} by a Crawl-delay"
     yield f"{totals['pages expected']:,} pages were expected; others depend on when their rules changed, or repeat"
     yield from _events(verdict)
     yield "\n| found | |\n|---|---|"

@@ -21,8 +21,9 @@ SHARE_REQUESTED: Final = 0.72
 """Of the pages of a world, as measured: the others are forbidden, or of sites that are unreachable."""
 
 LIMIT: Final = 5
-"""Leaves that a limited site serves in a second; it refuses the next one, and all for `RETRY_AFTER` seconds."""
+"""Leaves that a limited site serves in `WINDOW` seconds; it refuses the next one, and all for `RETRY_AFTER`."""
 
+WINDOW: Final = 10.0
 RETRY_AFTER: Final = 4
 
 SHARED: Final = 3

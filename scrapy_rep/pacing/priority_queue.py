@@ -80,7 +80,8 @@ class RepPriorityQueue:
         self._tracker = SlotTracker.of(Crawl.of(crawler))
         self._tracker.queues.append(self._storage)
         self._tracker.states.has_queue = True
-        self._recovers = bool(key) and issubclass(downstream_queue_cls, RecoverableDiskQueue)
+        is_class = isinstance(downstream_queue_cls, type)
+        self._recovers = bool(key) and is_class and issubclass(downstream_queue_cls, RecoverableDiskQueue)
         if self._recovers:
             self._recover()
         else:

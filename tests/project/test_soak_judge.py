@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.soak.answers import Limiter
 from benchmarks.soak.judge import Findings, Judge, allows, permits
 from benchmarks.soak.log import Arrival
 from benchmarks.soak.notes import RETRIED, START, Note
@@ -249,6 +250,17 @@ def test_what_was_decided_before_a_pause_may_be_requested_after_it() -> None:
     assert findings(log, pauses=[(robots.time - 9.0, leak.time - 6.0)]).counts["disallowed"] == 1
 
 
+def test_an_answer_that_was_on_its_way_in_a_pause_counts_from_the_end_of_it() -> None:
+    late = first(LEAF, kind="changing")
+    log = [
+        *(arrival for arrival in IDEAL if arrival != late),
+        late._replace(time=late.time + WORLD.max_age + 20.0),
+    ]
+    answered = next(arrival.time for arrival in IDEAL if arrival.host == late.host)
+    found = [findings(log, pauses=[(answered + since, answered + 20.0)]).counts for since in (1.0, 9.0)]
+    assert [counts["robots.txt out of date"] for counts in found] == [0, 1]
+
+
 @pytest.mark.parametrize(("kind", "expected"), [("plain", 1), ("missing", 1), ("changing", 0), ("loop", 0)])
 def test_a_robots_txt_that_was_in_hand_and_is_fetched_again_is_found(kind: str, expected: int) -> None:
     hosts = [host for host in WORLD.hosts() if WORLD.site(host).kind == kind]
@@ -281,6 +293,14 @@ def test_a_request_before_retry_after_is_over_is_found_but_for_what_was_under_wa
     within = [refused()[0], early._replace(time=52.0)]
     assert findings([*IDEAL, *within]).counts == {"requested within Retry-After": 1}
     assert findings([*IDEAL, *within], pauses=[(49.0, 51.9)]).counts["requested within Retry-After"] == 0
+
+
+def test_a_limited_site_refuses_what_is_too_fast_until_its_retry_after_is_over() -> None:
+    limiter = Limiter()
+    answers = [limiter.refusal(now) for now in (0.0, 2.0, 4.0, 6.0, 8.0, 9.0, 10.5, 13.5)]
+    assert [answer and (answer.headers, answer.meaning) for answer in answers] == [
+        *[None] * 5, (("Retry-After: 4",), "hold:4"), (("Retry-After: 3",), "hold:3"), None,
+    ]  # fmt: skip
 
 
 def test_two_processes_share_some_sites_and_each_has_its_own() -> None:
