@@ -1,7 +1,7 @@
 """The Robots Exclusion Protocol (RFC 9309) for Scrapy.
 
-The names in ``__all__`` are the public API, together with `scrapy_rep.protocol`. They are loaded on first use,
-so that ``import scrapy_rep.protocol``, `lint` and `explain` import no Scrapy.
+The names in ``__all__`` are public: ``docs/reference/stability.md`` says what else is. They are loaded on first
+use, so that ``import scrapy_rep.protocol``, `lint` and `explain` import no Scrapy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .tools.explanation import Explanation, explain
     from .tools.lint import Finding, Severity, lint
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "Addon",

@@ -23,6 +23,10 @@ from scrapy_rep.tools.files import PARQUET, binary_kind_at, wrong_place
 from .parquet import files_at
 from .row import COLUMNS, LINTED, ColumnType, Row
 
+__all__ = [
+    "LIGHT_ROWS", "ROWS", "batch", "batches", "partitions", "rows_in", "schema_of", "write_parquet",
+]  # fmt: skip
+
 ROWS_AT_ONCE: Final = 1_000
 """Rows of a batch, which are in memory as dictionaries at the same time."""
 

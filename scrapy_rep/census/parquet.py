@@ -19,6 +19,8 @@ from scrapy_rep.tools.files import PARQUET, binary_kind_at, files_in, wrong_plac
 
 from .capture import Capture, has_host, is_robots_url
 
+__all__ = ["captures", "captures_in"]
+
 _ROWS_AT_ONCE: Final = 256  # in memory: a body may have megabytes
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _HIDDEN: Final = (".", "_")  # starts of names: what is under way, and what describes the other files

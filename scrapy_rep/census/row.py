@@ -116,7 +116,9 @@ class Row:
         try:
             row = cls(**values)
         except TypeError as error:
-            raise ValueError(str(error)) from None
+            unknown = min(values.keys() - TYPES.keys(), default="")
+            text = f"unknown column {unknown!r}: a later version of scrapy_rep, or another program, wrote it"
+            raise ValueError(text if unknown else str(error)) from None
         for name, is_right in _CHECKERS.items():
             if not is_right(getattr(row, name)):
                 raise ValueError(f"{name} is not {getattr(TYPES[name], '__name__', TYPES[name])}")

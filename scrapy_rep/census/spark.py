@@ -26,6 +26,8 @@ from .arrow import LIGHT_ROWS, ROWS, batches, dictionaries, schema_of
 from .capture import Capture
 from .parquet import captures_in
 
+__all__ = ["CAPTURES", "captures", "long", "newest", "rows"]
+
 CAPTURES: Final = pa.schema(
     {
         "url": pa.string(),

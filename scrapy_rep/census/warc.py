@@ -36,6 +36,8 @@ from scrapy_rep.tools.files import (
 from .capture import Capture, has_host, is_robots_url
 from .http_message import HttpMessage, http_message
 
+__all__ = ["WarcReader", "captures", "paths_in"]
+
 _MOST_REMEMBERED: Final = 2 * 64 * 2**20  # octets of bodies that revisits may refer to, by digest and by URL
 _OVERHEAD: Final = 512  # octets of memory per response, roughly, besides its body
 _START: Final = 1_024  # octets, more than tell what kind of file it is

@@ -104,7 +104,7 @@ class Account:
     def excepts_signals(self, request: Request) -> bool:
         """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""
         exception = self._policy.exception(self._targets.of(request), forbidden_for(Reason.AI_SIGNAL))
-        if exception is not None and self.stamp(request)["exception"] is None:  # else the gate has counted it
+        if exception is not None and self.stamp(request).get("exception") is None:  # else the gate has counted it
             self._exceptions.count(exception)
         return exception is not None
 
@@ -123,7 +123,7 @@ class Account:
             return
         if stamp["verdict"] not in _UNFLAGGED:
             response.flags.append(f"robots:{stamp['verdict']}")
-        if stamp["source"] == "stale":
+        if stamp.get("source") == "stale":
             response.flags.append("robots:stale")
 
     def _stamp_by(self, request: Request, decision: Decision, robots: Robots) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from scrapy import signals
 
 from scrapy_rep.clock import clock
 from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
-from scrapy_rep.gate.audit_log import AuditLog
+from scrapy_rep.gate.audit_log import VERSION, AuditLog
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.protocol import Origin
@@ -190,7 +190,7 @@ class Audit:
             "exceptions": [exception.as_dict() for exception in self._policy.exceptions.all],
         }
         self.log.add(
-            "start", v=1, run=uuid4().hex, time=iso_time(clock.time()),
+            "start", v=VERSION, run=uuid4().hex, time=iso_time(clock.time()),
             project=crawler.settings.get("BOT_NAME"), spider=crawler.spider.name if crawler.spider else None,
             scrapy_rep=_version(), scrapy=scrapy.__version__, mode=self._policy.default.value,
             agents=list(tokens_of(crawler.settings)), user_agent=crawler.settings.get("USER_AGENT"),

@@ -24,6 +24,9 @@ if sys.platform != "win32":
 
 logger = logging.getLogger(__name__)
 
+VERSION: Final = 1
+"""Of the format: raised when an event or a field that readers know gets another meaning."""
+
 NO_LINE: Final = "0" * 64
 """``prev`` of the first line of a file."""
 

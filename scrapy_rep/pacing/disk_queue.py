@@ -1,187 +1,156 @@
 """Queues on disk from which ``kill -9`` takes nothing: for ``SCHEDULER_DISK_QUEUE``.
 
-Scrapy's own queues write how many requests they hold when they are closed. These count again: a record has its
-length on both sides, each call writes at once, and a last record that is torn is dropped. A record moves to
-`InFlight` when its request is popped: after a kill a request may be made twice. Nothing is synced: what the
-machine itself forgets is lost.
+Scrapy's own write how many requests they hold when they are closed, and forget what they hand out. These share the
+journal of their crawl, a file to which each request is appended, and later that it has ended: that nothing refers
+to it any more, no downloader, no response, no callback. What has not ended is there for the next crawl, which
+starts a new file. Nothing is synced: a machine that fails may forget what came last.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from errno import ENOSPC
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
+from weakref import ref
 
-from scrapy import Request
+from scrapy.utils.job import job_dir
 from scrapy.utils.request import request_from_dict
 
-from .in_flight import InFlight, left_in_flight
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
-_HEADER: Final = Struct(">4sQq")  # `_MAGIC`, where the first record begins, and how many there are, or `_OPEN`
-_MAGIC: Final = b"REPQ"
-_OPEN: Final = -1
-_LENGTH: Final = Struct(">L")
-_NO_MORE: Final = b"\xff\xff\xff\xff"  # in place of a length: here the records end, whatever follows
-_FRAME: Final = 2 * _LENGTH.size
-_AT_ONCE: Final = 4_096  # octets: most records are shorter
-_LARGE: Final = 1 << 20  # octets of a file that are given back when it is empty
+_FORM: Final = b"REP1"  # how the file begins; raised when what follows is written in another way
+_LENGTH: Final = Struct(">L")  # of the request that follows, in octets
+_END: Final = Struct(">LQ")  # no request, but where one begins that has ended
 
 
-class RecoverableDiskQueue:
-    """What both queues have in common: records in the file *key*, to the end of which they are added."""
+def path_of_journal(crawler: Crawler) -> Path:
+    return Path(job_dir(crawler.settings) or "", "requests.journal")
 
-    def __init__(self, crawler: Crawler, key: str) -> None:
-        """Raises ``ValueError`` for a file of another queue."""
-        self._spider, self._path = crawler.spider, Path(key)
-        self._name = "/".join(self._path.parts[-2:]).encode()
-        self._in_flight = InFlight.of(crawler, self._path.parents[1])
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        except IsADirectoryError:
-            raise self._foreign() from None
-        try:
-            self._read_header()
-        except BaseException:
-            os.close(self._file)
-            raise
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, key: str) -> Self:
-        return cls(crawler, key)
+class Journal:
+    """The requests of a crawl that have not ended: those that wait, by queue, and those that were handed out."""
 
-    def _foreign(self) -> ValueError:
-        return ValueError(
-            f"{self._path} was stored by a queue other than {type(self).__name__}: set the SCHEDULER_DISK_QUEUE"
-            " and SCHEDULER_START_DISK_QUEUE that this JOBDIR began with, or start with an empty JOBDIR"
-        )
+    def __init__(self, crawler: Crawler) -> None:
+        Crawl.of(crawler).add(self)
+        self._spider, self._path = crawler.spider, path_of_journal(crawler)
+        self._before = self._path.with_suffix(".before")
+        if self._path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
+            self._path.replace(self._before)
+        self._file, self._size = self._path.open("w+b", buffering=0), 0
+        self.waiting: dict[str, deque[int]] = {}  # where they begin
+        self._handed_out: dict[int, ref[Request]] = {}
+        self._ended: deque[int] = deque()  # and not written yet: they end at any point, in any thread
 
-    def _read_header(self) -> None:
-        header = os.pread(self._file, _HEADER.size, 0) or _HEADER.pack(_MAGIC, _HEADER.size, 0)
-        if len(header) < _HEADER.size or not header.startswith(_MAGIC):
-            raise self._foreign()
-        self._first: int
-        self._size: int
-        _, self._first, self._size = _HEADER.unpack(header)
-        self._end = max(os.fstat(self._file).st_size, _HEADER.size)
-        if self._size == _OPEN:
-            self._count()
-        os.pwrite(self._file, _HEADER.pack(_MAGIC, self._first, _OPEN), 0)
+    def left(self) -> Iterator[bytes]:
+        """What the crawl before has left, in its order; the file stays until the last is taken.
 
-    def _count(self) -> None:
-        """Count the records of a file that was not closed, but for one that is torn."""
-        after = self._first = min(self._first, self._end)
-        self._size = 0
-        while after + _FRAME <= self._end:
-            length = os.pread(self._file, _LENGTH.size, after)
-            last = after + _LENGTH.size + _LENGTH.unpack(length)[0]
-            if os.pread(self._file, _LENGTH.size, last) != length:
-                break
-            after, self._size = last + _LENGTH.size, self._size + 1
-        self._end = after
+        Raises ``ValueError`` for a file of another version.
+        """
+        if self._before.exists() and self._before.stat().st_size:  # an empty file cannot be mapped
+            with self._before.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as octets:
+                if not _FORM.startswith(octets[: len(_FORM)]):
+                    raise ValueError(f"{self._before} was written by another version of scrapy_rep: use that one")
+                yield from (octets[begin + _LENGTH.size : end] for begin, end in _not_ended(octets).items())
+        self._before.unlink(missing_ok=True)
 
-    def push(self, request: Request) -> None:
-        """Raises ``ValueError`` for a request that cannot be stored, and ``OSError``."""
+    def add(self, request: Request) -> int:
+        """Where *request* begins now."""
         try:
             record = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise ValueError(str(error)) from error
-        self.append(record)
+        while self._ended:
+            self._append(_END.pack(0, self._ended[0]))
+            del self._handed_out[self._ended.popleft()]
+        return self._append(_LENGTH.pack(len(record)) + record)
 
-    def append(self, record: bytes) -> None:
-        """Add a request in its stored form."""
-        length = _LENGTH.pack(len(record))
-        octets = length + record + length + _NO_MORE
-        if os.pwrite(self._file, octets, self._end) < len(octets):
-            os.ftruncate(self._file, self._end)
+    def _append(self, octets: bytes) -> int:
+        written = octets if self._size else _FORM + octets
+        if os.pwrite(self._file.fileno(), written, self._size) < len(written):
+            os.ftruncate(self._file.fileno(), self._size)
             raise OSError(ENOSPC, os.strerror(ENOSPC))
-        self._end += len(record) + _FRAME
-        self._size += 1
+        self._size += len(written)
+        return self._size - len(octets)
 
-    def pop(self) -> Request | None:
-        """Raises what reading a record back raises; that one is gone then."""
-        if not self._size:
-            return None
-        record = self._record()
-        try:
-            request = self._request(record)
-            self._in_flight.add(request, self._name, record)
-            return request
-        finally:
-            self._size -= 1
-            self._remove(len(record) + _FRAME)
+    def unpickle(self, record: bytes) -> Request:
+        """Raises whatever reading a request back raises."""
+        return request_from_dict(pickle.loads(record), spider=self._spider)  # noqa: S301  # the owner's own folder
 
-    def peek(self) -> Request | None:
-        return self._request(self._record()) if self._size else None
-
-    def _request(self, record: bytes) -> Request:
-        return request_from_dict(pickle.loads(record), spider=self._spider)  # noqa: S301
-
-    def _record(self) -> bytes:
-        """The record that is to be popped."""
-        raise NotImplementedError
-
-    def _remove(self, octets: int) -> None:
-        """Remove that record, which takes so many *octets*."""
-        raise NotImplementedError
+    def hand_out(self, begin: int) -> Request:
+        """The request that begins there, once; raises as `unpickle` does."""
+        (length,) = _LENGTH.unpack(os.pread(self._file.fileno(), _LENGTH.size, begin))
+        request = self.unpickle(os.pread(self._file.fileno(), length, begin + _LENGTH.size))
+        self._handed_out[begin] = ref(request, lambda _: self._ended.append(begin))
+        return request
 
     def close(self) -> None:
-        if self._size:
-            os.ftruncate(self._file, self._end)
-            os.pwrite(self._file, _HEADER.pack(_MAGIC, self._first, self._size), 0)
-        else:
+        """End what was handed out; remove the file if nothing waits."""
+        with self._file, suppress(OSError):  # of a full disk: what has ended is made again
+            self._append(b"".join(_END.pack(0, begin) for begin in self._handed_out))
+        self._handed_out.clear()
+        if not any(self.waiting.values()):
             self._path.unlink()
-        os.close(self._file)
+
+
+def _not_ended(octets: mmap) -> dict[int, int]:
+    """Where requests begin and end that have not ended, without one that is torn at the end of the file."""
+    ends, end = dict[int, int](), len(_FORM)
+    while (at := end) + _END.size <= len(octets):  # no pickle is shorter
+        (length,) = _LENGTH.unpack_from(octets, at)
+        end += _LENGTH.size + length if length else _END.size
+        if not length:
+            ends.pop(_END.unpack_from(octets, at)[1], None)
+        elif end <= len(octets):
+            ends[at] = end
+    return ends
+
+
+class RecoverableLifoDiskQueue:
+    """A ``SCHEDULER_DISK_QUEUE`` for `RepPriorityQueue`: the last request first."""
+
+    _take: ClassVar = staticmethod(deque.pop)
+
+    def __init__(self, crawler: Crawler, key: str) -> None:
+        journal = Crawl.of(crawler).find(Journal)
+        if journal is None:
+            raise InvalidSettingError('this needs SCHEDULER_PRIORITY_QUEUE = "scrapy_rep.RepPriorityQueue"')
+        self._journal, self._key = journal, key
+        self._waiting = self._journal.waiting.setdefault(key, deque())
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, key: str) -> RecoverableLifoDiskQueue:
+        return cls(crawler, key)
+
+    def push(self, request: Request) -> None:
+        """Raises ``ValueError`` for a request that cannot be stored, and ``OSError``."""
+        self._waiting.append(self._journal.add(request))
+
+    def pop(self) -> Request | None:
+        """The next request, or None."""
+        return self._journal.hand_out(self._take(self._waiting)) if self._waiting else None
+
+    def close(self) -> None:
+        """Forget a queue that is empty."""
+        if not self._waiting:
+            self._journal.waiting.pop(self._key, None)
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._waiting)
 
 
-class RecoverableLifoDiskQueue(RecoverableDiskQueue):
-    """A ``SCHEDULER_DISK_QUEUE``: the last request first."""
+class RecoverableFifoDiskQueue(RecoverableLifoDiskQueue):
+    """The same for ``SCHEDULER_START_DISK_QUEUE``: the first request first."""
 
-    def _record(self) -> bytes:
-        begin = max(self._end - _AT_ONCE, 0)
-        tail = os.pread(self._file, self._end - begin, begin)
-        (length,) = _LENGTH.unpack_from(tail, len(tail) - _LENGTH.size)
-        first = len(tail) - _LENGTH.size - length
-        if first >= 0:
-            return tail[first : -_LENGTH.size]
-        return os.pread(self._file, length, self._end - _LENGTH.size - length)
-
-    def _remove(self, octets: int) -> None:
-        self._end -= octets
-        os.pwrite(self._file, _NO_MORE, self._end)
-
-
-class RecoverableFifoDiskQueue(RecoverableDiskQueue):
-    """A ``SCHEDULER_START_DISK_QUEUE``: the first request first. Its file shrinks when it is empty."""
-
-    def _record(self) -> bytes:
-        head = os.pread(self._file, _AT_ONCE, self._first)
-        (length,) = _LENGTH.unpack_from(head)
-        record = head[_LENGTH.size : _LENGTH.size + length]
-        return record if len(record) == length else os.pread(self._file, length, self._first + _LENGTH.size)
-
-    def _remove(self, octets: int) -> None:
-        self._first += octets
-        if not self._size and self._end > _LARGE:
-            self._first = self._end = _HEADER.size
-            os.ftruncate(self._file, self._end)
-        os.pwrite(self._file, _HEADER.pack(_MAGIC, self._first, _OPEN), 0)
-
-
-def put_back(crawler: Crawler, folder: Path) -> None:
-    """Put what was in flight when a crawl was killed back into its queues, which are below *folder*."""
-    for name, record in left_in_flight(folder):
-        queue = RecoverableDiskQueue(crawler, str(folder / name))
-        queue.append(record)
-        queue.close()
-    InFlight.of(crawler, folder).remove()
+    _take = staticmethod(deque.popleft)

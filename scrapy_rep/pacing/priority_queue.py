@@ -11,14 +11,12 @@ from __future__ import annotations
 import logging
 import re
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.pacing.disk_queue import RecoverableDiskQueue, put_back
-from scrapy_rep.pacing.in_flight import InFlight
+from scrapy_rep.pacing.disk_queue import Journal, RecoverableLifoDiskQueue, path_of_journal
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.pacing.slots import SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
@@ -60,8 +58,8 @@ class RepPriorityQueue:
     ) -> None:
         """As Scrapy's queue; *startprios* is what `close` of this queue or of Scrapy's default returned.
 
-        Raises `InvalidSettingError` with ``CONCURRENT_REQUESTS_PER_IP``, ``ValueError`` for the *startprios* of
-        any other queue.
+        Raises `InvalidSettingError` with ``CONCURRENT_REQUESTS_PER_IP`` and for one recoverable queue on disk
+        beside another kind, ``ValueError`` for the *startprios* or the files of any other queue.
         """
         if crawler.settings.getint("CONCURRENT_REQUESTS_PER_IP"):
             raise InvalidSettingError(
@@ -80,12 +78,11 @@ class RepPriorityQueue:
         self._tracker = SlotTracker.of(Crawl.of(crawler))
         self._tracker.queues.append(self._storage)
         self._tracker.states.has_queue = True
-        is_class = isinstance(downstream_queue_cls, type)
-        self._recovers = bool(key) and is_class and issubclass(downstream_queue_cls, RecoverableDiskQueue)
-        if self._recovers:
-            self._recover()
-        else:
+        self._journal = self._find_journal(startprios) if key else None
+        if self._journal is None:
             self._resume(startprios)
+        else:
+            self._recover(self._journal)
 
     def push(self, request: Request) -> None:
         """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
@@ -98,8 +95,6 @@ class RepPriorityQueue:
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             tracker.push(slot, request)
-            if self._recovers:
-                tracker.engine.flush_seen()  # after it is stored: a kill in between repeats a request, loses none
         except Exception as error:
             self._count(slot, -1)
             if isinstance(error, OSError):
@@ -151,8 +146,8 @@ class RepPriorityQueue:
         """
         left = [(key, *origin) for key, slot in self._slots.items() for origin in slot.close()]
         self._slots.clear()
-        if self._recovers:
-            InFlight.of(self._crawler, Path(self._path)).remove()
+        if self._journal is not None:
+            self._journal.close()
         if self._disk_error is not None:
             logger.error(
                 "The disk of %s failed (%s): %d requests could not be stored and were kept in memory;"
@@ -209,6 +204,33 @@ class RepPriorityQueue:
         queue_class = self._start_queue_class if rank.is_start > 0 else self._queue_class
         return build_from_crawler(queue_class, self._crawler, path)
 
+    def _find_journal(self, left: Any) -> Journal | None:
+        """The journal of this crawl, if its queues have one."""
+        kinds = [kind for kind in (self._queue_class, self._start_queue_class) if kind is not None]
+        recoverable = [kind for kind in kinds if issubclass(kind, RecoverableLifoDiskQueue)]
+        if recoverable and recoverable != kinds:
+            raise InvalidSettingError(
+                'set both SCHEDULER_DISK_QUEUE = "scrapy_rep.RecoverableLifoDiskQueue" and'
+                ' SCHEDULER_START_DISK_QUEUE = "scrapy_rep.RecoverableFifoDiskQueue", or neither'
+            )
+        has_journal = path_of_journal(self._crawler).exists()
+        if (left and not has_journal) if recoverable else has_journal:
+            raise ValueError(
+                "the requests in this JOBDIR were stored by another SCHEDULER_DISK_QUEUE: set the one that it"
+                " began with, or start with an empty JOBDIR"
+            )
+        return Journal(self._crawler) if recoverable else None
+
+    def _recover(self, journal: Journal) -> None:
+        """Go on with what is in *journal*, whether or not the crawl that wrote it was closed."""
+        for record in journal.left():
+            try:
+                request = journal.unpickle(record)
+            except Exception as error:  # noqa: BLE001, PERF203  # the others must survive
+                self._report(UnreadableError(1, error))
+            else:
+                self.push(request)
+
     def _resume(self, left: Any) -> None:
         """Go on with what `close` returned, or Scrapy's default queue: a dict of download slots."""
         if isinstance(left, dict):
@@ -220,33 +242,6 @@ class RepPriorityQueue:
             left = [(key, None, priorities) for key, priorities in left.items()]
         for line in left:
             self._resume_slot(*_checked(line))
-
-    def _recover(self) -> None:
-        """Go on with what the files hold, whether or not the crawl that wrote them was closed."""
-        put_back(self._crawler, Path(self._path))
-        moved: list[StoredQueue] = []
-        for folder in [each for each in Path(self._path).iterdir() if each.is_dir()]:
-            stored = self._stored_queue_at(str(folder))
-            stored.resume_all()
-            request = stored.peek(self._report)
-            if request is None:
-                continue
-            key, origin = self._tracker.download_slots.key(request), self._origin(request)
-            if _folder(key, origin) == folder.name:
-                self._resume_slot(key, str(origin or ""), stored.close(self._report))
-            else:  # a crawl with other settings put it there
-                moved.append(stored)
-        for stored in moved:
-            while stored:
-                try:
-                    self.push(stored.pop())
-                except Exception as error:  # noqa: BLE001, PERF203  # the others must survive
-                    self._report(error if isinstance(error, UnreadableError) else UnreadableError(1, error))
-
-    def _origin(self, request: Request) -> Origin | None:
-        registry = self._tracker.registry
-        state = registry.state_to_ask(request) if registry is not None else None
-        return state.origin if state is not None else None
 
     def _resume_slot(self, key: str, origin_text: str | None, priorities: list[int]) -> None:
         origin = Origin.from_url(origin_text) if origin_text else None
@@ -283,7 +278,8 @@ def _checked(line: Any) -> tuple[str, str | None, list[int]]:
     except (TypeError, ValueError):
         raise ValueError(
             "the requests in this JOBDIR were stored by a SCHEDULER_PRIORITY_QUEUE other than"
-            " scrapy_rep.RepPriorityQueue and Scrapy's default: set that one, or start with an empty JOBDIR"
+            " scrapy_rep.RepPriorityQueue and Scrapy's default, or by a later version of scrapy_rep: set that one,"
+            " or start with an empty JOBDIR"
         ) from None
 
 

@@ -54,7 +54,7 @@ class SlotTracker:
         self.crawl_delay = crawl.crawler.get_extension(CrawlDelay)
         self.download_slots = crawl.download_slots
         self.targets = crawl.targets
-        self.engine = crawl.engine
+        self._engine = crawl.engine
         self._max_waiting = crawl.settings.max_waiting
         self._enough_ready = max(_MIN_READY, 2 * crawl.crawler.settings.getint("CONCURRENT_REQUESTS"))
         self.prefetcher = None
@@ -101,7 +101,7 @@ class SlotTracker:
             self.crawl_delay.prepare_known(request)
         seconds = self.states.seconds_to_start(self.states.of(self.download_slots.key(request)))
         if seconds:
-            self.timer.call_after(seconds, self.engine.wake)
+            self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
 
     # The requests of origins: which may go, and what the others wait for.
@@ -227,7 +227,7 @@ class SlotTracker:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
             elif slot.ready.add(slot, self._turn(state)):
-                self.engine.wake()
+                self._engine.wake()
         if seconds:
             state.waiting_since = state.waiting_since or clock.monotonic()
             self._update_after(state, seconds)
@@ -237,7 +237,7 @@ class SlotTracker:
     def _rest(self, state: SlotState) -> None:
         """No request waits here for a download slot: others may use its permit, first of all another scheduler."""
         if self._serves_another:
-            self.engine.wake()
+            self._engine.wake()
             return
         if state.waiting_since is not None:
             self._end_wait(state, state.waiting_since)

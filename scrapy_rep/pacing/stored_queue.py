@@ -6,7 +6,6 @@ Does what Scrapy's own ``ScrapyPriorityQueue`` does, with a bounded number of op
 from __future__ import annotations
 
 import errno
-import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -50,7 +49,6 @@ HEAD: Final = -1
 """In place of ``is_start``: of a request that was read already when the queue was closed."""
 
 _SUFFIXES: Final = {HEAD: "h", False: "", True: "s"}
-_NAME: Final = re.compile(r"(-?\d+)([hs]?)")
 
 
 class OpenQueues:
@@ -133,26 +131,6 @@ class StoredQueue:
             self._queue(rank).open()
             if not self._queues[rank].size:
                 self._drop(rank)
-
-    def resume_all(self) -> None:
-        """Find all requests in the folder, for whoever knows of none."""
-        names = filter(None, (_NAME.fullmatch(file.name) for file in Path(self._path).iterdir()))
-        starts = {suffix: is_start for is_start, suffix in _SUFFIXES.items()}
-        self.resume([Rank(int(name[1]), starts[name[2]]) for name in names])
-
-    def peek(self, report: Callable[[UnreadableError], None]) -> Request | None:
-        """The request that `pop` would return; *report* those before it that cannot be read, which are gone."""
-        while self._order:
-            try:
-                request: Request | None = self._queues[self._order[0]].open().peek()
-            except Exception:  # noqa: BLE001, PERF203  # `pop` says what it is
-                try:
-                    self.pop()
-                except UnreadableError as error:
-                    report(error)
-            else:
-                return request
-        return None
 
     def push(self, rank: Rank, request: Request) -> None:
         """Raises what Scrapy's queue raises: ``ValueError`` for a request that cannot be stored on disk."""

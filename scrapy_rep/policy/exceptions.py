@@ -28,7 +28,7 @@ _DAY: Final = 86_400.0
 _HOST: Final = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?", re.ASCII)
 _IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?")
 
-_KEYS: Final = {"url", "reason", "until", "for", "rule", "whole_site"}
+KEYS: Final = {"url", "reason", "until", "for", "rule", "whole_site"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,9 @@ def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
 def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyException:
     if not isinstance(entry, Mapping):
         raise TypeError(f"{entry!r} is not a dict with url, reason and until")
-    unknown = set(entry) - _KEYS
+    unknown = set(entry) - KEYS
     if unknown:
-        raise ValueError(f"unknown key {min(map(str, unknown))!r}: it takes {', '.join(sorted(_KEYS))}")
+        raise ValueError(f"unknown key {min(map(str, unknown))!r}: it takes {', '.join(sorted(KEYS))}")
     url = _url(entry.get("url"), whole_site=entry.get("whole_site") is True)
     kinds, rule = _kinds(entry.get("for", ["rule"])), _rule(entry.get("rule"))
     if rule and Reason.RULE not in kinds:

@@ -74,6 +74,9 @@ class Stamp:
 
 _FIELDS: Final = tuple(field.name for field in fields(Stamp))
 
+_NEEDED: Final = {"v", "mode", "verdict"}
+"""The fields of every stamp: an earlier version, whose requests a ``JOBDIR`` kept, may not know the others."""
+
 BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": 1, "line": 0}
 """A stamp that says nothing; ``v`` grows when a field changes its meaning."""
 
@@ -81,15 +84,15 @@ BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": 1, "line": 0}
 def stamp(response: Response) -> Stamp | None:
     """The stamp of *response*; None if robots.txt was not involved.
 
-    Fields of later versions are left out.
+    Fields of later versions are left out; those that an earlier version did not have get their defaults.
     """
     values: Any = response.meta.get(META_KEY)
-    return Stamp(**{name: values[name] for name in _FIELDS}) if is_stamp(values) else None
+    return Stamp(**{name: values[name] for name in _FIELDS if name in values}) if is_stamp(values) else None
 
 
 def is_stamp(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether *value* has all fields of a stamp."""
-    return isinstance(value, dict) and BLANK.keys() <= value.keys()
+    """Whether *value* is a stamp, of whichever version."""
+    return isinstance(value, dict) and value.keys() >= _NEEDED
 
 
 def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:
@@ -168,7 +171,8 @@ def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) ->
     urls = meta.get("redirect_urls", ())
     if SLOT not in meta or meta.get(_PINNED) == len(urls):
         return
-    origin = stamp["origin"] if is_stamp(stamp := meta.get(META_KEY)) else None
+    stamped = meta.get(META_KEY)
+    origin = stamped.get("origin") if is_stamp(stamped) else None
     before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
     if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is that of a data: URL
         del meta[SLOT]

@@ -11,6 +11,8 @@ from typing import Final, Literal
 
 from .records import Kind
 
+__all__ = ["AgentMatch", "Delay", "Dialect", "EmptyRule", "GroupChoice", "Octets", "Precedence", "Star"]
+
 
 class Octets(Enum):
     """In which spelling of their octets patterns and paths are compared."""

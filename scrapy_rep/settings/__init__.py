@@ -36,6 +36,7 @@ from .kinds import (
     RequestHook,
     TargetUrl,
     Unreachable,
+    is_import_path,
     number_of,
     one_of,
     some_of,
@@ -79,7 +80,7 @@ def _setting(kind: Kind, default: Any) -> Any:
 
 NOT_SHARED: Final = (
     "Loopback sites are for trials: their robots.txt is not stored, and their delays are not shared with other"
-    " processes, unless REP_STORE_PATH or REP_REDIS_URL is set"
+    " processes, unless REP_STORE_PATH, REP_REDIS_URL or a REP_STORE of your own is set"
 )
 
 
@@ -298,7 +299,7 @@ class RepSettings:
 
         Such an origin is usually a developer's own site, whose robots.txt changes by the minute.
         """
-        return not origin.is_loopback or bool(self.store_path or self.redis_url)
+        return not origin.is_loopback or bool(self.store_path or self.redis_url) or is_import_path(self.store)
 
 
 @contextmanager

@@ -29,7 +29,9 @@ RequestHook = Callable[["Request", "Request"], "Request"]
 TargetUrl = Mapping[str, str] | Callable[["Request"], "str | None"]
 """Where a request for a service leads: a query parameter by host, or ``(request) -> str | None``."""
 
-_REFUSALS: Final = (ValueError, TypeError, KeyError, AttributeError, ImportError, OverflowError)
+_NOT_FOUND: Final = (ImportError, NameError)
+"""What Scrapy raises for an import path of a module, or of a name in it, that does not exist."""
+_REFUSALS: Final = (ValueError, TypeError, KeyError, AttributeError, OverflowError, *_NOT_FOUND)
 
 
 class Unreachable(StringEnum):
@@ -66,9 +68,10 @@ class Kind:
         """Return the converted *value* of the setting *name*. Raises `InvalidSettingError`."""
         try:
             return self.read(value)
-        except _REFUSALS:
+        except _REFUSALS as error:
             given = name if self.is_secret else f"{name} = {value!r}"
-            raise InvalidSettingError(f"{given}: expected {self.expected}") from None
+            why = f" ({error})" if isinstance(error, _NOT_FOUND) else ""
+            raise InvalidSettingError(f"{given}: expected {self.expected}{why}") from None
 
 
 def flag(value: bool | int | str) -> bool:
@@ -176,11 +179,17 @@ def _target_url(value: Any) -> TargetUrl | None:
     return MappingProxyType({host.lower(): parameter for host, parameter in _text_by_name(value).items()})
 
 
+def is_import_path(store: str) -> bool:
+    """Whether the value *store* of ``REP_STORE`` names a class of the project."""
+    return "." in store
+
+
 def _store(value: Any) -> str:
     name = str(value)
-    if "." in name:
+    if is_import_path(name):
         load_object(name)
-    return name if "." in name else {"sqlite": name, "memory": name}[name]
+        return name
+    return {"sqlite": name, "memory": name}[name]
 
 
 def _since(value: Any) -> datetime | str | None:
@@ -236,7 +245,9 @@ TOKENS: Final = Kind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
 WORDS: Final = Kind(_words, "a list of words")
-STATUS_ACCESS: Final = Kind(_status_access, "a dict that maps statuses from 200 to 599 to allow or disallow")
+STATUS_ACCESS: Final = Kind(
+    _status_access, "a dict that maps statuses from 200 to 599 to allow or disallow, or the same as JSON"
+)
 STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
 SINCE: Final = Kind(_since, "a date such as 2026-05-31 or 2026-05-31T12:00:00Z, or 'last run'")
 PATH: Final = Kind(_path, "the path of a file")

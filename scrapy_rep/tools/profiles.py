@@ -23,6 +23,8 @@ from scrapy_rep.protocol.records import as_text
 
 from .crawlers import Crawler, Follows, crawler_of
 
+__all__ = ["Reading", "reading"]
+
 OWN, FALLBACK, STAR, NONE = "own", "fallback", "*", "none"
 GROUPS: Final = (OWN, FALLBACK, STAR, NONE)
 """The group that a crawler follows: its own, that of another token, that for ``*``, or none."""

@@ -15,6 +15,8 @@ from scrapy_rep.protocol.display import shown
 
 from .crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, Category, Follows
 
+__all__ = ["ChoiceError", "Choices", "written"]
+
 MOST_PARAMETERS: Final = 50
 """Parameters of queries that are closed."""
 

@@ -87,7 +87,7 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_STATUS_ACCESS", {403: "deny"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", {99: "allow"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", "403", "statuses from 200 to 599 to allow"),
-        ("REP_STATUS_ACCESS", "{403", "statuses from 200 to 599 to allow"),
+        ("REP_STATUS_ACCESS", "{403", "statuses from 200 to 599 to allow or disallow, or the same as JSON"),
         ("REP_STATUS_ACCESS", [403], "statuses from 200 to 599 to allow"),
         ("REP_USER_AGENTS", ["", "my"], "list of product tokens"),
         ("REP_USER_AGENTS", "(+)", "list of product tokens"),
@@ -98,6 +98,10 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_USER_AGENTS", [5], "list of product tokens"),
         ("REP_REQUEST_HOOK", "no.such.module", "import path"),
         ("REP_REQUEST_HOOK", "math.pi", "import path"),
+        ("REP_REQUEST_HOOK", "math.missing", "import path .*doesn't define any object named 'missing'"),
+        ("REP_TARGET_URL", "no.such.module", "import path .No module named 'no'"),
+        ("REP_STORE", "no.such.Store", "import path of a store class .No module named 'no'"),
+        ("REP_STORE", "redis", "sqlite, memory, or the import path"),
     ],
 )
 def test_an_invalid_value_names_the_setting_and_what_is_expected(name: str, value: Any, expected: str) -> None:

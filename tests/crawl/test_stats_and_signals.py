@@ -139,7 +139,7 @@ def test_a_trial_on_loopback_hosts_says_first_that_it_shares_nothing(settings: d
     told = result.lines("INFO", "scrapy_rep")
     notes = [line for line in told if line.startswith("Loopback sites are for trials")]
     assert notes == told[:1] * lines
-    assert all("unless REP_STORE_PATH or REP_REDIS_URL is set" in note for note in notes)
+    assert all("unless REP_STORE_PATH, REP_REDIS_URL or a REP_STORE of your own" in note for note in notes)
 
 
 def test_a_trial_with_a_store_of_its_own_says_nothing_of_the_kind(tmp_path: Path) -> None:

@@ -280,6 +280,37 @@ def test_a_store_of_ones_own_needs_five_methods_for_a_crawl(store: Path, tmp_pat
     assert not store.exists()
 
 
+class PutsOnly:
+    async def put(self, entry: Entry) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_a_store_that_lacks_a_method_stops_the_crawl_at_start_up(store: Path) -> None:
+    result = run(store, "http://127.0.0.1:9/", REP_STORE=f"{__name__}.PutsOnly")
+    assert result.exit_code == 1
+    assert (
+        "PutsOnly has no get() and no acquire_lease() and no release_lease(), which a crawl needs" in result.stderr
+    )
+
+
+class Raises(OwnStore):
+    async def get(self, origin: Origin) -> Entry | None:
+        raise OSError("no way to the store")
+
+
+def test_an_exception_of_a_store_of_ones_own_ends_the_requests_that_need_it(store: Path, tmp_path: Path) -> None:
+    with Site() as site:
+        own: dict[str, Any] = {
+            "REP_STORE": f"{__name__}.Raises",
+            "OWN_FOLDER": str(tmp_path),
+            "RETRY_ENABLED": False,
+        }
+        result = run(store, f"{site.origin}/", **own)
+        assert site.paths() == []
+    assert [failure.type for failure in result.failures] == ["OSError"]
+
+
 @pytest.mark.parametrize(("command", "keeps"), [(["shell", "-c", "response.status"], False), (["fetch"], True)])
 def test_scrapy_shell_sees_the_current_robots_txt(store: Path, command: list[str], keeps: bool) -> None:
     name, *options = command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +10,10 @@ from threading import Thread
 
 import pytest
 
+from scrapy_rep.tools.commands import cache
+from tests.support.command import command_here
 from tests.support.crawl import crawl
+from tests.support.site import Site, robots
 
 ROOT = Path(__file__).parents[2]
 NEEDS_REDIS = {"fleet"}  # scrapy check has none
@@ -26,6 +30,23 @@ def test_a_spider_has_25_lines_at_most_and_a_contract(name: str) -> None:
 def test_the_docs_show_every_spider_of_the_example() -> None:
     page = (ROOT / "docs" / "howto" / "example-project.md").read_text("utf-8")
     assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(SPIDERS)
+
+
+def test_the_store_of_the_example_keeps_entries_from_run_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "example_project")
+    own = {"REP_STORE": "example.store.ShelfStore", "SHELF": str(tmp_path / "shelf")}
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"))
+        for _ in range(2):
+            result = crawl(f"{site.origin}/", f"{site.origin}/private", settings=own)
+            assert result.urls == [f"{site.origin}/"]
+        assert site.count("/robots.txt") == 1
+    _, listed = command_here(cache, "list", "--json", **own)
+    assert json.loads(listed)["origin"] == site.origin
+    assert command_here(cache, "purge", **own)[0] == 0
+    assert command_here(cache, "list", "--json", **own) == (0, "")
 
 
 def test_the_considerate_spider_obeys_what_the_pages_of_the_example_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -31,10 +32,20 @@ MODULES = {".".join(file.relative_to(ROOT.parent).with_suffix("").parts): file f
 MODULES = {name.removesuffix(".__init__"): file for name, file in sorted(MODULES.items())}
 
 
-def imports(name: str) -> Iterator[str]:
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_bytes())
+
+
+@cache
+def imports(name: str) -> frozenset[str]:
     """What a module imports, but for the version, which is there before anything is loaded."""
+    return frozenset(_imports(name))
+
+
+def _imports(name: str) -> Iterator[str]:
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    for node in nodes(ast.parse(MODULES[name].read_bytes()), for_types=name not in LAZY):
+    for node in nodes(tree(name), for_types=name not in LAZY):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -43,9 +54,9 @@ def imports(name: str) -> Iterator[str]:
             yield from (member if member in MODULES else home for member in members)
 
 
-def nodes(tree: ast.AST, *, for_types: bool) -> Iterator[ast.AST]:
-    """The nodes of *tree*, those below ``if TYPE_CHECKING`` only *for_types*."""
-    for node in ast.iter_child_nodes(tree):
+def nodes(start: ast.AST, *, for_types: bool) -> Iterator[ast.AST]:
+    """The nodes below *start*, those below ``if TYPE_CHECKING`` only *for_types*."""
+    for node in ast.iter_child_nodes(start):
         if for_types or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
             yield node
             yield from nodes(node, for_types=for_types)
@@ -68,7 +79,7 @@ def test_ours_a_module_imports_its_own_room_and_lower_ones(name: str) -> None:
 
 
 def classes(name: str) -> Iterator[ast.ClassDef]:
-    yield from (node for node in ast.walk(ast.parse(MODULES[name].read_bytes())) if isinstance(node, ast.ClassDef))
+    yield from (node for node in ast.walk(tree(name)) if isinstance(node, ast.ClassDef))
 
 
 def methods(node: ast.ClassDef) -> set[str]:

@@ -1,9 +1,10 @@
-"""What is public: the names that `scrapy_rep` and its public rooms export, documented and typed."""
+"""What is public is recorded, documented and typed: ``docs/reference/stability.md`` promises to keep it."""
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -11,55 +12,25 @@ from typing import Any
 import pytest
 
 import scrapy_rep
-import scrapy_rep.census
-import scrapy_rep.directives
-import scrapy_rep.protocol
-import scrapy_rep.testing
+from scrapy_rep.gate.audit_log import VERSION
+from scrapy_rep.policy.meta import BLANK
+from scrapy_rep.robots.stores.codec import SCHEMA
+from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.sarif import sarif_document
+from scrapy_rep.tools.watch.copies import FORMAT
+from scrapy_rep.tools.web.api import description
+from scrapy_rep.tools.web.visitors import Limits
+from tests.support.markdown import PAGES, section
+from tests.support.public import RECORDED, difference, public
+from tests.support.public_names import COMPONENTS, MEMBERS, MODULES, NEEDS_MORE, SCRAPYS
 
-PUBLIC = {
-    "scrapy_rep": """
-        Addon AuditRequiredError CrawlDelay CrawlDelayContract Entry Explanation FetchError Finding
-        ForbiddenByRobots InvalidSettingError ItemStamp LinkFilter RateLimiterMiddleware
-        RecoverableFifoDiskQueue RecoverableLifoDiskQueue RedisRequiredError
-        RepExtension RepMiddleware RepPriorityQueue RepRobotParser RepSettings RepSitemapSpider Robots
-        RobotsAllowsContract RobotsDisallowsContract Severity SitemapFeed SitemapsContract Stamp Store
-        TargetUrlError UnreachableError abort_forbidden explain link_filtered lint sitemaps_found stamp
-    """,
-    "scrapy_rep.census": """
-        ALL COLUMNS LEVELS LONG NONE PART RESTRICTIONS Capture Row long rows site_of wide
-    """,
-    "scrapy_rep.directives": """
-        Directive PageDirectives Source ai_answers page_directives
-    """,
-    "scrapy_rep.protocol": """
-        DIALECTS ENGINE GOOGLE GOOGLE_EXACT MAX_SIZE SCHEMES Access CleanParam Dialect Extension Group Kind Origin
-        Reason Record RequestRate RobotsTxt Rule Verdict access parse path_of product_token split_url
-    """,
-    "scrapy_rep.testing": """
-        Answer Conformance Question RobotsSite SITUATIONS SiteRequest Situation ask assert_allowed
-        assert_disallowed
-    """,
-}
-MODULES = {
-    "addon",
-    "census",
-    "contracts",
-    "exceptions",
-    "settings",
-    "signals",
-    "directives",
-    "protocol",
-    "testing",
-}
-"""These may be imported from as well; every other room says in its docstring that it is private."""
-
-FROM_SCRAPY = {"from_crawler", "process_request", "get_processed_request", "get_processed_item"}
-"""Methods that Scrapy calls and documents."""
+ROOMS = {"addon", "contracts", "exceptions", "settings", "signals"}
+"""These hold names of `scrapy_rep`, and signals; every other room says in its docstring that it is private."""
 
 
 def objects() -> Iterator[tuple[str, Any]]:
-    for module in PUBLIC:
-        for name in import_module(module).__all__:
+    for module in MODULES:
+        for name in import_module(module).__all__ if module not in NEEDS_MORE else ():
             yield f"{module}.{name}", getattr(import_module(module), name)
 
 
@@ -68,19 +39,64 @@ METHODS = {
     f"{name}.{attribute}": member
     for name, thing in CLASSES_AND_FUNCTIONS.items() if inspect.isclass(thing)
     for attribute, member in vars(thing).items()
-    if not attribute.startswith("_") and attribute not in FROM_SCRAPY
+    if not attribute.startswith("_") and attribute not in SCRAPYS
     and (inspect.isfunction(member) or isinstance(member, (property, classmethod, staticmethod)))
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("module", PUBLIC)
-def test_ours_the_public_names_are_these(module: str) -> None:
-    assert sorted(import_module(module).__all__) == sorted(PUBLIC[module].split())
+def test_ours_what_is_public_is_what_is_recorded() -> None:
+    text = difference(RECORDED.read_text("utf-8").splitlines(), public())
+    assert not text, text
+
+
+@pytest.mark.parametrize(
+    ("recorded", "found", "text"),
+    [
+        (["a", "b"], ["a", "b"], ""),
+        (["a", "b"], ["b"], "Gone. Keep it, deprecated.+\n  a\n.+"),
+        (["b"], ["b", "c"], "New.+\n  c\nWhen that is settled: python -m tests.support.public"),
+        (["b(x)", "c: 1"], ["b(y)", "c: 2"], r"Changed.+\n  b\(x\) -> b\(y\)\n  c: 1 -> c: 2\n.+"),
+        (["a"], ["b"], "Gone.+\n  a\nNew.+\n  b\n.+"),
+    ],
+)
+def test_ours_a_difference_says_what_to_do(recorded: list[str], found: list[str], text: str) -> None:
+    assert re.fullmatch(text, difference(recorded, found))
+
+
+@pytest.mark.parametrize("module", sorted({*MODULES} - NEEDS_MORE))
+def test_ours_public_names_are_listed_by_dir(module: str) -> None:
     assert set(import_module(module).__all__) <= set(dir(import_module(module)))
 
 
+def test_ours_the_reference_shows_the_members_that_are_public() -> None:
+    shown = re.findall(
+        r"^::: scrapy_rep\.(\w+)\n(?:    .*\n)*?      members: (.+)$",
+        PAGES["docs/reference/api.md"],
+        re.MULTILINE,
+    )
+    assert {name for name, members in shown if members == "false"} == COMPONENTS
+    listed = {name: members.strip("[]").split(", ") for name, members in shown if members != "false"}
+    assert listed == MEMBERS
+
+
+def test_ours_the_page_names_the_public_modules() -> None:
+    text = section(PAGES["docs/reference/stability.md"], "## What is public").partition("\nThe modules: ")[2]
+    assert re.findall(r"`(scrapy_rep[\w.]*)`", text) == [*MODULES, "scrapy_rep.testing.plugin"]
+
+
+def test_ours_the_page_has_the_versions_of_the_formats() -> None:
+    text = section(PAGES["docs/reference/stability.md"], "## Formats")
+    cells = re.findall(r"^\| .+? \| (?:`\w+`.*|that of .*): ([\d., ]+) \|", text, re.MULTILINE)
+    api = description(Limits())["openapi"]
+    assert cells == [
+        *map(str, (SCHEMA, SCHEMA, FORMAT, VERSION, BLANK["v"])),
+        f"{sarif_document([], Config())['version']}, {api}",
+    ]
+
+
 def test_ours_every_other_room_says_that_it_is_private() -> None:
-    others = {module.name for module in pkgutil.iter_modules(scrapy_rep.__path__)} - MODULES
+    public_rooms = ROOMS | {module.split(".")[1] for module in MODULES[1:]} - {"tools"}
+    others = {module.name for module in pkgutil.iter_modules(scrapy_rep.__path__)} - public_rooms
     silent = {
         name for name in others if "private" not in (import_module(f"scrapy_rep.{name}").__doc__ or "").lower()
     }

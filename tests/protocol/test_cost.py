@@ -173,7 +173,16 @@ def timed(test: Test) -> Test:
     return pytest.mark.full(pytest.mark.usefixtures("_no_collection")(test))
 
 
-ASKED = pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+AROUND_THE_LINTER: Final = {"census", "explorer_of", "fixes", "watch"}
+"""Dear questions that ask little beside what `lint` and `Difference` ask: left to the full run."""
+
+ASKED = pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(ask, id=name, marks=[pytest.mark.full] * (name in AROUND_THE_LINTER))
+        for name, ask in QUESTIONS.items()
+    ],
+)
 
 
 @ASKED

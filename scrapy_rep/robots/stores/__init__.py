@@ -19,7 +19,7 @@ from scrapy_rep.robots.stores.redis_connection import RedisConnection
 from scrapy_rep.runtime.crawl import Crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from scrapy_rep.protocol import Origin
     from scrapy_rep.protocol.freshness import Entry
@@ -29,6 +29,10 @@ _STORES: Final = {
     "sqlite": "scrapy_rep.robots.stores.sqlite.SqliteStore",
     "redis": "scrapy_rep.robots.stores.redis.RedisStore",
 }
+
+
+_FOR_CRAWLS: Final = ("get", "put", "acquire_lease", "release_lease", "close")
+_FOR_COMMANDS: Final = ("entries", "purge")
 
 
 class Store(Protocol):
@@ -137,19 +141,25 @@ def store_of(settings: BaseSettings) -> Store:
     crawler = Crawler(Spider, settings)  # type: ignore[arg-type]
     parsed = Crawl.of(crawler).settings
     store = _named_store(crawler, RedisConnection(crawler) if parsed.redis_url else None)
-    lacking = [f"{name}()" for name in ("entries", "purge") if not hasattr(store, name)]
+    _require(store, parsed.store, _FOR_COMMANDS, "this command")
+    return store
+
+
+def _require(store: Store, name: str, methods: Sequence[str], user: str) -> None:
+    """Raise `InvalidSettingError` if *store*, which ``REP_STORE`` calls *name*, lacks one of *methods*."""
+    lacking = [f"{method}()" for method in methods if not hasattr(store, method)]
     if lacking:
         raise InvalidSettingError(
-            f"REP_STORE: {parsed.store} has no {' and no '.join(lacking)}, which this command needs;"
+            f"REP_STORE: {name} has no {' and no '.join(lacking)}, which {user} needs;"
             " scrapy_rep.Store says what to add"
         )
-    return store
 
 
 def _named_store(crawler: Crawler, connection: RedisConnection | None) -> Store:
     settings = Crawl.of(crawler).settings
     name = settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
+    _require(store, name, _FOR_CRAWLS, "a crawl")
     return load_object(_STORES["redis"])(connection, store, settings.stale_max) if connection else store
 
 

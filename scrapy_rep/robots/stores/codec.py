@@ -18,8 +18,11 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 
 SCHEMA: Final = 2
-"""Version of the stored form. Raise it with every change of the facts, or of the tables in `sqlite_file`: nothing
-that carries another version is read."""
+"""Version of the stored form. Raise it with every change of the facts, or of the tables in `sqlite_file`.
+
+Whoever raises it reads what 1.0 wrote, too, and gives the keys in Redis, those of the rate limiter included, other
+names: workers of both versions may share one.
+"""
 
 FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in {"origin", "body"})
 """The names of the facts."""
@@ -98,8 +101,8 @@ def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
         facts = {**_DEFAULTS, **json.loads(text)}
     except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
         raise UnreadableEntryError(str(error)) from error
-    if facts.pop("schema", None) != SCHEMA:
-        raise UnreadableEntryError("stored by another version")
+    if (schema := facts.pop("schema", None)) != SCHEMA:
+        raise UnreadableEntryError(f"another version of scrapy_rep wrote it: schema {schema}, not {SCHEMA}")
     return decode(origin, facts, body)
 
 

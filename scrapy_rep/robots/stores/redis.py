@@ -8,6 +8,7 @@ worker that dies delays the others by seconds, and those on its own machine not 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.stores import Store
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
+
+logger = logging.getLogger(__name__)
 
 _LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the worker that holds it
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
@@ -85,6 +88,7 @@ class RedisStore:
         self._holder = LeaseHolder.new()
         self._leased: dict[Origin, float] = {}  # until when, monotonic
         self._renewal: CallLaterResult | None = None
+        self._has_warned = False
         self._get, self._put = connection.script(_GET), connection.script(_PUT)
         self._get_note, self._put_notes = connection.script(_GET_NOTE), connection.script(_PUT_NOTES)
         self._lease, self._release = connection.script(_LEASE), connection.script(_RELEASE)
@@ -94,7 +98,7 @@ class RedisStore:
             found = await self._connection.run(self._get, [f"entry:{origin}"], [f"{self._connection.prefix}body:"])
         except RedisAwayError:
             return await self._local.get(origin)
-        return _decode(origin, *found) if found else None
+        return self._decode(origin, *found) if found else None
 
     async def put(self, entry: Entry) -> None:
         self._forget_lease(entry.origin)
@@ -204,7 +208,21 @@ class RedisStore:
             origin = origin_of(key.removeprefix(self._key("entry")).decode())
         except ValueError:  # another program's key
             return None
-        return _decode(origin, value, body) if value and body else None
+        return self._decode(origin, value, body) if value and body else None
+
+    def _decode(self, origin: Origin, value: bytes, body: bytes) -> Entry | None:
+        """Return the entry, or None when another program or version wrote it; warn of the first of these."""
+        try:
+            return decode_json(origin, value[_SHA256_DIGITS:], body)
+        except UnreadableEntryError as error:
+            if not self._has_warned:
+                self._has_warned = True
+                logger.warning(
+                    "The entry of %s in Redis cannot be read (%s): it is fetched again, and so are others like it"
+                    " without a further WARNING. Let the workers of a fleet run one version of scrapy_rep.",
+                    origin, error,
+                )  # fmt: skip
+        return None
 
     def _delete(self, keys: Iterable[bytes]) -> int:
         call, client = self._connection.call_now, self._connection.client
@@ -222,14 +240,6 @@ class RedisStore:
 
     def __repr__(self) -> str:
         return f"<RedisStore {self._connection!r} {self._local!r}>"
-
-
-def _decode(origin: Origin, value: bytes, body: bytes) -> Entry | None:
-    """Return the entry, or None when another program or another version wrote it."""
-    try:
-        return decode_json(origin, value[_SHA256_DIGITS:], body)
-    except UnreadableEntryError:
-        return None
 
 
 def _batches(keys: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -231,7 +231,7 @@ class SqliteConnection:
         log = logger.debug if is_known else logger.warning
         log(
             "The store %s cannot be used (%s): until it can, this crawl shares neither robots.txt files nor crawl"
-            " delays with others. If that lasts, set REP_STORE_PATH to a writable file, or REP_STORE to 'memory'.",
+            " delays with others. If that lasts, set REP_STORE_PATH to another file, or REP_STORE to 'memory'.",
             self.path, error,
         )  # fmt: skip
 

@@ -101,7 +101,11 @@ DELETE FROM leases WHERE origin IN (SELECT origin FROM leases WHERE until < :now
 
 
 class ForeignFileError(sqlite3.DatabaseError):
-    """The file belongs to another program, or was made by a version with another `SCHEMA`."""
+    """The file belongs to another program, or was made by a version with an earlier `SCHEMA`."""
+
+
+class LaterFileError(sqlite3.OperationalError):
+    """The file was made by a version with a later `SCHEMA`, and is for that one to go on with."""
 
 
 class BusyError(sqlite3.OperationalError):
@@ -137,8 +141,10 @@ class SqliteFile:
         # Count the tables first: another process may be creating them, and it sets the two numbers with them.
         (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
         application, schema = self._pragma("application_id"), self._pragma("user_version")
+        if tables and application == _APPLICATION and schema > SCHEMA:
+            raise LaterFileError(f"a later version of scrapy_rep made it: schema {schema}, not {SCHEMA}")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
-            raise ForeignFileError(f"application id {application:#x}, schema {schema}")
+            raise ForeignFileError(f"application id {application:#x}, schema {schema}, not {SCHEMA}")
         if not tables:
             self._execute_when_free("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
         self._execute_when_free("PRAGMA journal_mode = WAL")

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from scrapy_rep.gate.audit_log import NO_LINE
+from scrapy_rep.gate.audit_log import NO_LINE, VERSION
 from scrapy_rep.tools.files import open_file
 
 from .bounded import Bodies, Fields
@@ -26,7 +26,6 @@ _LONGEST: Final = 16_777_216  # octets of a line that is read as an event
 _MOST_PIECES: Final = 8  # of that length in a line: what is behind a longer one is not read, as it may never end
 _MOST_REMARKS: Final = 20
 _MOST_RUNS: Final = 400
-_VERSION: Final = 1
 
 _NO_EVENTS: Final = {
     TORN: "the line is torn, and no crawl began after it: it was cut or overwritten",
@@ -127,7 +126,7 @@ class Log:
         if self.runs and self.runs[-1].end is None and not self.runs_left_out:
             self.notes.add(number, "the run before has no end: its process was killed")
             self._check_sums(number - 1)
-        if event.number("v") not in (0, _VERSION):
+        if event.number("v") not in (0, VERSION):
             self.notes.add(number, "the run was written by a later version: some of it may not be understood")
         if len(self.runs) < _MOST_RUNS:
             self.runs.append(Run(Start.of(number, event)))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _APPLICATION: Final = 0x52455057  # SQLite's application_id, in the header of the file: "REPW"
-_FORMAT: Final = 1
+FORMAT: Final = 1
 _COLUMNS: Final = """(
     site TEXT PRIMARY KEY, status INTEGER, read_at REAL NOT NULL, problem TEXT NOT NULL, body BLOB
 ) WITHOUT ROWID"""
@@ -65,7 +65,7 @@ class Copies:
         (application,), (version,) = map(self._execute, ("PRAGMA application_id", "PRAGMA user_version"))
         if tables and application != _APPLICATION:
             raise UnusableFileError(f"{self._path} belongs to another program: name another file")
-        if tables and version != _FORMAT:
+        if tables and version != FORMAT:
             raise UnusableFileError(
                 f"{self._path} has format {version}, which this version of scrapy_rep cannot read:"
                 " name another file"
@@ -73,7 +73,7 @@ class Copies:
         if not tables:
             self._execute(f"CREATE TABLE sites {_COLUMNS}")
             self._execute(f"PRAGMA application_id = {_APPLICATION}")
-            self._execute(f"PRAGMA user_version = {_FORMAT}")
+            self._execute(f"PRAGMA user_version = {FORMAT}")
         elif self._path.stat().st_size % self._execute("PRAGMA page_size")[0]:
             # SQLite takes what is missing of the last page for zeros.
             raise UnusableFileError(self._damaged("its end is missing"))

@@ -1,226 +1,194 @@
-"""Queues on disk that find their requests again, whether or not they were closed."""
+"""Queues on disk whose requests are found again, whether or not the crawl was closed."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scrapy import Request
-from scrapy.squeues import PickleFifoDiskQueue, PickleLifoDiskQueue
+from scrapy.squeues import PickleFifoDiskQueue
 
-from scrapy_rep import RecoverableFifoDiskQueue, RecoverableLifoDiskQueue
-from scrapy_rep.pacing import in_flight
-from scrapy_rep.pacing.disk_queue import RecoverableDiskQueue, put_back
-from scrapy_rep.pacing.in_flight import left_in_flight
+from scrapy_rep import InvalidSettingError, RecoverableFifoDiskQueue, RecoverableLifoDiskQueue, RepPriorityQueue
+from scrapy_rep.pacing.disk_queue import Journal
 from tests.support.in_process import crawler_at_rest
 
+Kind = type[RecoverableLifoDiskQueue]
+
 BOTH = pytest.mark.parametrize("kind", [RecoverableLifoDiskQueue, RecoverableFifoDiskQueue])
-SIZES = [1, 30, 5_000, 70_000]  # octets, within what is read at once and beyond
+SIZES = [1, 30, 5_000, 70_000]  # octets
 
 
-def opened(kind: type[RecoverableDiskQueue], folder: Path, crawler: Any = None) -> RecoverableDiskQueue:
-    """As the next process would open it."""
-    return kind.from_crawler(crawler or crawler_at_rest(), str(folder / "origin" / "0"))
+class Process:
+    """The queues of a process that works in *folder*; its end is that of a kill."""
+
+    def __init__(self, folder: Path) -> None:
+        self.crawler = crawler_at_rest({"JOBDIR": str(folder)})
+        self.journal = Journal(self.crawler)
+
+    def kill(self) -> None:
+        self.journal._file.close()
+
+    def queue(self, kind: Kind) -> RecoverableLifoDiskQueue:
+        return kind.from_crawler(self.crawler, "requests.queue/origin/0")
+
+
+Start = Callable[[], Process]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a process, after a kill of the one before."""
+    processes: list[Process] = []
+
+    def next_process() -> Process:
+        for process in processes:
+            process.kill()
+        processes.append(Process(tmp_path))
+        return processes[-1]
+
+    yield next_process
+    for process in processes:
+        process.kill()
 
 
 def request(number: int) -> Request:
     return Request(f"https://example.com/{number}", body=b"x" * SIZES[number % len(SIZES)])
 
 
-def numbers(queue: RecoverableDiskQueue) -> list[int]:
-    popped = []
-    while (found := queue.pop()) is not None:
-        number = int(found.url.rpartition("/")[2])
-        assert found.body == request(number).body
-        popped.append(number)
-    return popped
+def number_of(found: Request) -> int:
+    number = int(found.url.rpartition("/")[2])
+    assert found.body == request(number).body
+    return number
 
 
-def filled(kind: type[RecoverableDiskQueue], folder: Path) -> RecoverableDiskQueue:
-    """With requests 0 to 4, after others that have gone."""
-    queue = opened(kind, folder)
-    for number in (7, 5, 6, 3):
-        queue.push(request(number))
-    numbers(queue)
+def numbers(queue: RecoverableLifoDiskQueue) -> list[int]:
+    return [number_of(found) for found in iter(queue.pop, None)]
+
+
+def left(start: Start) -> list[int]:
+    """What the next process finds."""
+    journal = start().journal
+    return [number_of(journal.unpickle(record)) for record in journal.left()]
+
+
+def filled(process: Process, kind: Kind) -> RecoverableLifoDiskQueue:
+    """With the requests 0 to 4."""
+    queue = process.queue(kind)
     for number in range(5):
         queue.push(request(number))
     return queue
 
 
-def in_order(kind: type[RecoverableDiskQueue]) -> list[int]:
-    return [0, 1, 2, 3, 4] if kind is RecoverableFifoDiskQueue else [4, 3, 2, 1, 0]
-
-
 @BOTH
-def test_requests_come_in_the_order_of_the_queue(kind: type[RecoverableDiskQueue], tmp_path: Path) -> None:
-    queue = filled(kind, tmp_path)
-    first = queue.peek()
-    assert first is not None
-    assert first.url.endswith(f"/{in_order(kind)[0]}")
+def test_requests_come_in_the_order_of_the_queue(kind: Kind, start: Start) -> None:
+    queue = filled(start(), kind)
     assert len(queue) == 5
-    assert numbers(queue) == in_order(kind)
-    assert (len(queue), queue.peek()) == (0, None)
+    assert numbers(queue) == ([0, 1, 2, 3, 4] if kind is RecoverableFifoDiskQueue else [4, 3, 2, 1, 0])
+    assert (len(queue), queue.pop()) == (0, None)
 
 
 @BOTH
-@pytest.mark.parametrize("is_closed", [True, False])
-@pytest.mark.parametrize("popped", [0, 2, 5])
-def test_what_waited_is_found_again_and_what_was_popped_is_not(
-    kind: type[RecoverableDiskQueue], is_closed: bool, popped: int, tmp_path: Path
+def test_a_queue_that_was_closed_to_open_another_is_as_it_was(kind: Kind, start: Start) -> None:
+    process = start()
+    filled(process, kind).close()
+    assert len(process.queue(kind)) == 5
+
+
+@BOTH
+def test_after_a_kill_what_waited_is_there_and_what_was_held_and_not_what_had_ended(
+    kind: Kind, start: Start
 ) -> None:
-    queue = filled(kind, tmp_path)
-    for _ in range(popped):
-        queue.pop()
-    if is_closed:
-        queue.close()
-    again = opened(kind, tmp_path)
-    assert len(again) == 5 - popped
-    assert numbers(again) == in_order(kind)[popped:]
+    queue = filled(start(), kind)
+    held, ended = queue.pop(), queue.pop()
+    assert held is not None
+    assert ended is not None
+    last = number_of(ended)
+    del ended
+    queue.push(request(5))  # with it goes what has ended
+    assert left(start) == [number for number in range(6) if number != last]
 
 
 @BOTH
-def test_what_is_pushed_after_a_pop_ends_where_the_file_ends(
-    kind: type[RecoverableDiskQueue], tmp_path: Path
-) -> None:
-    queue = filled(kind, tmp_path)
-    assert kind is RecoverableFifoDiskQueue or [queue.pop() for _ in range(3)]
-    queue.push(request(8))
-    left = numbers(opened(kind, tmp_path))
-    assert left == ([0, 1, 2, 3, 4, 8] if kind is RecoverableFifoDiskQueue else [8, 1, 0])
+def test_after_the_end_of_a_crawl_what_waited_is_there_and_nothing_else(kind: Kind, start: Start) -> None:
+    process = start()
+    queue = filled(process, kind)
+    held = queue.pop()
+    assert held is not None
+    process.journal.close()
+    assert left(start) == [number for number in range(5) if number != number_of(held)]
 
 
-@BOTH
-@pytest.mark.parametrize("octets", [1, 4, 20, 100])
-def test_a_last_request_that_is_torn_is_dropped(
-    kind: type[RecoverableDiskQueue], octets: int, tmp_path: Path
-) -> None:
-    queue = filled(kind, tmp_path)
-    os.truncate(tmp_path / "origin" / "0", queue._end - octets)
-    again = opened(kind, tmp_path)
-    assert len(again) == 4
-    again.push(request(9))
-    assert sorted(numbers(again)) == [0, 1, 2, 3, 9]
-
-
-@BOTH
-def test_a_request_that_is_torn_amid_others_that_have_gone_is_dropped(
-    kind: type[RecoverableDiskQueue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    queue, write = filled(kind, tmp_path), os.pwrite
-    if kind is RecoverableLifoDiskQueue:
-        assert [queue.pop() for _ in range(3)]
-    left = len(queue)
-    monkeypatch.setattr(os, "pwrite", lambda file, octets, at: write(file, octets[:50], at) + len(octets) - 50)
-    queue.push(request(9))
-    monkeypatch.undo()
-    assert len(opened(kind, tmp_path)) == left
-
-
-@BOTH
-def test_a_queue_that_is_empty_removes_its_file(kind: type[RecoverableDiskQueue], tmp_path: Path) -> None:
-    queue = filled(kind, tmp_path)
+def test_a_crawl_that_leaves_nothing_leaves_no_file(start: Start, tmp_path: Path) -> None:
+    process = start()
+    queue = filled(process, RecoverableLifoDiskQueue)
     numbers(queue)
     queue.close()
-    assert list((tmp_path / "origin").iterdir()) == []
-    (tmp_path / "origin" / "0").touch()  # of a process that was killed before it wrote anything
-    assert len(opened(kind, tmp_path)) == 0
+    process.journal.close()
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_first_in_first_out_file_shrinks_when_it_is_empty(tmp_path: Path) -> None:
-    queue = opened(RecoverableFifoDiskQueue, tmp_path)
+@pytest.mark.parametrize("octets", [1, 4, 20, 100])
+def test_a_last_request_that_is_torn_is_dropped(octets: int, start: Start, tmp_path: Path) -> None:
+    filled(start(), RecoverableLifoDiskQueue).push(request(5))
+    file = tmp_path / "requests.journal"
+    os.truncate(file, file.stat().st_size - octets)
+    assert left(start) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("octets", range(12))
+def test_an_end_that_is_torn_ended_nothing(octets: int, start: Start, tmp_path: Path) -> None:
+    process = start()
+    filled(process, RecoverableLifoDiskQueue)
+    size = (tmp_path / "requests.journal").stat().st_size
+    process.queue(RecoverableLifoDiskQueue).pop()
+    process.journal.close()
+    os.truncate(tmp_path / "requests.journal", size + octets)
+    assert left(start) == [0, 1, 2, 3, 4]
+
+
+def test_a_process_that_is_killed_while_it_reads_what_was_left_loses_nothing(start: Start) -> None:
+    filled(start(), RecoverableLifoDiskQueue)
+    second = start()
+    records = second.journal.left()
     for _ in range(2):
-        for number in range(60):
-            queue.push(request(number))
-        assert len(numbers(queue)) == 60
-    assert (tmp_path / "origin" / "0").stat().st_size < 100
-    queue.push(request(1))
-    assert numbers(opened(RecoverableFifoDiskQueue, tmp_path)) == [1]
-
-
-@BOTH
-@pytest.mark.parametrize("scrapys", [PickleLifoDiskQueue, PickleFifoDiskQueue])
-def test_what_scrapys_own_queue_stored_is_refused(
-    kind: type[RecoverableDiskQueue], scrapys: Any, tmp_path: Path
-) -> None:
-    theirs = scrapys.from_crawler(crawler_at_rest(), str(tmp_path / "origin" / "0"))
-    theirs.push(request(0))
-    theirs.close()
-    before = len(os.listdir("/dev/fd"))
-    with pytest.raises(ValueError, match=rf"origin/0 was stored by a queue other than {kind.__name__}: set the"):
-        opened(kind, tmp_path)
-    assert len(os.listdir("/dev/fd")) == before
+        second.queue(RecoverableLifoDiskQueue).push(second.journal.unpickle(next(records)))
+    assert left(start) == [0, 1, 2, 3, 4]
+    assert left(start) == []  # which were read to the end, and not stored again here
 
 
 @BOTH
 def test_a_request_that_cannot_be_stored_or_read_changes_nothing_else(
-    kind: type[RecoverableDiskQueue], tmp_path: Path
+    kind: Kind, monkeypatch: pytest.MonkeyPatch, start: Start
 ) -> None:
-    queue = filled(kind, tmp_path)
+    process = start()
+    queue = filled(process, kind)
     with pytest.raises(ValueError, match="lambda"):
         queue.push(request(8).replace(callback=lambda _: None))
     assert len(queue) == 5
-    queue.append(b"nothing that was pickled")
-    popped = []
-    while queue:
-        try:
-            popped.append(queue.pop())
-        except Exception:  # noqa: BLE001, PERF203
-            popped.append(None)
-    assert popped.count(None) == 1
-    assert len(popped) == 6
+    with monkeypatch.context() as patch:
+        patch.setattr("scrapy_rep.pacing.disk_queue.request_from_dict", lambda *_, **__: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            queue.pop()
+    assert len(numbers(queue)) == 4
 
 
-@BOTH
-def test_a_full_disk_stores_no_half_of_a_request(
-    kind: type[RecoverableDiskQueue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    queue, write = filled(kind, tmp_path), os.pwrite
-    monkeypatch.setattr(os, "pwrite", lambda file, octets, at: write(file, octets[:50], at))
-    with pytest.raises(OSError, match="No space left"):
-        queue.push(request(6))
-    monkeypatch.undo()
-    assert numbers(opened(kind, tmp_path)) == in_order(kind)
+def test_a_full_disk_stores_no_half_of_a_request(monkeypatch: pytest.MonkeyPatch, start: Start) -> None:
+    process = start()
+    queue, write = filled(process, RecoverableLifoDiskQueue), os.pwrite
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", lambda file, octets, at: write(file, octets[:5], at))
+        with pytest.raises(OSError, match="No space left"):
+            queue.push(request(6))
+        queue.pop()
+        process.journal.close()
+    assert left(start) == [0, 1, 2, 3, 4]
 
 
-@BOTH
-@pytest.mark.parametrize("is_handled", [True, False])
-def test_what_was_in_flight_is_put_back_and_what_was_handled_or_dropped_is_not(
-    kind: type[RecoverableDiskQueue], *, is_handled: bool, tmp_path: Path
-) -> None:
-    queue = filled(kind, tmp_path)
-    first, second = in_order(kind)[:2]
-    held: list[Any] = [queue.pop(), queue.pop()]
-    assert [name for name, _ in left_in_flight(tmp_path)] == ["origin/0"] * 2
-    if is_handled:
-        queue._in_flight.end(held[0])
-    else:
-        del held[0]
-    next_crawler = crawler_at_rest()
-    put_back(next_crawler, tmp_path)
-    left = numbers(opened(kind, tmp_path, next_crawler))
-    assert sorted(left) == sorted({*range(5)} - {first})
-    assert left[0 if kind is RecoverableLifoDiskQueue else -1] == second
-    assert held
-
-
-def test_the_file_of_what_is_in_flight_is_written_anew_when_it_is_large_or_torn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(in_flight, "_ROOM", 10_000)
-    queue = opened(RecoverableLifoDiskQueue, tmp_path)
-    largest, write = 0, os.write
-    for number in range(400):
-        queue.push(request(4 * number))
-        held = queue.pop()
-        largest = max(largest, (tmp_path / "in-flight").stat().st_size)
-    assert largest < 12_000
-    monkeypatch.setattr(os, "write", lambda file, octets: write(file, octets[:5]))
-    queue.push(request(4))
-    torn = queue.pop()
-    monkeypatch.undo()
-    queue.push(request(8))
-    last = queue.pop()
-    assert [held, torn, last]
-    assert len(list(left_in_flight(tmp_path))) == 3
+def test_a_queue_that_cannot_find_its_requests_again_is_refused_beside_it(tmp_path: Path) -> None:
+    crawler, kind = crawler_at_rest({"JOBDIR": str(tmp_path)}), RecoverableLifoDiskQueue
+    with pytest.raises(InvalidSettingError, match="SCHEDULER_START_DISK_QUEUE = "):
+        RepPriorityQueue.from_crawler(crawler, kind, str(tmp_path), start_queue_cls=PickleFifoDiskQueue)
+    with pytest.raises(InvalidSettingError, match="SCHEDULER_PRIORITY_QUEUE = "):
+        kind.from_crawler(crawler, "requests.queue/0")

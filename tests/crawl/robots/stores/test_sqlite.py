@@ -121,7 +121,7 @@ def test_a_store_that_cannot_be_written_warns_once_and_finds_nothing(
     run(store.release_lease(ORIGIN))
     store.close()
     (warning,) = caplog.records
-    assert "set REP_STORE_PATH to a writable file, or REP_STORE to 'memory'." in warning.getMessage()
+    assert "set REP_STORE_PATH to another file, or REP_STORE to 'memory'." in warning.getMessage()
 
 
 def test_a_folder_in_place_of_the_file_cannot_be_used(path: Path, caplog: pytest.LogCaptureFixture) -> None:

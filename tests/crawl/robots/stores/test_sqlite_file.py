@@ -18,7 +18,8 @@ import pytest
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.sqlite_file import ForeignFileError, SqliteFile
+from scrapy_rep.robots.stores.codec import SCHEMA
+from scrapy_rep.robots.stores.sqlite_file import ForeignFileError, LaterFileError, SqliteFile
 from tests.support.crawl import PROCESSES
 
 NOW = 1_800_000_000.0
@@ -161,12 +162,10 @@ def test_a_file_that_is_no_database_raises_no_operational_error(path: Path, cont
     assert not isinstance(caught.value, sqlite3.OperationalError)
 
 
-def test_a_database_of_another_program_or_another_schema_is_not_ours(path: Path) -> None:
+def test_a_database_of_another_program_or_an_earlier_schema_is_not_ours(path: Path) -> None:
     SqliteFile(path).close()
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    with pytest.raises(ForeignFileError, match="schema 99"):
+    set_schema(path, SCHEMA - 1)
+    with pytest.raises(ForeignFileError, match=f"schema {SCHEMA - 1}, not {SCHEMA}"):
         SqliteFile(path)
     foreign = path.with_name("foreign")
     connection = sqlite3.connect(foreign)
@@ -174,6 +173,19 @@ def test_a_database_of_another_program_or_another_schema_is_not_ours(path: Path)
     connection.close()
     with pytest.raises(ForeignFileError, match="application id 0x0"):
         SqliteFile(foreign)
+
+
+def test_a_file_of_a_later_version_cannot_be_used_and_is_not_damaged(path: Path) -> None:
+    SqliteFile(path).close()
+    set_schema(path, SCHEMA + 1)
+    with pytest.raises(LaterFileError, match=f"a later version of scrapy_rep made it: schema {SCHEMA + 1}, not"):
+        SqliteFile(path)
+
+
+def set_schema(path: Path, schema: int) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {schema}")
+    connection.close()
 
 
 def write(path: Path, numbers: range, told: Connection) -> None:
