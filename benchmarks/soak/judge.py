@@ -44,6 +44,9 @@ For so long the answer before the last one counts as well, and one that is out o
 crawler it is longer by that: what it had decided to request goes on its way then.
 """
 
+TIMEOUT: Final = 3.0
+"""Seconds that the crawler waits for a robots.txt; a busy machine may read it later, and then fetches it again."""
+
 UNDER_WAY: Final = 1.5
 """Seconds after the first refusal in which other processes have heard of it, however busy the machine is."""
 
@@ -160,8 +163,7 @@ class Judge:
         elif arrival.meaning != HOP:
             self.totals["robots.txt"] += 1
             if self._obeys and record.meaning not in ("", "none") and site.kind not in ("changing", "loop"):
-                is_new = any(record.answered_at - IN_THE_AIR < step < arrival.time for step in self._steps)
-                self.findings.add(f"robots.txt fetched again{' after an event' * is_new}", arrival)
+                self.findings.add(self._why_fetched_again(record.answered_at, arrival.time), arrival)
             record.answered(arrival.time, arrival.meaning)
 
     def _record(self, host: str) -> _Record:
@@ -217,6 +219,11 @@ class Judge:
         """For how long a request that arrives *now* may have been on its way."""
         ended = (end - begin for begin, end in self._pauses if end - MOMENT < now < end + IN_THE_AIR)
         return IN_THE_AIR + max(ended, default=0.0)
+
+    def _why_fetched_again(self, before: float, now: float) -> str:
+        is_explained = any(before - IN_THE_AIR < step < now for step in self._steps)
+        may_have_been_late = TIMEOUT <= now - before < 3 * IN_THE_AIR
+        return "robots.txt fetched again" + " for a reason" * (is_explained or may_have_been_late)
 
     def _why_again(self, page: tuple[str, int]) -> str:
         if page in self._given_up:

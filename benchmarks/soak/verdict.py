@@ -27,7 +27,7 @@ FINDINGS: Final = {
     "repeated after a kill": "pages requested again that were in the air when the crawl was killed",
     "repeated after a time-out": "pages requested again that were answered too late, on a busy machine",
     "robots.txt fetched again": "answers for a robots.txt that a process had in hand",
-    "robots.txt fetched again after an event": "the same, after what happened to the crawl",
+    "robots.txt fetched again for a reason": "the same, after an event or a time-out",
     "requested within Retry-After": "pages requested although the site had asked to wait",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
@@ -39,7 +39,7 @@ REPORTED: Final = frozenset(
     {
         "repeated after a kill",
         "repeated after a time-out",
-        "robots.txt fetched again after an event",
+        "robots.txt fetched again for a reason",
         "short gap at the server",
     }
 )

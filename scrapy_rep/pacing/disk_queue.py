@@ -1,9 +1,10 @@
 """Queues on disk from which ``kill -9`` takes nothing: for ``SCHEDULER_DISK_QUEUE``.
 
 Scrapy's own write how many requests they hold when they are closed, and forget what they hand out. These share the
-journal of their crawl, a file to which each request is appended, and later that it has ended: that nothing refers
-to it any more, no downloader, no response, no callback. What has not ended is there for the next crawl, which
-starts a new file. Nothing is synced: a machine that fails may forget what came last.
+journal of their crawl, a file to which each request is appended, and later that it has ended: that the engine has
+handled it, with its callback and its items, or that it was dropped and nothing refers to it any more. What has not
+ended is there for the next crawl, which starts a new file. Nothing is synced: a machine that fails may forget what
+came last.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Journal:
     """The requests of a crawl that have not ended: those that wait, by queue, and those that were handed out."""
 
     def __init__(self, crawler: Crawler) -> None:
-        Crawl.of(crawler).add(self)
+        crawl = Crawl.of(crawler)
+        crawl.add(self)
+        crawl.engine.on_handled(self.end)
         self._spider, self._path = crawler.spider, path_of_journal(crawler)
         self._before = self._path.with_suffix(".before")
         if self._path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
@@ -51,6 +54,7 @@ class Journal:
         self._file, self._size = self._path.open("w+b", buffering=0), 0
         self.waiting: dict[str, deque[int]] = {}  # where they begin
         self._handed_out: dict[int, ref[Request]] = {}
+        self._begins: dict[int, int] = {}  # where they begin, by their id
         self._ended: deque[int] = deque()  # and not written yet: they end at any point, in any thread
 
     def left(self) -> Iterator[bytes]:
@@ -73,7 +77,7 @@ class Journal:
             raise ValueError(str(error)) from error
         while self._ended:
             self._append(_END.pack(0, self._ended[0]))
-            del self._handed_out[self._ended.popleft()]
+            self._handed_out.pop(self._ended.popleft(), None)
         return self._append(_LENGTH.pack(len(record)) + record)
 
     def _append(self, octets: bytes) -> int:
@@ -93,7 +97,15 @@ class Journal:
         (length,) = _LENGTH.unpack(os.pread(self._file.fileno(), _LENGTH.size, begin))
         request = self.unpickle(os.pread(self._file.fileno(), length, begin + _LENGTH.size))
         self._handed_out[begin] = ref(request, lambda _: self._ended.append(begin))
+        self._begins[id(request)] = begin
         return request
+
+    def end(self, request: Request) -> None:
+        """Let *request* have ended: most responses are in a cycle, and are freed long after that."""
+        begin = self._begins.pop(id(request), -1)
+        if self._handed_out.pop(begin, None) is not None:
+            with suppress(OSError):  # of a full disk: it is made again
+                self._append(_END.pack(0, begin))
 
     def close(self) -> None:
         """End what was handed out; remove the file if nothing waits."""

@@ -8,10 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 from time import gmtime, monotonic, strftime, time
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from scrapy_rep.pacing.disk_queue import Journal
+from tests.crawl.queue_spiders import Keeps
 from tests.support.crawl import crawl, crawl_until, on_each_loop
+from tests.support.in_process import crawler_at_rest
 from tests.support.site import Answer, Site, hang, robots
 
 PAGES = [f"/page/{number}" for number in range(20)]
@@ -377,3 +381,17 @@ def test_a_job_that_a_recoverable_queue_began_is_refused_by_scrapys(tmp_path: Pa
     assert result.pages == []
     told = result.stderr + "".join(line.message + line.traceback for line in result.log)
     assert "were stored by another SCHEDULER_DISK_QUEUE: set the one that it began with" in told
+
+
+def test_after_a_kill_a_page_that_the_spider_kept_is_not_made_again(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS": 1, **RECOVERABLE}
+    with Site() as site:
+        site.answer("/robots.txt", robots(ALLOW))
+        requests = filtered(site.origin + path for path in PAGES)
+        crawl_until(lambda: len(site.log) > 15, *requests, settings=settings, spider=f"{SPIDERS}:Keeps")
+        made = pages(site)
+    journal = Journal(crawler_at_rest({"JOBDIR": str(tmp_path)}, Keeps))
+    left = {urlsplit(journal.unpickle(record).url).path for record in journal.left()}
+    journal.close()
+    assert len(made) >= 15
+    assert len(left & {*made}) <= 2

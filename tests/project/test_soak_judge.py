@@ -267,9 +267,12 @@ def test_a_robots_txt_that_was_in_hand_and_is_fetched_again_is_found(kind: str, 
     fetch = next(arrival for arrival in IDEAL if arrival.host == hosts[0])
     log = [*IDEAL, fetch._replace(time=fetch.time + 30.0)]
     assert findings(log).counts["robots.txt fetched again"] == expected
-    explained = findings(log, steps=[fetch.time + 29.0])
-    assert explained.counts["robots.txt fetched again"] == 0
-    assert explained.counts["robots.txt fetched again after an event"] == expected
+    late = findings([*IDEAL, fetch._replace(time=fetch.time + 3.1)])
+    for explained in (findings(log, steps=[fetch.time + 29.0]), late):
+        assert explained.counts["robots.txt fetched again"] == 0
+        assert explained.counts["robots.txt fetched again for a reason"] == expected
+    at_once = findings([*IDEAL, fetch._replace(time=fetch.time + 2.0)])
+    assert at_once.counts["robots.txt fetched again"] == expected
     assert findings(log, obeys=False).counts["robots.txt fetched again"] == 0
 
 

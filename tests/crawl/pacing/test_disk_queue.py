@@ -111,6 +111,18 @@ def test_after_a_kill_what_waited_is_there_and_what_was_held_and_not_what_had_en
 
 
 @BOTH
+def test_after_a_kill_what_was_handled_is_not_there_although_it_is_held(kind: Kind, start: Start) -> None:
+    process = start()
+    queue = filled(process, kind)
+    held, other = queue.pop(), queue.pop()
+    assert held is not None
+    assert other is not None
+    process.journal.end(held)
+    process.journal.end(request(7))  # of no queue
+    assert left(start) == [number for number in range(5) if number != number_of(held)]
+
+
+@BOTH
 def test_after_the_end_of_a_crawl_what_waited_is_there_and_nothing_else(kind: Kind, start: Start) -> None:
     process = start()
     queue = filled(process, kind)
