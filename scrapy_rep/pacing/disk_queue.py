@@ -46,7 +46,8 @@ class Journal:
     def __init__(self, crawler: Crawler) -> None:
         crawl = Crawl.of(crawler)
         crawl.add(self)
-        crawl.engine.on_handled(self.end)
+        self._engine = crawl.engine
+        self._engine.on_handled(self.end)
         self._spider, self._path = crawler.spider, path_of_journal(crawler)
         self._before = self._path.with_suffix(".before")
         if self._path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
@@ -78,7 +79,9 @@ class Journal:
         while self._ended:
             self._append(_END.pack(0, self._ended[0]))
             self._handed_out.pop(self._ended.popleft(), None)
-        return self._append(_LENGTH.pack(len(record)) + record)
+        begin = self._append(_LENGTH.pack(len(record)) + record)
+        self._engine.flush_seen()  # after it is stored: a kill in between repeats a request, and loses none
+        return begin
 
     def _append(self, octets: bytes) -> int:
         written = octets if self._size else _FORM + octets

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Container, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -37,6 +37,7 @@ TOUCHES: Final = {
     "engine._slot.closing": "shows that the crawl is closing; without it running fetches delay the end",
     "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
     "engine._slot.inprogress": "shows when a page has been handled; without it a killed crawl repeats more",
+    "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
@@ -103,6 +104,14 @@ class Engine:
         if slot is None:
             return not self.is_running
         return getattr(slot, "closing", None) is not None
+
+    def flush_seen(self) -> None:
+        """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room."""
+        scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
+        file = getattr(getattr(scheduler, "df", None), "file", None)
+        if file is not None:
+            with suppress(OSError):
+                file.flush()
 
     def on_handled(self, listener: Callable[[Request], None]) -> None:
         """Call *listener* whenever all that came of a request is over, its callback and its items included."""
