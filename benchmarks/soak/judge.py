@@ -47,11 +47,20 @@ crawler it is longer by that: what it had decided to request goes on its way the
 TIMEOUT: Final = 3.0
 """Seconds that the crawler waits for a robots.txt; a busy machine may read it later, and then fetches it again."""
 
+OUTAGE: Final = 40.0
+"""Seconds after an event in which a process may not use the store: it tries again 5 to 30 s after a failure."""
+
+UNSHARED: Final = " in an outage"
+
 UNDER_WAY: Final = 1.5
 """Seconds after the first refusal in which other processes have heard of it, however busy the machine is."""
 
 DAY: Final = 86_400.0
 EXAMPLES: Final = 10  # of each finding
+
+
+def _is_in(outages: Iterable[float], now: float) -> bool:
+    return any(outage < now < outage + OUTAGE for outage in outages)
 
 
 def allows(rules: Iterable[Rule], path: str) -> bool:
@@ -126,6 +135,7 @@ class Judge:
 
     *obeys* is whether the crawl obeys robots.txt: if not, it may request all, and must. *kills* are the times at
     which a crawling process was killed, *pauses* those between which one was stopped, *steps* those of all events.
+    *outages* are those at which several processes lost what they share, *sqlite* those of them without Redis.
     """
 
     def __init__(
@@ -136,12 +146,15 @@ class Judge:
         kills: Iterable[float] = (),
         pauses: Iterable[tuple[float, float]] = (),
         steps: Iterable[float] = (),
+        outages: Iterable[float] = (),
+        sqlite: Iterable[float] = (),
     ) -> None:
         self.findings = Findings()
         self.totals: Counter[str] = Counter()
         self.per_second: Counter[int] = Counter()
         self._world = world
         self._obeys = obeys
+        self._outages, self._sqlite = sorted(outages), sorted(sqlite)
         self._kills, self._pauses, self._steps = sorted(kills), sorted(pauses), sorted(steps)
         self._given_up: set[tuple[str, int]] = set()
         self._retried: set[tuple[str, int]] = set()
@@ -173,8 +186,8 @@ class Judge:
         return record
 
     def _pace(self, site: Site, record: _Record, arrival: Arrival) -> None:
-        if not record.arrivals:
-            record.first_at = arrival.time
+        if not record.arrivals or _is_in(self._sqlite, arrival.time):
+            record.first_at, record.arrivals = arrival.time, 0
         elif self._obeys and arrival.time - record.arrived_at < site.delay - NOISE:
             self.findings.add("short gap at the server", f"{arrival.time - record.arrived_at:.3f} s: {arrival}")
         if self._obeys and arrival.time - record.first_at < record.arrivals * site.delay - LAG:
@@ -201,9 +214,8 @@ class Judge:
         late = self._in_the_air(arrival.time) - IN_THE_AIR
         if record.held_from + UNDER_WAY + late < arrival.time < record.held_until - NOISE:
             asked = arrival.time - record.held_from
-            self.findings.add(
-                "requested within Retry-After", f"{asked:.2f} s after it was asked to wait: {arrival}"
-            )
+            name = "requested within Retry-After" + UNSHARED * _is_in(self._outages, record.held_from)
+            self.findings.add(name, f"{asked:.2f} s after it was asked to wait: {arrival}")
         if arrival.meaning.startswith(HOLD):
             self.totals["refused"] += 1
             if arrival.time >= record.held_until:
@@ -250,7 +262,8 @@ class Judge:
             self.totals["starts at paced sites"] += 1
             gap = note.time - self._started_at.get(note.about, float("-inf"))
             if gap < self._world.site(note.about).delay - CLOCK:
-                self.findings.add("short gap at the download slot", f"{gap:.4f} s at {note.about}")
+                name = "short gap at the download slot" + UNSHARED * _is_in(self._outages, note.time)
+                self.findings.add(name, f"{gap:.4f} s at {note.about}")
             self._started_at[note.about] = note.time
         elif note.what == RETRIED:
             host, _, path = note.about.partition("/")

@@ -78,7 +78,8 @@ class Job:
 
     @property
     def of_scrapy_rep(self) -> dict[str, Any]:
-        return OBEYING | {"REP_STORE_PATH": f"{self.store}/robots.sqlite", "REP_REDIS_URL": self.redis}
+        shared = {"REP_STORE_PATH": f"{self.store}/robots.sqlite", "REP_REDIS_URL": self.redis}
+        return OBEYING | shared | {"REP_WORKERS": self.world.processes if self.redis else 1}
 
 
 BASE: Final[dict[str, Any]] = {

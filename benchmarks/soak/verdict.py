@@ -29,8 +29,10 @@ FINDINGS: Final = {
     "robots.txt fetched again": "answers for a robots.txt that a process had in hand",
     "robots.txt fetched again for a reason": "the same, after an event or a time-out",
     "requested within Retry-After": "pages requested although the site had asked to wait",
+    "requested within Retry-After in an outage": "the same, while the processes could not share a store",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
+    "short gap at the download slot in an outage": "the same, while the processes could not share a store",
     "too fast at the server": "requests that arrived although all before them left no time for it",
     "short gap at the server": "gaps between arrivals shorter than the Crawl-delay",
     "traceback": "tracebacks in the logs",
@@ -40,6 +42,8 @@ REPORTED: Final = frozenset(
         "repeated after a kill",
         "repeated after a time-out",
         "robots.txt fetched again for a reason",
+        "requested within Retry-After in an outage",
+        "short gap at the download slot in an outage",
         "short gap at the server",
     }
 )
@@ -154,7 +158,12 @@ def _memory(readings: list[Reading], share: float) -> float:
 def judged(folder: Path, state: State) -> Verdict:
     pauses = [(begin, end) for name in ("stop", "suspend") for begin, end in in_pairs(state.steps_of(name))]
     steps = [when for _, when in state.steps]
-    judge = Judge(state.world, obeys=state.obeys, kills=state.steps_of("kill"), pauses=pauses, steps=steps)
+    sqlite = [when for name in ("lock", "disk") for when in state.steps_of(name)] * (state.world.processes > 1)
+    outages = [*sqlite, *state.steps_of("redis") * (state.world.processes > 1)]
+    judge = Judge(
+        state.world, obeys=state.obeys, kills=state.steps_of("kill"), pauses=pauses, steps=steps,
+        outages=outages, sqlite=sqlite,
+    )  # fmt: skip
     for note in notes.read(folder / "notes.log"):
         judge.note(note)
     for arrival in log.read(folder / "arrivals.log"):

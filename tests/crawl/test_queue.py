@@ -326,9 +326,10 @@ def test_killed_at_any_moment_a_job_makes_every_request(seen: tuple[int, int], t
         for arrivals in seen:
             crawl_until(lambda many=arrivals: len(site.log) >= many, *requests, settings=settings, spider=tree)  # type: ignore[misc]
         result = crawl(*requests, settings=settings, spider=tree)
-        made = {origin + path for origin in site.origins for path in pages(site, origin)}
+        made = [origin + path for origin in site.origins for path in pages(site, origin)]
     assert (result.reason, result.failures, result.lines("ERROR")) == ("finished", [], [])
-    assert len(made) == len(requests) * (1 + 4 + 16)
+    assert len({*made}) == len(requests) * (1 + 4 + 16)
+    assert len(made) - len({*made}) <= 2 * 32  # what was with the downloader, or in a callback, at each kill
     assert list(tmp_path.glob("*.journal")) == list(tmp_path.glob("*.before")) == []
 
 

@@ -187,6 +187,16 @@ def test_a_short_gap_between_starts_is_found() -> None:
     assert findings(IDEAL, notes, obeys=False).counts["short gap at the download slot"] == 0
 
 
+def test_two_processes_that_share_no_store_for_a_while_may_each_keep_the_delay() -> None:
+    site = WORLD.site(first(LEAF, delayed=True).host)
+    notes = [Note(time, START, site.host) for time in (10.0, 10.0 + site.delay / 2)]
+    found = [findings(IDEAL, notes, outages=[outage]).counts for outage in (9.0, 11.0, -31.0)]
+    names = ["short gap at the download slot in an outage", *["short gap at the download slot"] * 2]
+    assert found == [{name: 1} for name in names]
+    refusals = [*IDEAL, refused()[0], refused()[1]._replace(time=52.0)]
+    assert findings(refusals, outages=[49.0]).counts == {"requested within Retry-After in an outage": 1}
+
+
 def test_arrivals_that_come_faster_than_their_delay_are_found() -> None:
     host = first(LEAF, delayed=True).host
     own = [arrival for arrival in IDEAL if arrival.host == host and arrival.time < 60]
@@ -194,6 +204,8 @@ def test_arrivals_that_come_faster_than_their_delay_are_found() -> None:
     found = findings([*(arrival for arrival in IDEAL if arrival not in own), *squeezed])
     assert found.counts["too fast at the server"] > 0
     assert found.counts["short gap at the server"] == len(own) - 1
+    excused = findings([*(each for each in IDEAL if each not in own), *squeezed], sqlite=[own[0].time - 1.0])
+    assert excused.counts["too fast at the server"] == 0
 
 
 def test_one_late_request_is_reported_but_is_not_too_fast() -> None:
