@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from .events import EVENTS, OF_SCRAPY
-from .run import Run, has_crawl
+from .run import Plan, Run, has_crawl
 from .verdict import Verdict, judged, show
 from .world import World
 
@@ -24,8 +24,11 @@ def options() -> argparse.ArgumentParser:
         "--faults", type=float, default=0.1, help="share of sites and pages (default: %(default)s)"
     )
     parser.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
-    parser.add_argument("--concurrency", type=int, default=32, help="(default: %(default)s)")
+    parser.add_argument("--concurrency", type=int, default=32, help="of each process (default: %(default)s)")
+    parser.add_argument("--processes", type=int, default=1, help="that crawl together (default: %(default)s)")
+    parser.add_argument("--redis", action="store_true", help="share a Redis, not a SQLite file")
     parser.add_argument("--events", nargs="*", choices=EVENTS, default=[], help="what happens, in this order")
+    parser.add_argument("--disobey", action="store_true", help="at one site per process; the judge must find it")
     parser.add_argument("--off", action="store_true", help="crawl a second time, with robots.txt off")
     parser.add_argument("--judge", action="store_true", help="judge what is in the folder, crawl nothing")
     parser.add_argument("--chart", type=Path, help="draw memory and rate over time, .svg or .png (extra bench)")
@@ -35,9 +38,11 @@ def options() -> argparse.ArgumentParser:
 def crawl(chosen: argparse.Namespace, folder: Path, *, obeys: bool) -> Verdict:
     if chosen.judge and not has_crawl(folder):
         raise SystemExit(f"{folder} has no crawl to judge: leave --judge away")
-    world = World(chosen.seed, chosen.sites, chosen.leaves, chosen.faults)
+    world = World(chosen.seed, chosen.sites, chosen.leaves, chosen.faults, processes=chosen.processes)
     events = chosen.events if obeys else [name for name in chosen.events if name in OF_SCRAPY]
-    run = Run(folder, world, obeys=obeys, events=events, concurrency=chosen.concurrency)
+    redis = chosen.redis or "redis" in events
+    plan = Plan(events, obeys, redis, disobeys=chosen.disobey, concurrency=chosen.concurrency)
+    run = Run(folder, world, plan)
     state = run.state if chosen.judge else run.crawl()
     return judged(folder, state)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gzip
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
 from http import HTTPStatus
+from math import ceil
 from typing import Final
 
 from benchmarks.any_origin import PAGE as PARAGRAPHS
 
-from .log import HOP, PAGE
-from .world import LEAF, LIST, SITEMAP_XML, SOUND, Access, Page, Site
+from .log import HOLD, HOP, PAGE
+from .world import LEAF, LIMIT, LIST, RETRY_AFTER, SITEMAP_XML, SOUND, WINDOW, Access, Page, Site
 
 AGENT: Final = "SoakBot"
 """The product token of the crawler."""
@@ -166,7 +168,7 @@ def _sent(way: Way, meaning: str = Access.NONE.value) -> Callable[[Site, Asked],
 
 
 ROBOTS: Final[dict[str, Callable[[Site, Asked], Answer]]] = {
-    **dict.fromkeys(("plain", "paced", "sitemap", "closed"), _rules),
+    **dict.fromkeys(("plain", "paced", "sitemap", "closed", "limited"), _rules),
     "own group": _own_group,
     "missing": _same(_all(404)),
     "refused": _same(_all(403)),
@@ -206,6 +208,26 @@ PAGES: Final[dict[str, Callable[[], Answer]]] = {
     "bomb": lambda: Answer(200, bomb(), GZIPPED),
     "hanging": lambda: replace(SOUND_PAGE, way=Way.HANGING),
 }
+
+
+class Limiter:
+    """Refuses what comes too fast to one site, and everything for a while then, as the site says."""
+
+    def __init__(self) -> None:
+        self._served: deque[float] = deque(maxlen=LIMIT)
+        self._until = 0.0
+
+    def refusal(self, now: float) -> Answer | None:
+        """The answer to a request at *now*, in seconds, that is not served."""
+        if now >= self._until and (len(self._served) < LIMIT or now - self._served[0] >= WINDOW):
+            self._served.append(now)
+            return None
+        if now >= self._until:
+            self._until = now + RETRY_AFTER
+            self._served.clear()
+        seconds = ceil(self._until - now)
+        status = 503 if int(self._until) % 2 else 429
+        return Answer(status, b"Sorry", (f"Retry-After: {seconds}",), f"{HOLD}{seconds}")
 
 
 def answer(site: Site, asked: Asked) -> Answer:

@@ -19,8 +19,8 @@ BUCKETS: Final = 150
 
 OURS, OFF = ("scrapy_rep", COLORS["ours"]), ("robots.txt off", COLORS["other"])
 EVENTS: Final = {
-    "sigint": "Ctrl-C", "kill": "kill -9", "lock": "store locked", "disk": "disk full", "redis": "Redis killed",
-    "clock": "clock turned",
+    "sigint": "Ctrl-C", "kill": "kill -9", "stop": "stopped", "suspend": "suspended", "lock": "store locked",
+    "disk": "disk full", "redis": "Redis killed", "clock": "clock turned",
 }  # fmt: skip
 
 UNITS: Final = {"memory": 1e6, "files": 1.0}
@@ -83,9 +83,7 @@ def figure_of(verdict: Verdict, off: Verdict | None) -> Figure:
     draw_rate(panels[0], verdict, off, unit)
     draw_gauge(panels[1], "memory", (verdict, off), unit)
     draw_gauge(panels[2], "files", (verdict, off), unit)
-    middle, end = verdict.growth()
-    title(panels[1], f"{verdict.cost.memory / 1e6:,.0f} MB of memory at most",
-          f"in the middle {middle / 1e6:,.0f} MB, at the end {end / 1e6:,.0f} MB; MB resident")  # fmt: skip
+    title(panels[1], f"{verdict.cost.memory / 1e6:,.0f} MB of memory at most", "resident, in each process")
     title(panels[2], f"{verdict.cost.files:,} open files at most", "sockets included")
     for axes in panels:
         mark_events(axes, verdict, unit, named=axes is panels[0])

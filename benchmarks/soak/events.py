@@ -15,6 +15,11 @@ from .small_disk import SmallDisk
 HOLD: Final = 6.0
 """Seconds that something stays locked, full, away or wrong: longer than anybody waits for it."""
 
+PAUSE: Final = 20.0
+"""Seconds that a process is stopped, longer than a request takes: its connections have ended."""
+
+HOUR: Final = 3_600.0
+
 
 class Redis(Protocol):
     """A Redis that can be killed and started again."""
@@ -36,8 +41,11 @@ class Disturbed(Protocol):
     @property
     def redis(self) -> Redis | None: ...
 
-    def signal(self, number: signal.Signals) -> None:
-        """Send it to the crawling process; one that ends from it is started again."""
+    def signal(self, number: signal.Signals, *, to_all: bool = True) -> None:
+        """Send it to the crawling processes, or to one of them; one that ends from it is started again."""
+
+    def turn_clock(self, seconds: float) -> None:
+        """Turn the wall clock of all crawling processes by *seconds*."""
 
 
 _SQLITE: Final = """
@@ -71,9 +79,24 @@ def interrupted(crawl: Disturbed) -> Iterator[float]:
 
 
 def killed(crawl: Disturbed) -> Iterator[float]:
-    """``kill -9``."""
-    crawl.signal(signal.SIGKILL)
+    """``kill -9`` for one process."""
+    crawl.signal(signal.SIGKILL, to_all=False)
     yield 0.0
+
+
+def stopped(crawl: Disturbed) -> Iterator[float]:
+    """One process is stopped, and goes on."""
+    crawl.signal(signal.SIGSTOP, to_all=False)
+    yield PAUSE
+    crawl.signal(signal.SIGCONT)
+
+
+def suspended(crawl: Disturbed) -> Iterator[float]:
+    """The machine is suspended for eight hours: all processes stop, and go on at another time of day."""
+    crawl.signal(signal.SIGSTOP)
+    yield PAUSE
+    crawl.turn_clock(8 * HOUR)
+    crawl.signal(signal.SIGCONT)
 
 
 def locked(crawl: Disturbed) -> Iterator[float]:
@@ -102,11 +125,11 @@ def redis_killed(crawl: Disturbed) -> Iterator[float]:
 
 
 def clock_turned(crawl: Disturbed) -> Iterator[float]:
-    """The wall clock goes 26 h ahead, then an hour back, then right again: see `subject.CLOCKS`."""
-    for _ in range(2):
-        crawl.signal(signal.SIGUSR1)
+    """The wall clock goes 26 h ahead, then to an hour less than it was, then back."""
+    for hours in (26, -27):
+        crawl.turn_clock(hours * HOUR)
         yield HOLD
-    crawl.signal(signal.SIGUSR1)
+    crawl.turn_clock(HOUR)
 
 
 OF_SCRAPY: Final = ("sigint", "kill")
@@ -115,6 +138,8 @@ OF_SCRAPY: Final = ("sigint", "kill")
 EVENTS: Final[dict[str, Callable[[Disturbed], Iterator[float]]]] = {
     "sigint": interrupted,
     "kill": killed,
+    "stop": stopped,
+    "suspend": suspended,
     "lock": locked,
     "disk": full,
     "redis": redis_killed,

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from .log import HOP, Arrival
-from .notes import PARSED, RETRIED, START, Note
-from .world import FRONT, LEAF, LEAVES_PER_LIST, LIST, PARTS, SITEMAP_XML, TARGETS, Page, Rule, Site, World
+from .log import HOLD, HOP, Arrival
+from .notes import RETRIED, START, Note
+from .world import FRONT, PARTS, SITEMAP_XML, Page, Rule, Site, World
 
 CLOCK: Final = 0.001
 """Seconds by which a gap at the download slot may be too short: the resolution of what is noted."""
@@ -40,11 +40,27 @@ MOMENT: Final = 1.0
 IN_THE_AIR: Final = 5.0
 """Seconds that a request takes at most: the time-out of the crawler, and a little more.
 
-For so long the answer before the last one counts as well, and one that is out of date.
+For so long the answer before the last one counts as well, and one that is out of date. After a pause of the
+crawler it is longer by that: what it had decided to request goes on its way then.
 """
+
+TIMEOUT: Final = 3.0
+"""Seconds that the crawler waits for a robots.txt; a busy machine may read it later, and then fetches it again."""
+
+OUTAGE: Final = 40.0
+"""Seconds after an event in which a process may not use the store: it tries again 5 to 30 s after a failure."""
+
+UNSHARED: Final = " in an outage"
+
+UNDER_WAY: Final = 1.5
+"""Seconds after the first refusal in which other processes have heard of it, however busy the machine is."""
 
 DAY: Final = 86_400.0
 EXAMPLES: Final = 10  # of each finding
+
+
+def _is_in(outages: Iterable[float], now: float) -> bool:
+    return any(outage < now < outage + OUTAGE for outage in outages)
 
 
 def allows(rules: Iterable[Rule], path: str) -> bool:
@@ -83,8 +99,8 @@ class _Record:
     """What the log says of one site so far."""
 
     __slots__ = (
-        "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "listed_at", "meaning",
-        "meanings", "parsed_at", "requests",
+        "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "held_from", "held_until",
+        "meaning", "meanings", "requests",
     )  # fmt: skip
 
     def __init__(self, world: World) -> None:
@@ -95,8 +111,7 @@ class _Record:
         self.arrived_at = float("-inf")  # the last one
         self.arrivals = 0
         self.meanings: list[str] = []
-        self.listed_at: dict[int, float] = {}  # when lists were requested
-        self.parsed_at: dict[int, float] = {}  # when their links were in the scheduler
+        self.held_from = self.held_until = float("-inf")  # what the last refusals asked for
         self.requests = bytearray(len(PARTS) * _stride(world))  # how many, by page
 
     def answered(self, now: float, meaning: str) -> None:
@@ -115,25 +130,32 @@ def _index(world: World, page: Page) -> int:
     return PARTS.index(page.part) * _stride(world) + page.number
 
 
-def _leaf(page: Page) -> Page:
-    """The leaf that redirects lead from to *page*."""
-    return Page(LEAF, page.number) if page.part in TARGETS else page
-
-
 class Judge:
     """Takes notes with `note`, then reads arrivals in their order with `read`; `close` says what is missing.
 
     *obeys* is whether the crawl obeys robots.txt: if not, it may request all, and must. *kills* are the times at
-    which a crawling process was killed.
+    which a crawling process was killed, *pauses* those between which one was stopped, *steps* those of all events.
+    *outages* are those at which several processes lost what they share, *sqlite* those of them without Redis.
     """
 
-    def __init__(self, world: World, *, obeys: bool = True, kills: Iterable[float] = ()) -> None:
+    def __init__(
+        self,
+        world: World,
+        *,
+        obeys: bool = True,
+        kills: Iterable[float] = (),
+        pauses: Iterable[tuple[float, float]] = (),
+        steps: Iterable[float] = (),
+        outages: Iterable[float] = (),
+        sqlite: Iterable[float] = (),
+    ) -> None:
         self.findings = Findings()
         self.totals: Counter[str] = Counter()
         self.per_second: Counter[int] = Counter()
         self._world = world
         self._obeys = obeys
-        self._kills = sorted(kills)
+        self._outages, self._sqlite = sorted(outages), sorted(sqlite)
+        self._kills, self._pauses, self._steps = sorted(kills), sorted(pauses), sorted(steps)
         self._given_up: set[tuple[str, int]] = set()
         self._retried: set[tuple[str, int]] = set()
         self._started_at: dict[str, float] = {}
@@ -153,6 +175,8 @@ class Judge:
             self._page(site, record, arrival)
         elif arrival.meaning != HOP:
             self.totals["robots.txt"] += 1
+            if self._obeys and record.meaning not in ("", "none") and site.kind not in ("changing", "loop"):
+                self.findings.add(self._why_fetched_again(record.answered_at, arrival.time), arrival)
             record.answered(arrival.time, arrival.meaning)
 
     def _record(self, host: str) -> _Record:
@@ -162,8 +186,8 @@ class Judge:
         return record
 
     def _pace(self, site: Site, record: _Record, arrival: Arrival) -> None:
-        if not record.arrivals:
-            record.first_at = arrival.time
+        if not record.arrivals or _is_in(self._sqlite, arrival.time):
+            record.first_at, record.arrivals = arrival.time, 0
         elif self._obeys and arrival.time - record.arrived_at < site.delay - NOISE:
             self.findings.add("short gap at the server", f"{arrival.time - record.arrived_at:.3f} s: {arrival}")
         if self._obeys and arrival.time - record.first_at < record.arrivals * site.delay - LAG:
@@ -176,8 +200,6 @@ class Judge:
         if page is None:
             self.findings.add("unknown page", arrival)
             return
-        if page.part == LIST:
-            record.listed_at[page.number] = arrival.time
         index = _index(self._world, page)
         record.requests[index] = min(record.requests[index] + 1, 255)
         if any(arrival.time - MOMENT < kill < arrival.time + IN_THE_AIR for kill in self._kills):
@@ -186,6 +208,34 @@ class Judge:
             self.findings.add(self._why_again((arrival.host, index)), arrival)
         if self._obeys:
             self._judge(site, record, arrival)
+            self._hold(record, arrival)
+
+    def _hold(self, record: _Record, arrival: Arrival) -> None:
+        late = self._in_the_air(arrival.time) - IN_THE_AIR
+        if record.held_from + UNDER_WAY + late < arrival.time < record.held_until - NOISE:
+            asked = arrival.time - record.held_from
+            name = "requested within Retry-After" + UNSHARED * _is_in(self._outages, record.held_from)
+            self.findings.add(name, f"{asked:.2f} s after it was asked to wait: {arrival}")
+        if arrival.meaning.startswith(HOLD):
+            self.totals["refused"] += 1
+            if arrival.time >= record.held_until:
+                record.held_from = arrival.time
+            record.held_until = max(record.held_until, arrival.time + int(arrival.meaning[len(HOLD) :]) - 1)
+
+    def _received_at(self, answered_at: float) -> float:
+        """When the crawler may have received an answer: after the pause in which it was on its way."""
+        ended = (end for begin, end in self._pauses if begin - IN_THE_AIR < answered_at < end)
+        return max(ended, default=answered_at)
+
+    def _in_the_air(self, now: float) -> float:
+        """For how long a request that arrives *now* may have been on its way."""
+        ended = (end - begin for begin, end in self._pauses if end - MOMENT < now < end + IN_THE_AIR)
+        return IN_THE_AIR + max(ended, default=0.0)
+
+    def _why_fetched_again(self, before: float, now: float) -> str:
+        is_explained = any(before - IN_THE_AIR < step < now for step in self._steps)
+        may_have_been_late = TIMEOUT <= now - before < 3 * IN_THE_AIR
+        return "robots.txt fetched again" + " for a reason" * (is_explained or may_have_been_late)
 
     def _why_again(self, page: tuple[str, int]) -> str:
         if page in self._given_up:
@@ -196,14 +246,14 @@ class Judge:
         if not record.meaning:
             self.findings.add("before robots.txt", arrival)
         elif not permits(site, record.meaning, arrival.path):
-            is_late = arrival.time - record.changed_at <= IN_THE_AIR and permits(site, record.before, arrival.path)
-            if is_late:
+            age = arrival.time - record.changed_at
+            if age <= self._in_the_air(arrival.time) and permits(site, record.before, arrival.path):
                 self.totals["by the answer before"] += 1
             else:
                 self.findings.add("disallowed", f"{arrival}, by {record.meaning}")
         lifetime = self._world.max_age if site.kind == "changing" else DAY
-        if record.meaning and arrival.time - record.answered_at > lifetime + IN_THE_AIR:
-            age = arrival.time - record.answered_at
+        age = arrival.time - self._received_at(record.answered_at)
+        if record.meaning and age > lifetime + self._in_the_air(arrival.time):
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 
     def note(self, note: Note) -> None:
@@ -212,11 +262,9 @@ class Judge:
             self.totals["starts at paced sites"] += 1
             gap = note.time - self._started_at.get(note.about, float("-inf"))
             if gap < self._world.site(note.about).delay - CLOCK:
-                self.findings.add("short gap at the download slot", f"{gap:.4f} s at {note.about}")
+                name = "short gap at the download slot" + UNSHARED * _is_in(self._outages, note.time)
+                self.findings.add(name, f"{gap:.4f} s at {note.about}")
             self._started_at[note.about] = note.time
-        elif note.what == PARSED:
-            host, _, number = note.about.partition("/")
-            self._record(host).parsed_at.setdefault(int(number), note.time)
         elif note.what == RETRIED:
             host, _, path = note.about.partition("/")
             page = self._world.site(host).page(f"/{path}")
@@ -231,25 +279,7 @@ class Judge:
             for where, page in self._expected(site):
                 self.totals["pages expected"] += 1
                 if not self._requests(where, page):
-                    self._lost(site, where, page)
-
-    def _lost(self, site: Site, where: Site, page: Page) -> None:
-        """Find out why *page* at the site *where* was not requested, to which *site* leads."""
-        self.findings.add(self._why_lost(site, page), where.world.url(where.host, where.path(page)))
-
-    def _why_lost(self, site: Site, page: Page) -> str:
-        """A kill loses what is in the air, that is what a list leads to that was requested, but not yet parsed."""
-        record = self._record(site.host)
-        number = page.number if page.part == LIST else page.number // LEAVES_PER_LIST
-        listed = max((of_list for of_list in record.listed_at if of_list <= number), default=None)
-        if listed is None:
-            return "lost in the queue" if self._kills else "lost"
-        kill = next((kill for kill in self._kills if record.listed_at[listed] < kill + MOMENT), None)
-        if kill is None:
-            return "lost"
-        is_parsed = record.parsed_at.get(listed, kill) < kill
-        is_given_up = (site.host, _index(self._world, _leaf(page))) in self._given_up
-        return "lost in the queue" if is_parsed and not is_given_up else "lost in the air"
+                    self.findings.add("lost", where.world.url(where.host, where.path(page)))
 
     def _requests(self, site: Site, page: Page) -> int:
         record = self._records.get(site.host)

@@ -3,7 +3,8 @@
 A line is ``TIME HOST PATH STATUS MEANING``. TIME is by the monotonic clock, which all processes of a machine
 share. A page is logged when its request arrives. An answer for a robots.txt is logged when its last octet is
 sent, and MEANING says what a crawler must conclude from it: ``rules:VERSION``, ``all``, ``none``, or ``hop`` for a
-redirect that has still to be followed; for pages it is ``-``.
+redirect that has still to be followed; for pages it is ``-``, or ``hold:SECONDS`` for one that was refused with
+Retry-After.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 PAGE = "-"
 HOP = "hop"
+HOLD = "hold:"
 
 
 class Arrival(NamedTuple):
@@ -27,7 +29,7 @@ class Arrival(NamedTuple):
 
     @property
     def is_page(self) -> bool:
-        return self.meaning == PAGE
+        return self.meaning == PAGE or self.meaning.startswith(HOLD)
 
     def __str__(self) -> str:
         return f"{self.time:.4f} {self.host} {self.path} {self.status} {self.meaning}"

@@ -1,8 +1,7 @@
 """What the crawling process notes that no server can see, written at once, so that no kill loses it.
 
-A line is ``TIME WHAT ABOUT``: `START` and a host, when its download slot decided to start a request; `PARSED` and
-``HOST/NUMBER``, when all links of that list were in the scheduler; `RETRIED` and ``HOST/PATH``, when Scrapy
-requests a page again because it failed.
+A line is ``TIME WHAT ABOUT``: `START` and a host, when its download slot decided to start a request; `RETRIED` and
+``HOST/PATH``, when Scrapy requests a page again because it failed.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 START: Final = "start"
-PARSED: Final = "parsed"
 RETRIED: Final = "retried"
 
 
@@ -36,9 +34,7 @@ class Notes:
 
 
 def read(path: Path) -> Iterator[Note]:
-    """The notes at *path*; a crawl that never started has none."""
+    """The notes at *path* by their time: several processes write; a crawl that never started has none."""
     if path.exists():
-        with path.open(encoding="ascii") as lines:
-            for line in lines:
-                time, what, about = line.split()
-                yield Note(float(time), what, about)
+        fields = (line.split() for line in path.read_text("ascii").splitlines())
+        yield from sorted(Note(float(time), what, about) for time, what, about in fields)

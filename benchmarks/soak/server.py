@@ -15,13 +15,14 @@ import socket
 import struct
 import sys
 import time
+from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from .answers import Answer, Asked, Way, answer, bomb, is_robots
+from .answers import Answer, Asked, Limiter, Way, answer, bomb, is_robots
 from .log import Arrival
-from .world import World
+from .world import LEAF, Site, World
 
 IDLE: Final = 3.0  # seconds after which a connection is closed, as servers do
 FLUSH: Final = 0.2
@@ -39,6 +40,7 @@ class Server:
         self._log = log.open("a", encoding="ascii", buffering=1 << 16)
         self.connections: set[Connection] = set()
         self._met: set[str] = set()  # hosts whose robots.txt was asked for
+        self._limiters: defaultdict[str, Limiter] = defaultdict(Limiter)
 
     def answer(self, host: str, path: str, etag: str) -> Answer:
         if not self.world.knows(host):
@@ -46,7 +48,9 @@ class Server:
         is_first = path == "/robots.txt" and host not in self._met
         if is_first:
             self._met.add(host)
-        return answer(self.world.site(host), Asked(path, etag, time.time(), is_first))
+        site = self.world.site(host)
+        refusal = self._limiters[host].refusal(time.monotonic()) if is_limited(site, path) else None
+        return refusal or answer(site, Asked(path, etag, time.time(), is_first))
 
     def log(self, now: float, host: str, path: str, answer: Answer) -> None:
         self._log.write(f"{Arrival(now, host, path, answer.status, answer.meaning)}\n")
@@ -70,6 +74,11 @@ class Server:
         self._log.flush()
         for connection in [one for one in self.connections if one.idle_since < now - IDLE]:
             connection.close()
+
+
+def is_limited(site: Site, path: str) -> bool:
+    page = site.page(path) if site.kind == "limited" else None
+    return page is not None and page.part == LEAF
 
 
 class Connection(asyncio.Protocol):

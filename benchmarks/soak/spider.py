@@ -13,8 +13,8 @@ from scrapy.http import Response
 from scrapy.spiders import SitemapSpider
 from typing_extensions import Self
 
-from .notes import PARSED, RETRIED, START, Notes
-from .world import LIST, World
+from .notes import RETRIED, START, Notes
+from .world import FRONT, World
 
 _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monotonic clock
 _SOON: Final = 60.0  # seconds: more than any process waits for a CPU
@@ -28,7 +28,10 @@ class Soak(SitemapSpider):
 
     name = "soak"
     world: World
+    process: int
     notes: Notes
+    disobeyed = ""
+    """A host whose robots.txt it ignores: the judge must find that."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -61,24 +64,40 @@ class Soak(SitemapSpider):
         self.notes.add(RETRIED, f"{url.hostname}{url.path}{query}", time.monotonic())
 
     async def start(self) -> AsyncIterator[Request]:
-        for host in self.world.hosts():
-            yield Request(self.world.url(host), self.parse, errback=self.failed)
+        """Enter every other site; each leads to the one after it."""
+        due = [host for host in self.world.hosts() if self.world.site(host).is_due(FRONT, self.process)]
+        for number in range(0, len(due), 2):
+            yield self.request(self.world.url(due[number]), then=due[number + 1] if number + 1 < len(due) else "")
 
-    def parse(self, response: Response) -> Iterator[Request]:
+    def request(self, url: str, then: str = "", **kwargs: Any) -> Request:
+        if urlsplit(url).hostname == self.disobeyed:
+            kwargs["meta"] = {**kwargs.get("meta", {}), "dont_obey_robotstxt": True}
+        return Request(url, self.parse, errback=self.failed, cb_kwargs={"then": then}, **kwargs)
+
+    def parse(self, response: Response, then: str = "") -> Iterator[Request]:
+        if then:
+            yield self.request(self.world.url(then), meta=response.meta)  # of another host, download slot included
         for link in response.css("a::attr(href)"):
-            yield Request(response.urljoin(link.get()), self.parse, errback=self.failed)
-        host, path = urlsplit(response.url).hostname or "", urlsplit(response.url).path
-        page = self.world.site(host).page(path)
-        if page is not None and page.part == LIST:
-            self.notes.add(PARSED, f"{host}/{page.number}", time.monotonic())
+            url = response.urljoin(link.get())
+            if self.is_due(url):
+                yield self.request(url)
+
+    def is_due(self, url: str) -> bool:
+        parts = urlsplit(url)
+        site = self.world.site(parts.hostname or "")
+        page = site.page(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+        return page is not None and site.is_due(page, self.process)
 
     def _parse_sitemap(self, response: Response) -> Iterator[Request]:
         """Give what a sitemap leads to an errback as well: without one, Scrapy logs a traceback per failure."""
         for request in super()._parse_sitemap(response):
-            yield request.replace(errback=self.failed)
+            if self.is_due(request.url):
+                yield request.replace(errback=self.failed)
 
-    def failed(self, _: object) -> None:
+    def failed(self, failure: Any) -> Iterator[Request]:
         """Requests of this world end in many ways; the judge counts, the log need not."""
+        if then := failure.request.cb_kwargs.get("then"):
+            yield self.request(self.world.url(then))
 
 
 def on_monotonic_clock(seen: float) -> float:

@@ -1,7 +1,7 @@
 """The crawl of the world, in a process of its own: ``python -m benchmarks.soak.subject JOB``, a `Job` in JSON.
 
-With the same folder it continues where the one before stopped. SIGUSR1 turns its wall clock to the next of
-`CLOCKS`, if the job asks for that. SIGUSR2 has it write what it waits for.
+With the same folder it continues where the one before stopped. Its wall clock is wrong by the seconds in the file
+`Job.clock`, which it reads at its start and at SIGUSR1. SIGUSR2 has it write what it waits for.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .world import World
-
-CLOCKS: Final = (0.0, 26 * 3_600.0, -3_600.0, 0.0)
-"""Seconds by which the wall clock is wrong, one after another."""
+from .world import World, host_of
 
 
 @dataclass(frozen=True)
 class Job:
     """Crawl *world* from *folder*, which keeps everything; *store* is the folder of the SQLite file.
 
-    *number* counts the processes of one crawl. *obeys* is whether scrapy_rep is on, *redis* the URL of a Redis or
-    empty, *turns_clock* whether SIGUSR1 does.
+    *process* is one of those that crawl together, *number* counts all that were started. *obeys* is whether
+    scrapy_rep is on, *redis* the URL of a Redis or empty, *turns_clock* whether there is a clock to turn,
+    *disobeys* whether it ignores the robots.txt of one site.
     """
 
     world: World
     folder: str
     store: str
+    process: int = 0
     number: int = 0
     obeys: bool = True
     redis: str = ""
     turns_clock: bool = False
+    disobeys: bool = False
     concurrency: int = 32
 
     @classmethod
@@ -44,6 +44,16 @@ class Job:
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
+
+    @property
+    def clock(self) -> Path:
+        return Path(self.folder, "clock")
+
+    @property
+    def disobeyed(self) -> str:
+        """The first site of this process with rules that do not change."""
+        hosts = (host_of(number) for number in range(self.process, self.world.sites, self.world.processes))
+        return next(host for host in hosts if self.world.site(host).kind == "plain") if self.disobeys else ""
 
     @property
     def log(self) -> Path:
@@ -61,14 +71,15 @@ class Job:
     def settings(self) -> dict[str, Any]:
         return BASE | {
             "CONCURRENT_REQUESTS": self.concurrency,
-            "JOBDIR": f"{self.folder}/job",
+            "JOBDIR": f"{self.folder}/job-{self.process}",
             "LOG_FILE": str(self.log),
             **(self.of_scrapy_rep if self.obeys else {"ROBOTSTXT_OBEY": False}),
         }
 
     @property
     def of_scrapy_rep(self) -> dict[str, Any]:
-        return OBEYING | {"REP_STORE_PATH": f"{self.store}/robots.sqlite", "REP_REDIS_URL": self.redis}
+        shared = {"REP_STORE_PATH": f"{self.store}/robots.sqlite", "REP_REDIS_URL": self.redis}
+        return OBEYING | shared | {"REP_WORKERS": self.world.processes if self.redis else 1}
 
 
 BASE: Final[dict[str, Any]] = {
@@ -87,6 +98,8 @@ BASE: Final[dict[str, Any]] = {
 }
 OBEYING: Final[dict[str, Any]] = {
     "ADDONS": {"scrapy_rep.Addon": 300},
+    "SCHEDULER_DISK_QUEUE": "scrapy_rep.RecoverableLifoDiskQueue",
+    "SCHEDULER_START_DISK_QUEUE": "scrapy_rep.RecoverableFifoDiskQueue",
     "REP_TIMEOUT": 3.0,
     "REP_RETRY_TIMES": 1,
     "REP_RETRY_DELAY": 0.5,
@@ -97,24 +110,22 @@ OBEYING: Final[dict[str, Any]] = {
 }
 
 
-def turn_clock() -> None:
-    """Have SIGUSR1 turn the wall clock; to be called before anything takes `time.time` for itself.
+def turn_clock(file: Path) -> None:
+    """Have *file* turn the wall clock; to be called before anything takes `time.time` for itself.
 
     Twisted keeps the true clock. It times its calls by the wall clock, its connections among them: when that is
     turned back an hour, what was about to connect does so an hour later and times out later still, in any crawl.
     """
     import twisted.python.runtime  # noqa: F401, PLC0415  # takes `time.time` now
 
-    true_time, state = time.time, {"turn": 0}
-
-    def turned() -> float:
-        return true_time() + CLOCKS[state["turn"] % len(CLOCKS)]
+    true_time, wrong = time.time, [0.0]
 
     def turn(*_: object) -> None:
-        state["turn"] += 1
+        wrong[0] = float(file.read_text("ascii")) if file.exists() else 0.0
 
-    time.time = turned
-    signal.signal(signal.SIGUSR1, turn)
+    signal.signal(signal.SIGUSR1, turn)  # ignored until now
+    turn()
+    time.time = lambda: true_time() + wrong[0]
 
 
 def run(job: Job) -> None:
@@ -126,7 +137,7 @@ def run(job: Job) -> None:
 
     process = AsyncCrawlerProcess(job.settings)
     crawler = process.create_crawler(Soak)
-    process.crawl(crawler, world=job.world, notes=Notes(job.notes))
+    process.crawl(crawler, world=job.world, process=job.process, notes=Notes(job.notes), disobeyed=job.disobeyed)
     signal.signal(signal.SIGUSR2, lambda *_: hang.write(crawler, Path(job.folder, f"hang-{job.number}.txt")))
     process.start()
     stats = crawler.stats.get_stats() if crawler.stats else {}
@@ -136,5 +147,5 @@ def run(job: Job) -> None:
 if __name__ == "__main__":
     job = Job.from_json(sys.argv[1])
     if job.turns_clock:
-        turn_clock()
+        turn_clock(job.clock)
     run(job)

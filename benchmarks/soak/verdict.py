@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,30 +23,40 @@ FINDINGS: Final = {
     "before robots.txt": "pages requested before the first robots.txt was answered",
     "robots.txt out of date": "pages requested by a robots.txt that counted no longer",
     "lost": "pages never requested",
-    "lost in the air": "pages never requested that were in the air when the crawl was killed",
-    "lost in the queue": "pages never requested that were in its queue on disk then",
     "requested twice": "pages requested more often than faults and retries explain",
     "repeated after a kill": "pages requested again that were in the air when the crawl was killed",
     "repeated after a time-out": "pages requested again that were answered too late, on a busy machine",
+    "robots.txt fetched again": "answers for a robots.txt that a process had in hand",
+    "robots.txt fetched again for a reason": "the same, after an event or a time-out",
+    "requested within Retry-After": "pages requested although the site had asked to wait",
+    "requested within Retry-After in an outage": "the same, while the processes could not share a store",
     "unknown page": "requests that nothing leads to",
     "short gap at the download slot": "requests started before their Crawl-delay was over",
+    "short gap at the download slot in an outage": "the same, while the processes could not share a store",
     "too fast at the server": "requests that arrived although all before them left no time for it",
     "short gap at the server": "gaps between arrivals shorter than the Crawl-delay",
     "traceback": "tracebacks in the logs",
 }
 REPORTED: Final = frozenset(
-    {"lost in the air", "repeated after a kill", "repeated after a time-out", "short gap at the server"}
+    {
+        "repeated after a kill",
+        "repeated after a time-out",
+        "robots.txt fetched again for a reason",
+        "requested within Retry-After in an outage",
+        "short gap at the download slot in an outage",
+        "short gap at the server",
+    }
 )
 """Counted, but no failure."""
 
 FLAT: Final = 1.1
-"""How much more memory the end of a crawl may take than its middle."""
+"""How much more memory a process may take at its end than a third of its time before."""
 
 WIDTH: Final = 160
 """Characters of a line of a log that are shown."""
 
 LONG: Final = 1_200.0
-"""Seconds; a shorter crawl may still grow towards its bounds in the middle."""
+"""Seconds; a process of less may still grow towards its bounds."""
 
 
 class Cost(NamedTuple):
@@ -89,10 +98,9 @@ class Verdict:
     @property
     def failures(self) -> list[str]:
         found = [name for name in self.findings.counts if name not in REPORTED]
-        first, last, _ = self.middle()
-        middle, end = self.growth()
-        if last - first > LONG and end > FLAT * middle:
-            found.append(f"memory grew from {middle / 1e6:,.0f} to {end / 1e6:,.0f} MB")
+        for number, (before, after) in self.growth().items():
+            if after > FLAT * before and self.gauges[number][-1].time - self.gauges[number][0].time > LONG:
+                found.append(f"memory of process {number} grew from {before / 1e6:,.0f} to {after / 1e6:,.0f} MB")
         return found + [self.state.broken] * bool(self.state.broken)
 
     @property
@@ -112,15 +120,9 @@ class Verdict:
         first, last = (middle[0], middle[-1]) if middle else (min(self.per_second), max(self.per_second))
         return first, last, sum(self.per_second[second] for second in range(first, last + 1))
 
-    def growth(self) -> tuple[float, float]:
-        """The memory in octets, as medians, around the middle of the crawl and at its end."""
-        readings = sorted(reading for of_one in self.gauges.values() for reading in of_one)
-        times = [reading.time for reading in readings]
-        first, last, _ = self.middle()
-        middle, end, few = bisect(times, (first + last) / 2), bisect(times, last), max(len(readings) // 20, 1)
-        around = readings[max(middle - few, 0) : middle + few], readings[max(end - 2 * few, 0) : end + 1]
-        before, after = (float(median(reading.memory for reading in part)) for part in around)
-        return before, after
+    def growth(self) -> dict[int, tuple[float, float]]:
+        """The memory of each crawling process in octets: before the last third of its time, and at its end."""
+        return {number: (_memory(of_one, 2 / 3), _memory(of_one, 1.0)) for number, of_one in self.gauges.items()}
 
     @property
     def cost(self) -> Cost:
@@ -135,10 +137,11 @@ class Verdict:
                 waited += inside[-1].waited - inside[0].waited
                 crawled += inside[-1].time - inside[0].time
         crawled = crawled or last + 1 - first  # one reading at most
+        together = crawled / self.state.world.processes
         readings = [reading for of_one in self.gauges.values() for reading in of_one]
         return Cost(
-            requests / crawled,
-            requests / crawled * self.urls / total,
+            requests / together,
+            requests / together * self.urls / total,
             cpu / requests / self.urls * total,
             waited / crawled,
             max(reading.memory for reading in readings),
@@ -146,8 +149,21 @@ class Verdict:
         )
 
 
+def _memory(readings: list[Reading], share: float) -> float:
+    """The median of the memory in the twentieth of the *readings* before that *share* of them."""
+    last = max(int(share * len(readings)), 1)
+    return float(median(reading.memory for reading in readings[max(last - len(readings) // 20 - 1, 0) : last]))
+
+
 def judged(folder: Path, state: State) -> Verdict:
-    judge = Judge(state.world, obeys=state.obeys, kills=state.steps_of("kill"))
+    pauses = [(begin, end) for name in ("stop", "suspend") for begin, end in in_pairs(state.steps_of(name))]
+    steps = [when for _, when in state.steps]
+    sqlite = [when for name in ("lock", "disk") for when in state.steps_of(name)] * (state.world.processes > 1)
+    outages = [*sqlite, *state.steps_of("redis") * (state.world.processes > 1)]
+    judge = Judge(
+        state.world, obeys=state.obeys, kills=state.steps_of("kill"), pauses=pauses, steps=steps,
+        outages=outages, sqlite=sqlite,
+    )  # fmt: skip
     for note in notes.read(folder / "notes.log"):
         judge.note(note)
     for arrival in log.read(folder / "arrivals.log"):
@@ -163,6 +179,10 @@ def judged(folder: Path, state: State) -> Verdict:
     gauges = read_gauges(folder / "gauges.log")
     urls = read_urls(folder, state.crawls)
     return Verdict(state, judge.findings, judge.totals, judge.per_second, gauges, urls, warnings)
+
+
+def in_pairs(times: list[float]) -> Iterator[tuple[float, float]]:
+    yield from zip(times[::2], times[1::2], strict=False)
 
 
 def of_stores(file: Path) -> Iterator[str]:
@@ -202,6 +222,7 @@ def show(verdict: Verdict, off: Verdict | None = None) -> Iterator[str]:
     state, totals = verdict.state, verdict.totals
     yield f"{totals['requests']:,} requests at {totals['sites met']:,} of {state.world.sites:,} sites:"
     yield f"{totals['robots.txt']:,} answers for robots.txt, {totals['pages']:,} for pages"
+    yield f"{totals['refused']:,} of them with Retry-After; {totals['starts at paced sites']:,} by a Crawl-delay"
     yield f"{totals['pages expected']:,} pages were expected; others depend on when their rules changed, or repeat"
     yield from _events(verdict)
     yield "\n| found | |\n|---|---|"

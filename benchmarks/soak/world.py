@@ -20,6 +20,15 @@ LEAVES_PER_LIST: Final = 20
 SHARE_REQUESTED: Final = 0.72
 """Of the pages of a world, as measured: the others are forbidden, or of sites that are unreachable."""
 
+LIMIT: Final = 5
+"""Leaves that a limited site serves in `WINDOW` seconds; it refuses the next one, and all for `RETRY_AFTER`."""
+
+WINDOW: Final = 10.0
+RETRY_AFTER: Final = 4
+
+SHARED: Final = 3
+"""Of so many sites one is crawled by all processes."""
+
 DELAYS: Final = (0.2, 0.5, 1.0)
 """Seconds; the Crawl-delays of paced sites."""
 
@@ -57,6 +66,7 @@ HEALTHY: Final = {
     "changing": Kind(8, Access.RULES),  # other rules every few seconds, with max-age and validators
     "paced": Kind(6, Access.RULES),  # a Crawl-delay
     "sitemap": Kind(3, Access.RULES),
+    "limited": Kind(2, Access.RULES),  # 429 or 503 with Retry-After to what is too fast; all pages are sound
     "hostile": Kind(2, Access.RULES),  # binary, long lines, wildcards, then the rules
     "huge": Kind(1, Access.RULES),  # rules, padding beyond 500 KiB, then a rule that no longer counts
     "closed": Kind(2, Access.RULES),  # everything is forbidden
@@ -136,7 +146,7 @@ _FIXED: Final = {"/": FRONT, "/sitemap.xml": SITEMAP_XML}
 class World:
     """*sites* with so many *leaves* each; the share *faults* of the sites and of the leaves fails somehow.
 
-    The rules of changing sites change every *period* seconds.
+    The rules of changing sites change every *period* seconds. So many *processes* crawl it together.
     """
 
     seed: int
@@ -145,6 +155,7 @@ class World:
     faults: float
     port: int = 0
     period: float = 20.0
+    processes: int = 1
 
     def hosts(self) -> Iterator[str]:
         return map(host_of, range(self.sites))
@@ -205,10 +216,17 @@ class Site:
         """The version that the site serves at *now*, POSIX seconds."""
         return int(now / self.world.period) if self.kind == "changing" else 0
 
+    def is_due(self, page: Page, process: int) -> bool:
+        """Whether crawling *process* requests *page*: it has sites of its own, and of shared ones some leaves."""
+        number, processes = number_of(self.host), self.world.processes
+        if number % SHARED:
+            return number % processes == process
+        return page.part != LEAF or page.number % processes == process
+
     def leaf(self, number: int) -> str:
         """What leaf *number* is like: `SOUND`, or one of `LEAVES`."""
         draw = self._draw(number)
-        if (draw & 0xFFFF) >= self.world.faults * 0x10000:
+        if self.kind == "limited" or (draw & 0xFFFF) >= self.world.faults * 0x10000:
             return SOUND
         return _LEAVES[(draw >> 16) % len(_LEAVES)]
 
@@ -258,7 +276,11 @@ class Site:
         return site, Page(leads_to, number)
 
     def requests(self, page: Page) -> int:
-        """How often a crawler that retries once requests *page* at most."""
+        """How often crawlers that retry once request *page* at most."""
+        if page.part in (LIST, SITEMAP) and number_of(self.host) % SHARED == 0:
+            return self.world.processes
+        if self.kind == "limited" and page.part == LEAF:
+            return 2
         kind = self.leaf(page.number) if page.part == LEAF else SOUND
         return LEAVES[kind].requests if kind != SOUND else 1
 

@@ -1,9 +1,9 @@
 """Queues on disk from which ``kill -9`` takes nothing: for ``SCHEDULER_DISK_QUEUE``.
 
 Scrapy's own write how many requests they hold when they are closed, and forget what they hand out. These share the
-journal of their crawl, a file to which each request is appended, and later that it has ended: that nothing refers
-to it any more, no downloader, no response, no callback. What has not ended is there for the next crawl, which
-starts a new file. Nothing is synced: a machine that fails may forget what came last.
+journal of their crawl, a file to which each request is appended, and later that it has ended: that the engine has
+handled it, with its callback and its items. What has not ended is there for the next crawl, which starts a new
+file. Nothing is synced: a machine that fails may forget what came last.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
 from typing import Final
-from weakref import ref
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -37,6 +36,8 @@ class Journal:
 
     def __init__(self, crawler: Crawler, path: Path) -> None:
         Crawl.of(crawler).add(self)
+        self._engine = Crawl.of(crawler).engine
+        self._engine.on_handled(self.end)
         self._spider, self._path = crawler.spider, path
         self._before = path.with_suffix(".before")
         if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
@@ -44,8 +45,7 @@ class Journal:
         self._file = path.open("w+b", buffering=0)
         self._size = self._file.write(_FORM)
         self.waiting: dict[str, deque[int]] = {}  # where they begin
-        self._handed_out: dict[int, ref[Request]] = {}
-        self._ended: deque[int] = deque()  # and not written yet: they end at any point, in any thread
+        self._handed_out: dict[Request, int] = {}  # a request is equal to itself alone
 
     def left(self) -> Iterator[bytes]:
         """What the crawl before has left, in its order; the file stays until the last is taken."""
@@ -62,10 +62,9 @@ class Journal:
             record = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise ValueError(str(error)) from error
-        while self._ended:
-            self._append(_END.pack(0, self._ended[0]))
-            del self._handed_out[self._ended.popleft()]
-        return self._append(_LENGTH.pack(len(record)) + record)
+        begin = self._append(_LENGTH.pack(len(record)) + record)
+        self._engine.flush_seen()  # after it is stored: a kill in between repeats a request, and loses none
+        return begin
 
     def _append(self, octets: bytes) -> int:
         if os.pwrite(self._file.fileno(), octets, self._size) < len(octets):
@@ -81,14 +80,19 @@ class Journal:
         """The request that begins there, once; raises whatever reading it back raises."""
         (length,) = _LENGTH.unpack(os.pread(self._file.fileno(), _LENGTH.size, begin))
         request = self.unpickle(os.pread(self._file.fileno(), length, begin + _LENGTH.size))
-        self._handed_out[begin] = ref(request, lambda _: self._ended.append(begin))
+        self._handed_out[request] = begin
         return request
+
+    def end(self, *requests: Request) -> None:
+        """Note that *requests* have ended, of which some may be of no queue on disk."""
+        begins = [self._handed_out.pop(request) for request in requests if request in self._handed_out]
+        with suppress(OSError):  # of a full disk: what has ended is made again
+            self._append(b"".join(_END.pack(0, begin) for begin in begins))
 
     def close(self) -> None:
         """End what was handed out; remove the file if nothing waits."""
-        with self._file, suppress(OSError):  # of a full disk: what has ended is made again
-            self._append(b"".join(_END.pack(0, begin) for begin in self._handed_out))
-        self._handed_out.clear()
+        self.end(*self._handed_out)
+        self._file.close()
         if not any(self.waiting.values()):
             self._path.unlink()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Container, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -36,6 +36,8 @@ TOUCHES: Final = {
     "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
     "engine._slot.closing": "shows that the crawl is closing; without it running fetches delay the end",
     "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
+    "engine._slot.inprogress": "shows when a page has been handled; without it a killed crawl repeats more",
+    "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
@@ -102,6 +104,20 @@ class Engine:
         if slot is None:
             return not self.is_running
         return getattr(slot, "closing", None) is not None
+
+    def flush_seen(self) -> None:
+        """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room."""
+        scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
+        file = getattr(getattr(scheduler, "df", None), "file", None)
+        if file is not None:
+            with suppress(OSError):
+                file.flush()
+
+    def on_handled(self, listener: Callable[[Request], None]) -> None:
+        """Call *listener* whenever all that came of a request is over, its callback and its items included."""
+        slot: Any = getattr(self._crawler.engine, "_slot", None)
+        if type(getattr(slot, "inprogress", None)) is set:
+            slot.inprogress = _InProgress(slot.inprogress, listener)
 
     def close_spider(self, reason: str) -> None:
         """Close the spider soon, or as soon as it is open; do nothing if it is closing already."""
@@ -408,6 +424,18 @@ class _Active(set[Request]):
             self._downloader.total_concurrency -= 1
         for listener in self.listeners:
             listener(request)
+
+
+class _InProgress(set[Request]):
+    """``engine._slot.inprogress``, with a listener."""
+
+    def __init__(self, requests: set[Request], listener: Callable[[Request], None]) -> None:
+        super().__init__(requests)
+        self._listener = listener
+
+    def remove(self, request: Request) -> None:
+        super().remove(request)
+        self._listener(request)
 
 
 def _now() -> float:

@@ -160,6 +160,16 @@ class Tree(Recorder):
 TREE_DEPTH = 6  # slashes
 
 
+class Keeps(Recorder):
+    """Keeps every response, and with it its request."""
+
+    name = "keeps"
+
+    def page(self, response: Any) -> None:
+        super().page(response)
+        self.kept = [*getattr(self, "kept", []), response]
+
+
 class CopiesMeta(Recorder):
     """Follows each page of another site to three of ``target``, with the meta of the response; tags its slots."""
 

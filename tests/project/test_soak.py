@@ -1,22 +1,25 @@
-"""A small soak from its start to its verdict: real servers, a real crawl, Ctrl-C in the middle."""
+"""A small soak from its start to its verdict: real servers, real crawls, Ctrl-C and a kill in the middle."""
 
 from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import pytest
 
 from benchmarks.soak.__main__ import main
-from benchmarks.soak.run import Run
+from benchmarks.soak.gauges import Reading
+from benchmarks.soak.run import Plan, Run
 from benchmarks.soak.spider import on_monotonic_clock
 from benchmarks.soak.verdict import Verdict, judged, show
 from benchmarks.soak.world import FAULTY, World
 
 pytestmark = pytest.mark.full
 
-WORLD = World(seed=5, sites=60, leaves=6, faults=0.2)
+WORLD = World(seed=5, sites=60, leaves=6, faults=0.2, processes=2)
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +29,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def verdict(folder: Path) -> Verdict:
-    return judged(folder, Run(folder, WORLD, obeys=True, events=["sigint"], concurrency=16).crawl())
+    return judged(folder, Run(folder, WORLD, Plan(["sigint", "kill"], concurrency=16)).crawl())
 
 
-def test_a_crawl_that_is_interrupted_and_continued_passes(verdict: Verdict) -> None:
+def test_two_crawls_that_are_interrupted_killed_and_continued_pass(verdict: Verdict) -> None:
     text = "\n".join(show(verdict))
     assert verdict.passed, text
     assert text.endswith("PASS")
-    assert [name for name, _ in verdict.state.happened] == ["sigint"]
-    assert verdict.state.crawls == 2
+    assert [name for name, _ in verdict.state.happened] == ["sigint", "kill"]
+    assert verdict.state.crawls == 5
 
 
 def test_it_met_the_whole_world_and_most_of_its_faults(verdict: Verdict) -> None:
@@ -47,16 +50,16 @@ def test_it_met_the_whole_world_and_most_of_its_faults(verdict: Verdict) -> None
 def test_the_judge_of_a_crawl_without_robots_txt_would_find_leaks(verdict: Verdict, folder: Path) -> None:
     """The log of the same crawl, judged by other rules, as if it had not obeyed."""
     other = verdict.state.world
-    state = type(verdict.state)(World(6, other.sites, other.leaves, other.faults, other.port), True, finished=True)
+    state = type(verdict.state)(World(6, other.sites, other.leaves, other.faults, other.port), True, done=[0])
     assert judged(folder, state).findings.counts["disallowed"] > 0
 
 
 def test_memory_files_and_cpu_were_read(verdict: Verdict) -> None:
-    assert set(verdict.gauges) == {1, 2}
+    assert set(verdict.gauges) == {0, 1, 2, 3, 4}
     assert 20e6 < verdict.cost.memory < 1e9
     assert verdict.cost.files > 10
     assert verdict.cost.requests > 1
-    assert verdict.urls > verdict.totals["pages"]
+    assert isnan(verdict.urls)  # the process that was killed did not say how many
 
 
 def test_the_chart_names_the_events(verdict: Verdict, tmp_path: Path) -> None:
@@ -78,9 +81,28 @@ def test_a_start_by_the_wall_clock_is_noted_when_it_was_unless_the_clock_was_tur
     assert on_monotonic_clock(2e9) == noted
 
 
+def test_a_crawl_that_disobeys_one_robots_txt_fails(tmp_path: Path) -> None:
+    plan = Plan(disobeys=True, concurrency=16)
+    found = judged(tmp_path, Run(tmp_path, replace(WORLD, processes=1, sites=10), plan).crawl())
+    assert found.state.finished
+    assert {"before robots.txt", "disallowed"} & {*found.failures}
+
+
+def test_memory_that_grows_in_the_last_third_of_a_long_process_is_a_failure(verdict: Verdict) -> None:
+    def failures(growth: float, seconds: float) -> list[str]:
+        memory = [1e8 * (1 + growth * share / 300) for share in range(300)]
+        readings = [
+            Reading(seconds * share / 300, int(octets), 9, 1.0, 0.0) for share, octets in enumerate(memory)
+        ]
+        return replace(verdict, gauges={7: readings}).failures
+
+    assert failures(0.1, 9_000.0) == failures(2.0, 900.0) == []
+    assert failures(2.0, 9_000.0) == ["memory of process 7 grew from 228 to 294 MB"]
+
+
 def test_a_folder_of_another_world_is_refused(verdict: Verdict, folder: Path) -> None:
     with pytest.raises(SystemExit, match="a crawl of another world"):
-        Run(folder, World(seed=6, sites=60, leaves=6, faults=0.2), obeys=True, events=[], concurrency=16)
+        Run(folder, World(seed=6, sites=60, leaves=6, faults=0.2, processes=2), Plan())
 
 
 def test_a_crawl_that_is_stopped_before_its_first_request_is_not_judged(

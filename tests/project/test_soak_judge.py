@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.soak.answers import Limiter
 from benchmarks.soak.judge import Findings, Judge, allows, permits
 from benchmarks.soak.log import Arrival
-from benchmarks.soak.notes import PARSED, RETRIED, START, Note
+from benchmarks.soak.notes import RETRIED, START, Note
 from benchmarks.soak.world import FRONT, LEAF, LIST, SITEMAP_XML, Page, Rule, Site, World
 
 pytestmark = pytest.mark.full
@@ -186,6 +187,16 @@ def test_a_short_gap_between_starts_is_found() -> None:
     assert findings(IDEAL, notes, obeys=False).counts["short gap at the download slot"] == 0
 
 
+def test_two_processes_that_share_no_store_for_a_while_may_each_keep_the_delay() -> None:
+    site = WORLD.site(first(LEAF, delayed=True).host)
+    notes = [Note(time, START, site.host) for time in (10.0, 10.0 + site.delay / 2)]
+    found = [findings(IDEAL, notes, outages=[outage]).counts for outage in (9.0, 11.0, -31.0)]
+    names = ["short gap at the download slot in an outage", *["short gap at the download slot"] * 2]
+    assert found == [{name: 1} for name in names]
+    refusals = [*IDEAL, refused()[0], refused()[1]._replace(time=52.0)]
+    assert findings(refusals, outages=[49.0]).counts == {"requested within Retry-After in an outage": 1}
+
+
 def test_arrivals_that_come_faster_than_their_delay_are_found() -> None:
     host = first(LEAF, delayed=True).host
     own = [arrival for arrival in IDEAL if arrival.host == host and arrival.time < 60]
@@ -193,6 +204,8 @@ def test_arrivals_that_come_faster_than_their_delay_are_found() -> None:
     found = findings([*(arrival for arrival in IDEAL if arrival not in own), *squeezed])
     assert found.counts["too fast at the server"] > 0
     assert found.counts["short gap at the server"] == len(own) - 1
+    excused = findings([*(each for each in IDEAL if each not in own), *squeezed], sqlite=[own[0].time - 1.0])
+    assert excused.counts["too fast at the server"] == 0
 
 
 def test_one_late_request_is_reported_but_is_not_too_fast() -> None:
@@ -230,17 +243,93 @@ def test_a_page_by_a_robots_txt_that_is_out_of_date_is_found() -> None:
     assert found.counts == {"robots.txt out of date": 1}
 
 
-def test_what_a_kill_loses_was_in_the_air_or_in_the_queue() -> None:
+def test_what_a_kill_loses_is_lost() -> None:
     lost = first(LEAF)
-    site = WORLD.site(lost.host)
-    front = next(arrival for arrival in IDEAL if (arrival.host, arrival.path) == (site.host, "/"))
     log = [arrival for arrival in IDEAL if arrival != lost]
-    parsed = Note(front.time + 0.2, PARSED, f"{site.host}/0")
-    kill = [front.time + 0.1]
-    assert findings(log, kills=kill).counts == {"lost in the air": 1}
-    assert findings(log, [parsed], kills=kill).counts == {"lost in the air": 1}
-    assert findings(log, [parsed._replace(time=front.time)], kills=kill).counts == {"lost in the queue": 1}
-    assert findings(log, kills=[front.time - 5.0]).counts == {"lost": 1}
+    assert findings(log, kills=[lost.time]).counts == {"lost": 1}
+
+
+def test_what_was_decided_before_a_pause_may_be_requested_after_it() -> None:
+    site = WORLD.site(first(LEAF, kind="changing").host)
+    page, before = changed(site)
+    robots = next(arrival for arrival in IDEAL if arrival.host == site.host)
+    old = robots._replace(time=robots.time - 1.0, meaning=before)
+    leak = Arrival(robots.time + 20.0, site.host, site.path(page), 200, "-")
+    log = [*IDEAL, old, leak]
+    assert findings(log).counts["disallowed"] == findings(log).counts["robots.txt out of date"] == 1
+    after = findings(log, pauses=[(robots.time - 0.5, leak.time - 0.5)])
+    assert after.counts["disallowed"] == after.counts["robots.txt out of date"] == 0
+    assert findings(log, pauses=[(robots.time - 9.0, leak.time - 6.0)]).counts["disallowed"] == 1
+
+
+def test_an_answer_that_was_on_its_way_in_a_pause_counts_from_the_end_of_it() -> None:
+    late = first(LEAF, kind="changing")
+    log = [
+        *(arrival for arrival in IDEAL if arrival != late),
+        late._replace(time=late.time + WORLD.max_age + 20.0),
+    ]
+    answered = next(arrival.time for arrival in IDEAL if arrival.host == late.host)
+    found = [findings(log, pauses=[(answered + since, answered + 20.0)]).counts for since in (1.0, 9.0)]
+    assert [counts["robots.txt out of date"] for counts in found] == [0, 1]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("plain", 1), ("missing", 1), ("changing", 0), ("loop", 0)])
+def test_a_robots_txt_that_was_in_hand_and_is_fetched_again_is_found(kind: str, expected: int) -> None:
+    hosts = [host for host in WORLD.hosts() if WORLD.site(host).kind == kind]
+    fetch = next(arrival for arrival in IDEAL if arrival.host == hosts[0])
+    log = [*IDEAL, fetch._replace(time=fetch.time + 30.0)]
+    assert findings(log).counts["robots.txt fetched again"] == expected
+    late = findings([*IDEAL, fetch._replace(time=fetch.time + 3.1)])
+    for explained in (findings(log, steps=[fetch.time + 29.0]), late):
+        assert explained.counts["robots.txt fetched again"] == 0
+        assert explained.counts["robots.txt fetched again for a reason"] == expected
+    at_once = findings([*IDEAL, fetch._replace(time=fetch.time + 2.0)])
+    assert at_once.counts["robots.txt fetched again"] == expected
+    assert findings(log, obeys=False).counts["robots.txt fetched again"] == 0
+
+
+def refused() -> list[Arrival]:
+    """Three requests for leaves of a limited site: the first one is told to wait for four seconds."""
+    host = first(LEAF, kind="limited").host
+    leaves = [arrival for arrival in IDEAL if arrival.host == host and WORLD.site(host).page(arrival.path)]
+    one, two, three = [leaf for leaf in leaves if leaf.path not in ("/", "/robots.txt")][-3:]
+    return [
+        one._replace(time=50.0, status=429, meaning="hold:4"),
+        two._replace(time=53.0),
+        three._replace(time=54.1),
+    ]
+
+
+def test_a_request_before_retry_after_is_over_is_found_but_for_what_was_under_way() -> None:
+    early, late = refused()[1], refused()[2]
+    again = [early._replace(time=51.0), late]
+    assert findings([*IDEAL, *refused()]).counts["requested within Retry-After"] == 0
+    assert findings([*IDEAL, refused()[0], *again]).counts["requested within Retry-After"] == 0
+    within = [refused()[0], early._replace(time=52.0)]
+    assert findings([*IDEAL, *within]).counts == {"requested within Retry-After": 1}
+    assert findings([*IDEAL, *within], pauses=[(49.0, 51.9)]).counts["requested within Retry-After"] == 0
+
+
+def test_a_limited_site_refuses_what_is_too_fast_until_its_retry_after_is_over() -> None:
+    limiter = Limiter()
+    answers = [limiter.refusal(now) for now in (0.0, 2.0, 4.0, 6.0, 8.0, 9.0, 10.5, 13.5)]
+    assert [answer and (answer.headers, answer.meaning) for answer in answers] == [
+        *[None] * 5, (("Retry-After: 4",), "hold:4"), (("Retry-After: 3",), "hold:3"), None,
+    ]  # fmt: skip
+
+
+def test_two_processes_share_some_sites_and_each_has_its_own() -> None:
+    world = replace(WORLD, processes=2)
+    pages = [Page(LIST, 0), *(Page(LEAF, number) for number in range(4))]
+    due = {
+        host: [[site.is_due(page, process) for page in pages] for process in range(2)]
+        for host in list(world.hosts())[:6]
+        for site in [world.site(host)]
+    }
+    own, shared = [True] * 5, [[True, True, False, True, False], [True, False, True, False, True]]
+    assert list(due.values()) == [
+        shared, [[False] * 5, own], [own, [False] * 5], shared, [own, [False] * 5], [[False] * 5, own],
+    ]  # fmt: skip
 
 
 def test_with_robots_txt_off_all_pages_are_expected_and_none_is_forbidden() -> None:

@@ -97,17 +97,17 @@ def test_a_queue_that_was_closed_to_open_another_is_as_it_was(kind: Kind, start:
 
 
 @BOTH
-def test_after_a_kill_what_waited_is_there_and_what_was_held_and_not_what_had_ended(
+def test_after_a_kill_what_waited_is_there_and_what_was_in_flight_and_not_what_had_ended(
     kind: Kind, start: Start
 ) -> None:
-    queue = filled(start(), kind)
-    held, ended = queue.pop(), queue.pop()
-    assert held is not None
+    process = start()
+    queue = filled(process, kind)
+    in_flight, ended = queue.pop(), queue.pop()
+    assert in_flight is not None
     assert ended is not None
-    last = number_of(ended)
-    del ended
-    queue.push(request(5))  # with it goes what has ended
-    assert left(start) == [number for number in range(6) if number != last]
+    process.journal.end(ended)
+    process.journal.end(request(7))  # of no queue
+    assert left(start) == [number for number in range(5) if number != number_of(ended)]
 
 
 @BOTH

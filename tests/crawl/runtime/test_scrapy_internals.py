@@ -36,7 +36,7 @@ def private_of_others(source: str) -> set[str]:
         if isinstance(node, ast.Attribute)
         and node.attr.startswith("_")
         and not node.attr.startswith("__")
-        and getattr(node.value, "id", "") not in {"self", "cls", "other"}  # "other" is of the same class
+        and ast.unparse(node.value) not in {"self", "cls", "super()", "other"}  # "other" is of the same class
     }
 
 
