@@ -92,6 +92,19 @@ def sanitizers(session: nox.Session) -> None:
     # What the sanitizers report goes past pytest.
     options = ["-p", "scrapy_rep.protocol._speedups", "-n", "0", "--capture=no"]
     session.run("pytest", *options, "tests/protocol/test_speedups.py", *session.posargs, env=environment)
+    for name in ("fuzz", "tests"):
+        shutil.copytree(name, folder / name, dirs_exist_ok=True)
+    with session.chdir(folder):  # where Python looks first
+        session.run("python", "-m", "fuzz.comparison", "--cases", "100000", env=environment)
+
+
+@nox.session
+def google(session: nox.Session) -> None:
+    """Compare with Google's parser, of its source in the folder after ``--``: at random, guided by coverage."""
+    session.install("-e", ".[test]")
+    (source,) = session.posargs
+    session.run("python", "-m", "fuzz.comparison", "--cases", "10000000", "--google", source)
+    session.run("python", "-m", "fuzz", "--seconds", "60", "--google", source)
 
 
 @nox.session

@@ -1,4 +1,4 @@
-"""The engines that run a target for some seconds: libFuzzer by way of atheris, hypothesis, or nothing new."""
+"""The engines that run a target for some seconds: libFuzzer, for Python or for C, chance, or nothing new."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from hypothesis import HealthCheck, given, seed, settings
-
-from .mutation import mutated
+from .google import build_guided
+from .mutation import edited
 from .seeds import seeds
 from .targets import TARGETS, Target
 from .words import WORDS
 
 _ROOT: Final = Path(__file__).parents[1]
-_EXAMPLES: Final = 200  # of one round of hypothesis
+_ROUND: Final = 200  # inputs from one look at the clock to the next
 _LONGEST_INPUT: Final = 2_000  # octets
 _SLOWEST: Final = 20  # seconds for one input
 _MOST_MEMORY: Final = 2_048  # MiB
@@ -85,6 +84,19 @@ def has_atheris() -> bool:
 
 def with_atheris(target: str, seconds: float, folders: Folders) -> Outcome:
     """Run *target* in a process of libFuzzer, which keeps every input that reaches a new edge."""
+    return _with_libfuzzer([sys.executable, "-m", "fuzz.guided", target], target, seconds, folders)
+
+
+def with_google(source: Path, target: str, seconds: float, folders: Folders) -> Outcome:
+    """Run the part in C, with sanitizers, beside Google's parser, from *source*, on inputs of *target*."""
+    with TemporaryDirectory() as temporary:
+        program = Path(temporary, "guided")
+        build_guided(source, program)
+        of_python = ["env", f"PYTHONHOME={sys.base_prefix}", "PYTHONMALLOC=malloc"]
+        return _with_libfuzzer([*of_python, str(program)], target, seconds, folders)
+
+
+def _with_libfuzzer(command: list[str], target: str, seconds: float, folders: Folders) -> Outcome:
     for data in seeds(target):
         _save(folders.corpus, data)
     began = time.monotonic()
@@ -92,8 +104,8 @@ def with_atheris(target: str, seconds: float, folders: Folders) -> Outcome:
         words, artifacts = Path(temporary, "words"), Path(temporary, "artifacts")
         words.write_text("".join(map(_in_dictionary, WORDS)), "ascii")
         artifacts.mkdir()
-        log = _libfuzzer(
-            temporary, target, f"-max_total_time={max(1, round(seconds))}", f"-max_len={_LONGEST_INPUT}",
+        log = _output(
+            temporary, *command, f"-max_total_time={max(1, round(seconds))}", f"-max_len={_LONGEST_INPUT}",
             f"-timeout={_SLOWEST}", f"-rss_limit_mb={_MOST_MEMORY}", f"-dict={words}",
             f"-artifact_prefix={artifacts}/", "-print_final_stats=1", str(folders.corpus),
         )  # fmt: skip
@@ -106,11 +118,10 @@ def with_atheris(target: str, seconds: float, folders: Folders) -> Outcome:
     return Outcome(target, int(executions[-1]), spent, edges, features, corpus, found, log if found else "")
 
 
-def _libfuzzer(temporary: str, target: str, *arguments: str) -> str:
-    """What a process of libFuzzer prints that runs *target* with *arguments*; its files go to *temporary*."""
+def _output(temporary: str, *command: str) -> str:
+    """What *command* prints; its files go to *temporary*."""
     process = subprocess.run(
-        [sys.executable, "-m", "fuzz.guided", target, *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
         cwd=_ROOT, env=os.environ | {"TMPDIR": temporary},
     )  # fmt: skip
     return process.stdout
@@ -122,32 +133,25 @@ def _in_short(target: str, artifact: Path) -> bytes:
     return minimised(TARGETS[target], data) if artifact.name.startswith("crash-") else data
 
 
-def with_hypothesis(target: str, seconds: float, folders: Folders) -> Outcome:
-    """Run *target* on edited seeds, in this process; what fails is the smallest that hypothesis finds."""
-    run, began = _Counting(TARGETS[target]), time.monotonic()
-    kept = _kept(target, folders)
-    calm = settings(max_examples=_EXAMPLES, database=None, deadline=None, suppress_health_check=[*HealthCheck])
-    found: list[Path] = []
-
-    def once(data: bytes) -> None:
-        run(data)
-
-    for number in count():
-        log = _why_failed(seed(number)(calm(given(mutated(kept))(once))))
-        if log:
-            found.append(_save(folders.found, run.failed))
-        if log or time.monotonic() - began >= seconds:
-            break
-    return Outcome(target, run.count, time.monotonic() - began, found=tuple(found), log=log)
+def at_random(target: str, seconds: float, folders: Folders) -> Outcome:
+    """Run *target* on edited seeds, in this process, until it fails or the time is over."""
+    run, began, random = TARGETS[target], time.monotonic(), Random()  # noqa: S311
+    kept, log, number = _kept(target, folders), "", 0
+    while not log and (number % _ROUND or not number or time.monotonic() - began < seconds):
+        data = edited(random, random.choice(kept))
+        log = _why_failed(partial(run, data))
+        number += 1
+    found = (_save(folders.found, minimised(run, data)),) if log else ()
+    return Outcome(target, number, time.monotonic() - began, found=found, log=log)
 
 
 def replay(target: str, seconds: float, folders: Folders) -> Outcome:  # noqa: ARG001  # as long as it takes
     """Run *target* once on each seed, and on each input of its corpus."""
-    run, began = _Counting(TARGETS[target]), time.monotonic()
-    kept = _kept(target, folders)
+    run, began, kept = TARGETS[target], time.monotonic(), _kept(target, folders)
     failed = {data: log for data in kept if (log := _why_failed(partial(run, data)))}
-    found = [_save(folders.found, minimised(TARGETS[target], data)) for data in failed]
-    return Outcome(target, run.count, time.monotonic() - began, found=tuple(found), log="\n".join(failed.values()))
+    found = [_save(folders.found, minimised(run, data)) for data in failed]
+    spent = time.monotonic() - began
+    return Outcome(target, len(kept), spent, found=tuple(found), log="\n".join(failed.values()))
 
 
 def _kept(target: str, folders: Folders) -> list[bytes]:
@@ -164,25 +168,8 @@ def _why_failed(run: Callable[[], object]) -> str:
     return ""
 
 
-ENGINES: Final[dict[str, Engine]] = {"atheris": with_atheris, "hypothesis": with_hypothesis, "replay": replay}
+ENGINES: Final[dict[str, Engine]] = {"atheris": with_atheris, "random": at_random, "replay": replay}
 """The engines by name."""
-
-
-class _Counting:
-    """A target that counts its runs, and holds the input of the last one that failed."""
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self.count = 0
-        self.failed = b""
-
-    def __call__(self, data: bytes) -> None:
-        self.count += 1
-        try:
-            self._target(data)
-        except Exception:
-            self.failed = data
-            raise
 
 
 def minimised(target: Target, data: bytes) -> bytes:

@@ -6,6 +6,7 @@ Inputs that once failed are in `regressions`.
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterable
 from itertools import cycle
@@ -16,13 +17,14 @@ from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.robots.stores.codec import encode_body, encode_json
 from scrapy_rep.testing import SITUATIONS
+from tests.census.archives import IDENTICAL, record
 from tests.protocol.hostile import LINES, RUNS, URLS
 
 from .inputs import joined
 from .regressions import REGRESSIONS
 from .targets.costs import QUESTIONS
 from .targets.crawl import ORIGIN
-from .words import BODIES, FIELDS, NUMBERED, PAGES, RSL
+from .words import BODIES, FIELDS, NUMBERED, PAGES, RESPONSES, RSL, SITEMAPS
 
 _LONGEST: Final = 600  # octets of a seed: a fuzzer makes the longer ones
 _HOSTILE: Final = 160  # octets of a hostile body
@@ -88,8 +90,20 @@ def _events() -> list[bytes]:
 
 def _site_files() -> list[bytes]:
     rules = [{"location": "/a*", "tdm-reservation": 1, "tdm-policy": "https://h.example/p"}, {"location": "/"}]
-    files = [json.dumps(rules), json.dumps(rules[0]), "[]", "User-Agent: *\nDisallow: *.jpg\nAllow: /\n", RSL]
+    files = [json.dumps(rules), json.dumps(rules[0]), "[]", "User-Agent: *\nDisallow: *.jpg\nAllow: /\n"]
     return _all_pairs(files, _URLS)
+
+
+def _archives() -> list[bytes]:
+    records = [
+        record(block.encode(), WARC_Payload_Digest="sha1:A", WARC_Type=kind, WARC_Profile=profile)
+        for block in RESPONSES
+        for kind, profile in (("response", None), ("revisit", IDENTICAL))
+    ]
+    return _all_pairs(
+        [*records, b"".join(records[:2]), b"".join(gzip.compress(each, mtime=0) for each in records[-3:])],
+        RESPONSES,
+    )
 
 
 def _costly() -> list[bytes]:
@@ -117,6 +131,9 @@ _MADE: Final[dict[str, Callable[[], list[bytes]]]] = {
     "page-html": lambda: _all_pairs(PAGES, ["", "text/html; charset=utf-16", "text/html; charset=nonsense"]),
     "ai-signals": lambda: [joined(body, "/a/b", field) for body, field in zip(BODIES, cycle(FIELDS))],
     "site-files": _site_files,
+    "sitemap-file": lambda: _all_pairs([*SITEMAPS, *(text.encode("utf-16") for text in SITEMAPS[:2])], _URLS),
+    "license": lambda: _all_pairs([RSL, RSL.replace("</terms>", ""), RSL.encode("utf-16"), *PAGES[5:6]], _URLS),
+    "warc": _archives,
     "costs": _costly,
 }  # fmt: skip
 

@@ -39,6 +39,14 @@ _TEXTS: Final = (
     "<html><head></head><body><pre>", "</pre></body></html>", "&#110;", "&amp;",
     "<content url='/'><license><permits type='usage'>", "</permits></license></content>", "404 Not Found",
     "charset=utf-7", "charset=",
+    # sitemaps, licenses and archives
+    "<url><loc>", "</loc></url>", "</loc>", "<loc>/", "<sitemap>", "<lastmod>2025-06-25</lastmod>", "<news:news>",
+    "<image:image><image:loc>", "<video:video><video:publication_date>", '<xhtml:link hreflang="de" href="/',
+    "<![CDATA[", "]]>", "<?xml encoding='", "utf-16", "<!DOCTYPE ", "<!ENTITY", "<item><guid>", "<entry><id>",
+    "<prohibits type='usage'>", "<payment type='", ' max-age="', "WARC/1.1\r\n", "WARC-Target-URI: <",
+    "WARC-Type: revisit\r\n", "WARC-Truncated: ", "WARC-Payload-Digest: sha1:A", "Content-Length: 9",
+    "HTTP/1.1 301 M\r\n", "Location: ", "Transfer-Encoding: chunked\r\n",
+    "Content-Encoding: br, zstd\r\n", "\r\n\r\n",
 )  # fmt: skip
 _OCTETS: Final = (b"\r\n", b"\r", b"\n", b"\0", b"\v", b"\xef\xbb", b"\xff\xfe", b"\xff", SEPARATOR, NUMBER)
 
@@ -98,3 +106,31 @@ RSL: Final = (
     '<permits type="usage">search</permits><prohibits type="usage">ai-all</prohibits><payment type="crawl"/>'
     "</license><terms>x</terms></content></rsl>"
 )
+
+_URLSET: Final = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">%s</urlset>'
+_NEWS: Final = (
+    "<url><loc>https://h.example/n</loc><news:news><news:publication_date>2025-06-25T15:00+02:00"
+    "</news:publication_date><news:title>a &amp; b</news:title></news:news><image:image><image:loc>/i</image:loc>"
+    "</image:image><video:video><video:tag>a</video:tag><video:tag>b</video:tag></video:video></url>"
+)
+SITEMAPS: Final = (
+    _URLSET % "<url><loc>https://h.example/a?b&c</loc><lastmod>2025-06</lastmod><priority>0.5</priority></url>",
+    _URLSET % "<url><loc>/a</loc><xhtml:link rel='alternate' hreflang='de' href='/de'/></url><url><loc>/b</url>",
+    _URLSET % _NEWS,
+    "<?xml version='1.0' encoding='latin-1'?><sitemapindex><sitemap><loc><![CDATA[/s?a&b]]></loc></sitemap>",
+    "<rss><channel><item><link>https://h.example/r</link><pubDate>Sun, 06 Nov 1994 08:49:37 GMT</pubDate></item>",
+    "<feed><entry><link href='/f'/><updated>2025-06-25T15:00:00Z</updated></entry><entry><id>/g</id></entry>",
+    "https://h.example/t\r\n# a\nhttps://h.example/u\nx\n",
+    "<!DOCTYPE a [<!ENTITY b 'c'>]><urlset/>",
+    "<!DOCTYPE html><html>",
+)
+"""Sitemaps: XML, feeds and text."""
+
+RESPONSES: Final = (
+    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nUser\r\n1 \r\n-\r\n0\r\n\r\n",
+    "HTTP/1.0 301 Moved\nLocation: /other\n\n",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, deflate, br, zstd\r\n\r\nx",
+)
+"""Responses as archives keep them."""

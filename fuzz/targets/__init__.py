@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from . import costs, crawl, pages, rules, tools
+from . import costs, crawl, documents, pages, rules, tools
 
 Target = Callable[[bytes], None]
 """Raises for an input with which the package breaks a promise."""
@@ -33,6 +33,9 @@ TARGETS: Final[dict[str, Target]] = {
     "page-html": pages.page_html,
     "ai-signals": pages.ai_signals,
     "site-files": pages.site_files,
+    "sitemap-file": documents.sitemap_file,
+    "license": documents.license_,
+    "warc": documents.warc,
     "costs": costs.costs,
 }
 """The targets by name; docs/fuzzing.md has a row for each."""

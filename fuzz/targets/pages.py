@@ -14,10 +14,11 @@ from fuzz.inputs import parts, text_of
 from scrapy_rep.directives import Directive, ai_answers, page_directives
 from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.dates import read_moment
+from scrapy_rep.directives.html import Page
 from scrapy_rep.directives.page import combine, directives_of
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
-from scrapy_rep.directives.rsl import License, RslFile, read_licenses
+from scrapy_rep.directives.rsl import License, read_licenses
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.directives.terms import Reservation, ReservationFile, is_url, urls_in_header
 from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values, statements_in
@@ -29,6 +30,8 @@ from .questions import SITE
 
 _NAMES: Final = ("mybot",)
 _URL: Final = f"{SITE}/a/b?c=d"
+_ALL: Final = ("",)
+_SPEAKING: Final = {"base", "link", "meta", "script"}
 _NOW: Final = datetime(2025, 6, 15, tzinfo=timezone.utc)
 
 
@@ -51,7 +54,7 @@ def _check_directives(found: Iterable[Directive]) -> None:
         assert str(page) == ", ".join(page.words)
         json.dumps(page.words)
         assert page.max_snippet is None or page.max_snippet >= 0
-        _check_statements([*noai(page, "image/png"), *bing(page), *google(page)])
+        check_statements([*noai(page, "image/png"), *bing(page), *google(page)])
 
 
 def page_html(data: bytes) -> None:
@@ -64,13 +67,24 @@ def page_html(data: bytes) -> None:
     assert page_directives(_NAMES, (), body, content_type=content_type, now=_NOW) == combine(found, _NAMES, _NOW)
     elements = Elements.of(body, content_type, _URL)
     assert all(map(is_url, elements.urls))
-    _check_statements(elements.licensed)
-    _check_statements(elements.reservation.statements())
+    check_statements(elements.licensed)
+    check_statements(elements.reservation.statements())
     page = HtmlResponse(_URL, body=body, headers={"Content-Type": declared or b"text/html"})
     html = html_of(page)
     assert html is not None
     links_of(html)
     marked_links(html, {"nofollow"})
+    _check_elements(Page(body, content_type), body)
+    text = body.decode("utf-8", "replace")
+    if "\0" not in text and not text.startswith("\ufeff"):
+        assert [*Page(text).elements(_ALL)] == [*Page(text.encode(), "text/html; charset=utf-8").elements(_ALL)]
+
+
+def _check_elements(page: Page, body: bytes) -> None:
+    """Whether the elements that speak are those that a reader of all tags finds, as far as they go."""
+    found = [*page.elements(_ALL)]
+    loading = [each for each in page.loading_elements(_SPEAKING) if each.name in _SPEAKING]
+    assert b"noscript" in body.lower().replace(b"\0", b"") or loading[: len(found)] == found
 
 
 def ai_signals(data: bytes) -> None:
@@ -78,11 +92,11 @@ def ai_signals(data: bytes) -> None:
     body, url, field = parts(data, 3)
     text = field.decode("latin-1")
     _check_robots_txt(body, text_of(url))
-    _check_statements(read_usage([text]))
-    _check_statements(read_signal([text]))
-    _check_statements(Reservation.of([text], "header").statements())
+    check_statements(read_usage([text]))
+    check_statements(read_signal([text]))
+    check_statements(Reservation.of([text], "header").statements())
     assert all(map(is_url, urls_in_header([text, f"<{text}>;rel=license"], _URL)))
-    _check_statements(read_licenses([License(text, text, (text,), (text,))], "header", text))
+    check_statements(read_licenses([License(text, text, (text,), (text,))], "header", text))
 
 
 def _check_robots_txt(body: bytes, url: str) -> None:
@@ -91,7 +105,7 @@ def _check_robots_txt(body: bytes, url: str) -> None:
         signals = RobotsSignals.of(file, token)
         together = signals.statements(url)
         assert all(map(is_url, signals.licenses))
-        _check_statements(together, signals.licenses)
+        check_statements(together, signals.licenses)
         said = {category.value: answer.value for category, answer in answers(together).items()}
         means = {"yes": True, "no": False, "unknown": None}
         for use, answer in ai_answers(token, url, robots=file).items():
@@ -99,14 +113,13 @@ def _check_robots_txt(body: bytes, url: str) -> None:
 
 
 def site_files(data: bytes) -> None:
-    """A tdmrep.json, an ai.txt and a license answer about every URL, whatever they hold."""
+    """A tdmrep.json and an ai.txt answer about every URL, whatever they hold."""
     body, url = parts(data, 2)
-    _check_statements(ReservationFile(body).about(text_of(url)).statements())
-    _check_statements(read_ai_txt(parse(body), _NAMES[0], text_of(url)))
-    _check_statements(RslFile(body).statements(text_of(url), "license"))
+    check_statements(ReservationFile(body).about(text_of(url)).statements())
+    check_statements(read_ai_txt(parse(body), _NAMES[0], text_of(url)))
 
 
-def _check_statements(statements: Iterable[Statement], licenses: Iterable[str] = ()) -> None:
+def check_statements(statements: Iterable[Statement], licenses: Iterable[str] = ()) -> None:
     """Whether *statements* can be kept in a stamp, and come back from it."""
     found = [*statements]
     assert all(len(one.text) <= MAX_TEXT for one in found)

@@ -221,7 +221,10 @@ class _Stream:
     """A binary file that is read from its start to its end, such as a pipe, and what it starts with."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self.start = self._left = file.read(_START)
+        start = file.read(_START)
+        while len(start) < _START and (piece := file.read(_START)):  # a stream may give fewer octets at a time
+            start += piece
+        self.start = self._left = start
         self._file, self._position = file, 0
 
     def read(self, size: int = -1) -> bytes:

@@ -31,6 +31,7 @@ MOST_ERRORS: Final = 1_000
 """Places that are no XML, after which a sitemap is not read on."""
 
 _PIECE: Final = 32_768  # octets that are unpacked, decoded and parsed at once
+_TELLING: Final = 1_024  # octets that tell the encoding, or gzip
 _HEAD: Final = 65_536  # characters in which the root element must begin
 _LONGEST_TAG: Final = 262_144  # octets of a tag or comment: expat reads one from its start with each piece
 _LONGEST_TEXT: Final = 16_384  # characters of an element; of longer ones the rest is ignored
@@ -200,7 +201,7 @@ class Sitemap:
     def _unpacked(self, body: bytes) -> Iterator[bytes]:
         pieces: Iterator[bytes] = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
         for _ in range(_MOST_LAYERS):
-            first = next(pieces, b"")
+            first = _start_of(pieces)
             pieces = self._bounded(chain([first], pieces))
             if not first.startswith(GZIP):
                 return pieces
@@ -276,6 +277,14 @@ class Sitemap:
         yield from elements.taken()
 
 
+def _start_of(pieces: Iterator[bytes]) -> bytes:
+    """The first of *pieces*, or as many as tell what they are: a member of gzip may have one octet."""
+    start = b""
+    while len(start) < _TELLING and (piece := next(pieces, b"")):
+        start += piece
+    return start
+
+
 def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
     inflater, members = zlib.decompressobj(31), 1
@@ -301,7 +310,7 @@ def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _texts(pieces: Iterator[bytes]) -> Iterator[str]:
     """The text of *pieces*, in the encoding that a byte order mark, its zeros, or the XML declaration tell."""
-    first = next(pieces, b"")
+    first = _start_of(pieces)
     decoder = codecs.getincrementaldecoder(_encoding(first))("replace")
     for piece in chain([first], pieces):
         if text := decoder.decode(piece):

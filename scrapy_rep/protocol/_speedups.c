@@ -289,7 +289,8 @@ static PyObject *best(Rules *self, PyObject *path)
     if (PyBytes_AsStringAndSize(path, &at, &length) < 0)
         return NULL;
     const Rule *found = NULL;
-    for (const Rule *rule = self->rules; rule < self->rules + self->count; rule++) {
+    for (size_t number = 0; number < self->count; number++) {
+        const Rule *rule = &self->rules[number];
         /* The longest wins, among equals allow, then the first line. */
         if (found && (rule->specificity < found->specificity ||
                       (rule->specificity == found->specificity && rule->allow <= found->allow)))

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, TextResponse
 from scrapy.spiders import SitemapSpider
+from scrapy.utils.response import get_base_url
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives import PageDirectives
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 NOTHING: Final = PageDirectives()
 """What a page says that says nothing."""
 
-_BASE: Final = re.compile(rb"<base\b[^<>]*>", re.IGNORECASE)
+_BASE: Final = re.compile(rb"<base\b", re.IGNORECASE)
 _FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells the keys of headers
 
 _in_place: WeakKeyDictionary[Response, TextResponse] = WeakKeyDictionary()  # values must not refer to keys
@@ -84,12 +85,13 @@ def _parsable(page: TextResponse) -> TextResponse:
     """*page*, or a copy of it for Scrapy's parser, which fails on a base that is no URL or an unknown charset."""
     with suppress(LookupError, ValueError):
         page.selector  # noqa: B018  # parses it
+        get_base_url(page)  # which may refuse what the parser takes
         return page
     try:
         text = page.text
     except (LookupError, ValueError):
         text = page.body.decode("utf-8", "replace")
-    body = _BASE.sub(b"", text.encode("utf-8", "replace"))
+    body = _BASE.sub(b"<no-base", text.encode("utf-8", "replace"))
     return HtmlResponse(page.url, body=body, encoding="utf-8")
 
 

@@ -358,6 +358,17 @@ def test_ours_a_file_may_be_a_pipe(tmp_path: Path) -> None:
     assert done.stdout.decode().strip() == str(Capture(URL, 200, RULES, AT))
 
 
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_ours_a_stream_may_give_a_few_octets_at_a_time(compress: Callable[[bytes], bytes]) -> None:
+    octets = compress(record(OK + RULES))
+
+    class Stream(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(5)
+
+    assert [*captures(Stream(octets))] == [*captures(io.BytesIO(octets))]
+
+
 def test_ours_a_copy_of_standard_input_is_called_so() -> None:
     with TemporaryFile() as copy, pytest.raises(ValueError, match=r"^standard input: an empty file, not a WARC"):
         list(captures(copy))

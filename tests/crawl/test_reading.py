@@ -98,7 +98,7 @@ def test_ours_a_charset_that_is_none_hides_nothing(charset: str) -> None:
     ).reservation.reserved
 
 
-@pytest.mark.parametrize("base", ["http://[", "http://e.org:99999/", "http://\u2100/"])
+@pytest.mark.parametrize("base", ["http://[", "http://e.org:99999/", "http://\u2100/", "//<:l"])
 def test_ours_a_base_that_is_no_url_hides_nothing(base: str) -> None:
     page = typed("text/html; charset=utf-8", f'<head><base href="{base}">{META}</head><a href="/x">x</a>')
     html = html_of(page)

@@ -148,6 +148,12 @@ def test_where_the_octets_are_divided_makes_no_difference(step: int) -> None:
     assert (set(urls), len(urls), sitemap.errors) == ({"https://h.example/é?a=1&b=2"}, 2_000, 0)
 
 
+@pytest.mark.parametrize("pack", [lambda body: body.decode().encode("utf-16"), gzip.compress])
+def test_what_a_file_is_shows_where_each_member_of_gzip_has_one_octet(pack: Callable[[bytes], bytes]) -> None:
+    packed = b"".join(gzip.compress(bytes((octet,))) for octet in pack(urlset(ENTRY)))
+    assert read(packed)[0] == ["https://h.example/a"]
+
+
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(b"".join), st.sampled_from(["utf-8", "utf-16", "gzip"]))
 def test_whatever_is_sent_is_read_or_refused(body: bytes, form: str) -> None:
     body = b"<urlset>" + body

@@ -1,11 +1,17 @@
-"""The comparison of the two engines counts its cases, sees a wrong verdict, and asks again what failed."""
+"""The comparisons count their cases, see a wrong verdict, and ask again what failed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
 import pytest
 
+from fuzz.cases import DifferenceError
 from fuzz.comparison import main
-from scrapy_rep.protocol import ENGINE
+from fuzz.google import Google
+from scrapy_rep.protocol import ENGINE, GOOGLE, GOOGLE_EXACT, Dialect, parse
 from scrapy_rep.protocol.rules import NO_RULE, Rules
 
 pytestmark = [
@@ -32,3 +38,45 @@ def test_ours_a_wrong_verdict_is_found_again_by_its_number(
     assert again[::2] == ["--seed", "--first", "--cases"]
     assert main(again) == 1
     assert capsys.readouterr().out == printed
+
+
+class InPlaceOfGoogle(Google):
+    """Answers as *dialect* does, without a compiler for C++."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    def cases_of(self, body: bytes) -> int:
+        return self.compare(body, Random(0))  # noqa: S311
+
+    def _answers_for(self, name: str, body: bytes, urls: Sequence[bytes]) -> list[int]:
+        verdicts = [parse(body, self._dialect, limit=None).verdict(name, url) for url in urls]
+        return [2 * verdict.line + verdict.allowed for verdict in verdicts]
+
+
+DEVIATIONS = [
+    b"User-agent: *\nDisallow: /robots.txt",
+    b"User-agent: *\nDisallow: /%7Ea",
+    b"User-agent: MJ12bot\nDisallow: /",
+    b"User-agent: 1\nDisallow: /",
+]
+
+
+@pytest.mark.parametrize("body", DEVIATIONS)
+def test_ours_what_a_documented_deviation_explains_is_no_difference_from_google(body: bytes) -> None:
+    assert InPlaceOfGoogle(GOOGLE_EXACT).cases_of(body) > 100
+
+
+@pytest.mark.parametrize("body", DEVIATIONS)
+def test_ours_the_exact_dialect_may_not_deviate_from_google(body: bytes) -> None:
+    with pytest.raises(DifferenceError, match="google-exact"):
+        InPlaceOfGoogle(GOOGLE).cases_of(body)
+
+
+def test_ours_what_no_deviation_explains_is_a_difference_from_google(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"User-agent: *\nDisallow: /a"
+    monkeypatch.setattr("fuzz.google.GOOGLE", replace(GOOGLE, wide_tokens=False, robots_txt_allowed=False))
+    assert InPlaceOfGoogle(GOOGLE_EXACT).cases_of(body) > 100
+    monkeypatch.setattr("fuzz.google.GOOGLE", replace(GOOGLE, allow_counts=False))
+    with pytest.raises(DifferenceError, match="'google'"):
+        InPlaceOfGoogle(GOOGLE_EXACT).cases_of(body + b"\nAllow: /ab")

@@ -20,7 +20,7 @@ KEYS: Final = (
 VALUES: Final = (
     b"a", b"A", b"b", b"aa/1", b"a-b_c", b"mj12BOT", b"*", b"* x", b"*x", b"", b"\xc3\xa9", b"/", b"/a", b"/a*b",
     b"/*b$", b"/a/", b"/a$", b"/$a", b"/index.htm", b"/a # x", b"a b", b"a:b", b"/\xc3\xa9", b"/%61", b"/%2f",
-    b"disallow: /a", b"1", b"2.5", b"1/5", b"/a \v", b"a \v", b"* \f", b"b #x", b"/a#b",
+    b"disallow: /a", b"1", b"2.5", b"1/5", b"/a \v", b"a \v", b"* \f", b"b #x", b"/a#b", b"*\tx",
 )  # fmt: skip
 ENDS: Final = (b"\n", b"\r\n", b"\r", b"\n\n", b"\n\r", b" \n", b"\t\r\n", b"\x00rest\n", b"\v\n", b"\x85")
 STARTS: Final = (b"", b" ", b"\t", b"\f ", b"\x00", b"\xef\xbb\xbf", b"\xef")
