@@ -25,8 +25,6 @@ LONG: Final = 120
 WILDCARDS: Final = ("/*?sort=", "/*&filter=", "/catalogue/*/print$", "/*.pdf$")
 PAGE: Final = b"<!doctype html><title>page</title>" + b"<p>A paragraph of a page.</p>\n" * 150
 FORBIDDEN: Final = "/checkout/step/1"
-DELAYED: Final = "127.127.127.127"
-"""The one origin that asks for a delay."""
 
 
 def rules(host: str) -> Iterator[str]:
@@ -43,7 +41,7 @@ def rules(host: str) -> Iterator[str]:
 def robots_txt(host: str, length: int) -> bytes:
     """The robots.txt of *host*, with *length* rules."""
     lines = ["User-agent: *", *islice(rules(host), length), f"Sitemap: http://{host}/sitemap.xml"]
-    return "\n".join([*lines, *["Crawl-delay: 1"] * (host == DELAYED), ""]).encode()
+    return "\n".join([*lines, ""]).encode()
 
 
 def address(number: int) -> str:

@@ -9,28 +9,24 @@ time, and how many of the pages in the end?
 
 Every figure comes from a real crawl, in a process of its own, of a real server on 127.0.0.0/8 (Linux). Each answer
 takes the server 20 ms; settings that are not named are at their defaults. From the root of the repository, with
-the extras `test` and `bench`; it takes about five minutes:
-
-    python -m benchmarks.backoff [--pages 300] [--outage 30] [--out docs/backoff.svg]
+the extra `test`.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from pathlib import Path
 from typing import Any, Final
-
-import scrapy
 
 from tests.support.crawl import Crawl, crawl
 from tests.support.site import Answer, Arrival, Site
 
-from .backoff_chart import AUTOTHROTTLE, OURS, PLAIN, draw
+from .figures import Benchmark, main, table
+from .gate import check
 
+PLAIN, AUTOTHROTTLE, OURS = "Scrapy", "Scrapy with AutoThrottle", "scrapy_rep"
 CRAWLERS: Final[dict[str, dict[str, Any]]] = {
     PLAIN: {"ADDONS": {}},
     AUTOTHROTTLE: {"ADDONS": {}, "AUTOTHROTTLE_ENABLED": True},
@@ -40,7 +36,7 @@ LIMIT: Final = 10  # pages in any second
 HEALTHY: Final = 200  # pages of the host beside it
 BURST: Final = 0.5  # seconds from the first request on, in which those that were under way together arrive
 AT_ONCE: Final = 16  # pages of the site with the outage, all of them requested together
-RETRY_AFTER: Final = {"no Retry-After": (), "Retry-After: 1": (("Retry-After", "1"),)}
+AFTER: Final = "scrapy_rep, with Retry-After: 1"
 PATIENCE: Final = 600.0  # seconds until a crawl is given up
 
 
@@ -72,38 +68,14 @@ class Failing:
         return Answer(503 if arrival.time < self.times[0] + self.seconds else 200, delay=0.02)
 
 
-@dataclass(frozen=True)
-class Figures:
-    """One crawl of a site with a limit: seconds since the first request and status of each answer, the number of
-    pages that came, and the seconds until the last request to the healthy host.
-    """
-
-    answers: list[tuple[float, int]]
-    pages: int
-    healthy: float
-
-    @property
-    def seconds(self) -> float:
-        return self.answers[-1][0]
-
-    @property
-    def refused(self) -> float:
-        return sum(status == 429 for _, status in self.answers) / len(self.answers)
-
-
-def check(result: Crawl, expected: int) -> None:
-    """A crawl that broke must not pass for one that gave up."""
-    if result.exit_code or len(result.pages) + len(result.failures) != expected:
-        raise SystemExit(f"the crawl broke: {result.stats}\n{result.stderr[-4_000:]}")
-
-
 def crawled(settings: dict[str, Any], *urls: str) -> Crawl:
     result = crawl(*urls, settings=settings, spider="tests.crawl.spiders:Burst", timeout=PATIENCE, apart=True)
-    check(result, len(urls))
+    check(len(result.pages) + len(result.failures) == len(urls), result)
     return result
 
 
-def figures_of(settings: dict[str, Any], headers: Sequence[tuple[str, str]], pages: int) -> Figures:
+def limited(settings: dict[str, Any], headers: Sequence[tuple[str, str]], pages: int) -> dict[str, Any]:
+    """Time and status of each answer at a limit, the pages that came, and when the healthy host was done."""
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         limited, healthy = site.origins
         server = Limited(headers)
@@ -115,13 +87,13 @@ def figures_of(settings: dict[str, Any], headers: Sequence[tuple[str, str]], pag
         began = server.answers[0][0]
         last = max(arrival.time for arrival in site.log if arrival.origin == healthy)
     of_host = sum(page.url.startswith(limited) for page in result.pages)
-    if len(result.pages) - of_host != HEALTHY:
-        raise SystemExit(f"the healthy host lost pages: {result.stats}")
-    return Figures([(time - began, status) for time, status in server.answers], of_host, last - began)
+    check(len(result.pages) - of_host == HEALTHY, result)
+    answers = [(round(time - began, 2), status) for time, status in server.answers]
+    return {"answers": answers, "pages": of_host, "healthy": last - began}
 
 
-def outage(settings: dict[str, Any], seconds: float) -> str:
-    """A line of figures: the requests of the first burst and after it, and the pages."""
+def outage(settings: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """The requests of the first burst, when later ones came while it lasted, and the pages in the end."""
     with Site() as site:
         server = Failing(seconds)
         site.answer("*", server)
@@ -129,43 +101,66 @@ def outage(settings: dict[str, Any], seconds: float) -> str:
         settings = {**settings, "CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE}
         result = crawled(settings, *(f"{site.origin}/{number}" for number in range(AT_ONCE)))
     since = [time - server.times[0] for time in server.times]
-    first = sum(time < BURST for time in since)
-    later = [f"{time:.1f}" for time in since if BURST <= time < seconds]
-    shown = f", at {', '.join(later)} s" if 0 < len(later) < AT_ONCE else ""
-    return f"{first} | {len(later)}{shown} | {len(result.pages)} of {AT_ONCE}"
+    later = [round(time, 1) for time in since if BURST <= time < seconds]
+    return {"first": sum(time < BURST for time in since), "later": later, "pages": len(result.pages)}
 
 
-def limit_table(figures: dict[tuple[str, str], Figures], pages: int) -> Iterator[str]:
-    best = pages / LIMIT
-    yield "| | requests | answered with 429 | pages | lost | seconds | of the best possible | the healthy host |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for (asked, name), one in figures.items():
-        yield (
-            f"| {name}, {asked} | {len(one.answers):,} | {one.refused:.1%} | {one.pages} | {pages - one.pages}"
-            f" | {one.seconds:.1f} | {one.seconds / best:.2f} | {one.healthy:.1f} s |"
-        )
+def measure(pages: int = 300, seconds: float = 30.0) -> dict[str, Any]:
+    limits = {name: limited(settings, (), pages) for name, settings in CRAWLERS.items()}
+    limits[AFTER] = limited(CRAWLERS[OURS], (("Retry-After", "1"),), pages)
+    outages = {name: outage(settings, seconds) for name, settings in CRAWLERS.items()}
+    return {"pages": pages, "limits": limits, "seconds": seconds, "outages": outages}
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(prog="python -m benchmarks.backoff")
-    options.add_argument("--pages", type=int, default=300, help="of the site with a limit (default: %(default)s)")
-    options.add_argument("--outage", type=float, default=30.0, help="in seconds (default: %(default)s)")
-    options.add_argument("--out", type=Path, default=Path("docs/backoff.svg"), help="(default: %(default)s)")
-    chosen = options.parse_args()
-    figures = {
-        (asked, name): figures_of(settings, headers, chosen.pages)
-        for asked, headers in RETRY_AFTER.items()
-        for name, settings in CRAWLERS.items()
-    }
-    print(f"Scrapy {scrapy.__version__}; a site that serves {LIMIT} pages a second\n")
-    print(*limit_table(figures, chosen.pages), sep="\n")
-    draw({name: figures["no Retry-After", name].answers for name in CRAWLERS}, chosen.pages, LIMIT, chosen.out)
-    print(
-        f"\n| 503 for {chosen.outage:g} s | requests at once | later, while it lasts | pages |\n|---|---|---|---|"
+def refused(answers: list[tuple[float, int]]) -> int:
+    return sum(status == 429 for _, status in answers)
+
+
+def at_a_limit(backoff: dict[str, Any]) -> Iterator[str]:
+    pages = backoff["pages"]
+    yield (
+        f"A site serves {LIMIT} pages in any second and answers 429 to every other request; {pages} pages, which"
+        f" take {pages / LIMIT:.0f} s at best, and in the same crawl {HEALTHY} pages of a healthy host:"
     )
-    for name, settings in CRAWLERS.items():
-        print(f"| {name} | {outage(settings, chosen.outage)} |", flush=True)
+    yield ""
+    yield from table(
+        ["", "requests", "answered with 429", "pages", "lost", "seconds", "healthy host"],
+        (
+            (name, len(one["answers"]), f"{refused(one['answers']) / len(one['answers']):.1%}", one["pages"],
+             pages - one["pages"], f"{one['answers'][-1][0]:.1f}", f"{one['healthy']:.1f} s")
+            for name, one in backoff["limits"].items()
+        ),
+    )  # fmt: skip
 
+
+def in_an_outage(backoff: dict[str, Any]) -> Iterator[str]:
+    at_once = f"{AT_ONCE} pages, `CONCURRENT_REQUESTS_PER_DOMAIN = {AT_ONCE}`"
+    yield f"A site answers 503 for {backoff['seconds']:.0f} s; {at_once}:"
+    yield ""
+    yield from table(
+        ["", "requests at once", "later, while it lasts", "pages in the end"],
+        (
+            (name, one["first"], times(one["later"]), f"{one['pages']} of {AT_ONCE}")
+            for name, one in backoff["outages"].items()
+        ),
+    )
+
+
+def times(later: list[float]) -> str:
+    return (
+        f"{len(later)}, after {', '.join(map(str, later))} s"
+        if 0 < len(later) < AT_ONCE
+        else f"{len(later) or 'none'}"
+    )
+
+
+BENCHMARK: Final = Benchmark(
+    measure,
+    minutes=3,
+    quick={"pages": 30, "seconds": 2.0},
+    blocks={"backoff": at_a_limit, "backoff.outage": in_an_outage},
+    pictures={"backoff.svg": "benchmarks.backoff_chart.draw"},
+)
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

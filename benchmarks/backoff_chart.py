@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
-import scrapy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from . import style
-from .style import STYLE, title
+from .backoff import CRAWLERS, LIMIT
+from .style import title
 
-PLAIN, AUTOTHROTTLE, OURS = "Scrapy", "Scrapy with AutoThrottle", "scrapy_rep"
 SERVED, REFUSED, GREY = style.COLORS["ours"], style.COLORS["peer"], style.COLORS["other"]
 
 Answers = list[tuple[float, int]]
@@ -43,22 +40,18 @@ def draw_panel(axes: Axes, name: str, answers: Answers, pages: int, limit: int) 
     title(axes, name, f"{len(answers) - served} times 429, {found}, {answers[-1][0]:.0f} s")
 
 
-def figure_of(crawls: dict[str, Answers], pages: int, limit: int) -> Figure:
+def figure_of(figures: dict[str, Any]) -> Figure:
     figure = Figure(figsize=(10.4, 4.2), facecolor="white")
-    panels = figure.subplots(1, len(crawls), sharex=True, sharey=True)
-    for axes, (name, answers) in zip(panels, crawls.items(), strict=True):
-        draw_panel(axes, name, answers, pages, limit)
+    panels = figure.subplots(1, len(CRAWLERS), sharex=True, sharey=True)
+    for axes, name in zip(panels, CRAWLERS, strict=True):
+        draw_panel(axes, name, figures["limits"][name]["answers"], figures["pages"], LIMIT)
     panels[0].set(ylabel="answers so far", xlim=0, ylim=0)
     panels[-1].legend(loc="upper left", frameon=False, fontsize=9)
     panels[1].set(xlabel="seconds since the first request")
-    note = f"Scrapy {scrapy.__version__}, other settings at their defaults; one answer in {_SPARSE} has a mark."
+    note = f"Settings at their defaults; one answer in {_SPARSE} has a mark."
     figure.text(0.065, 0.025, note, fontsize=8, color=GREY)
     figure.subplots_adjust(left=0.065, right=0.975, top=0.82, bottom=0.2, wspace=0.12)
     return figure
 
 
-def draw(crawls: dict[str, Answers], pages: int, limit: int, out: Path) -> None:
-    """Write *crawls*, by crawler, of a site that serves *limit* of *pages* in any second, as an SVG to *out*."""
-    look: Any = {**STYLE, "svg.hashsalt": "backoff"}
-    with mpl.rc_context(look):
-        figure_of(crawls, pages, limit).savefig(out, format="svg", metadata={"Date": None})
+draw = style.drawn(figure_of)

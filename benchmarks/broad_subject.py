@@ -1,15 +1,12 @@
 """The crawls of ``benchmarks.broad``, each in a process of its own, and what is measured inside them.
 
-A job is JSON in the first argument, the figures are JSON on standard output. With ``"queue": true`` no crawl is
-made: the queue of the scheduler alone is filled, and asked.
+`alone` makes no crawl: the queue of the scheduler alone is filled, and asked.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
-import sys
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from statistics import median
@@ -92,14 +89,13 @@ class Broad(Spider):
     def begin(self) -> None:
         gc.collect()
         self.first, self.ahead_then = self.done, self.ahead
-        self.robots, self.began, self.cpu = self.robots_txt(), perf_counter(), cpu_seconds()
+        self.robots, self.cpu = self.robots_txt(), cpu_seconds()
 
     def end(self) -> NoReturn:
-        cpu, seconds = cpu_seconds() - self.cpu, perf_counter() - self.began
+        cpu = cpu_seconds() - self.cpu
         pages = self.done - self.first
         self.figures.update(
             cpu=cpu / pages,
-            rate=pages / seconds,
             robots=(self.robots_txt() - self.robots) / pages,
             waiting=len(self.engine_slot.scheduler),
         )
@@ -111,7 +107,7 @@ class Broad(Spider):
 
 
 def crawl(job: dict[str, Any]) -> dict[str, Any]:
-    """CPU seconds and robots.txt files per page, and pages per second, once the hosts wait."""
+    """CPU seconds and robots.txt files per page, once the hosts wait."""
     figures: dict[str, Any] = {}
     process = AsyncCrawlerProcess({**QUIET, **job["settings"]})
     crawler = process.create_crawler(Broad)
@@ -127,7 +123,9 @@ def alone(job: dict[str, Any]) -> dict[str, Any]:
     queue, downloader = queue_of(job["settings"])
     for number in range(job["hosts"]):
         queue.push(Request(f"http://host-{number}.example/"))
-    pushes, pops, until = [], [], perf_counter() + ENOUGH
+    pushes: list[float] = []
+    pops: list[float] = []
+    until = perf_counter() + ENOUGH
     gc.collect()
     gc.disable()
     while len(pops) < POPS and perf_counter() < until:
@@ -153,8 +151,3 @@ def queue_of(settings: dict[str, Any]) -> tuple[Any, Any]:
     queue_class = load_object(crawler.settings["SCHEDULER_PRIORITY_QUEUE"])
     queue = queue_class.from_crawler(crawler, LifoMemoryQueue, "", start_queue_cls=FifoMemoryQueue)
     return queue, crawler.engine.downloader
-
-
-if __name__ == "__main__":
-    job = json.loads(sys.argv[1])
-    print(json.dumps(alone(job) if job.get("queue") else crawl(job)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import lzma
+import os
 import tarfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -14,15 +16,6 @@ from typing import Final
 from scrapy_rep.protocol import MAX_SIZE
 
 DECISIONS: Final = 40
-_PATHS: Final = (
-    "/",
-    "/index.html",
-    "/search?q=robots",
-    "/a/b/c.html",
-    "/wp-admin/",
-    "/user/login",
-    "/tag/x/feed/",
-)
 
 
 @dataclass(frozen=True)
@@ -39,26 +32,32 @@ class File:
     verdicts: list[tuple[str, str, bool]]
 
 
-def read_corpus(folder: Path, every: int = 1, limit: int | None = MAX_SIZE) -> list[File]:
-    """Every *every*-th file: of ``robots.tar.xz`` with ``google-verdicts.tsv.xz``, or of a plain *folder*.
+def folder() -> Path:
+    """The folder of the corpus, with ``robots.tar.xz`` and ``google-verdicts.tsv.xz``."""
+    named = os.environ.get("SCRAPY_REP_CORPUS")
+    if not named:
+        raise SystemExit("name the folder of the corpus with SCRAPY_REP_CORPUS")
+    return Path(named)
+
+
+def read_corpus(every: int = 1, limit: int | None = MAX_SIZE) -> list[File]:
+    """Every *every*-th file.
 
     A body is cut at *limit* octets; Google's parser, whose verdicts these are, has no limit.
     """
-    archive, table = folder / "robots.tar.xz", folder / "google-verdicts.tsv.xz"
-    bodies = dict(islice(_archived(archive) if archive.exists() else _plain(folder), 0, None, every))
-    verdicts = _verdicts(table) if table.exists() else {}
-    return [_file(name, body[:limit], verdicts.get(name, [])) for name, body in bodies.items()]
+    bodies, verdicts = islice(_archived(folder() / "robots.tar.xz"), 0, None, every), _verdicts()
+    return [_file(name, body[:limit], verdicts.get(name, [])) for name, body in bodies]
+
+
+def bodies() -> list[bytes]:
+    """Of all files, cut at the limit."""
+    return [body[:MAX_SIZE] for _, body in _archived(folder() / "robots.tar.xz")]
 
 
 def _file(name: str, body: bytes, verdicts: list[tuple[str, str, bool]]) -> File:
-    urls = dict.fromkeys([url for _, url, _ in verdicts] or [f"https://{name}{path}" for path in _made_up()])
+    urls = dict.fromkeys(url for _, url, _ in verdicts)
     warm_up = [f"https://{name}/warm-up/{number}" for number in range(2)]
     return File(name, body, [*islice(urls, DECISIONS)], warm_up, verdicts)
-
-
-def _made_up() -> Iterator[str]:
-    """`DECISIONS` different paths for a site of which none is known."""
-    return (f"{path}{'&' if '?' in path else '?'}n={number}" for number in range(DECISIONS) for path in _PATHS)
 
 
 def _archived(archive: Path) -> Iterator[tuple[str, bytes]]:
@@ -69,15 +68,12 @@ def _archived(archive: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name.partition("/")[2], file.read()
 
 
-def _plain(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for file in sorted(folder.iterdir()):
-        if file.is_file():
-            yield file.name, file.read_bytes()
-
-
-def _verdicts(table: Path) -> dict[str, list[tuple[str, str, bool]]]:
+@cache
+def _verdicts() -> dict[str, list[tuple[str, str, bool]]]:
     rows = defaultdict(list)
-    with lzma.open(table, "rt", encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+    with lzma.open(
+        folder() / "google-verdicts.tsv.xz", "rt", encoding="utf-8", errors="surrogateescape", newline="\n"
+    ) as lines:
         next(lines)
         for line in lines:
             name, agent, url, allowed, _, _ = line.rstrip("\n").split("\t")

@@ -1,212 +1,122 @@
 """What obeying robots.txt costs a crawl: none at all, Scrapy's built-in middleware and scrapy_rep side by side.
 
-All of it with a robots.txt of median length and with a long one: the cost of Scrapy's own grows with the rules.
+CPU: what the middleware takes per request in a crawl of one origin whose robots.txt is in hand, with one of median
+length and with a long one: the cost of Scrapy's own grows with the rules.
 
-CPU: how much more of it a page takes in a crawl of one origin whose robots.txt is in hand. That is little beside
-a page, and two crawls are never alike: so also how much more than a page with the meta key
-``dont_obey_robotstxt`` in the same crawl, and what the middleware alone takes of it, per request.
-
-A new origin: how much more CPU one page of each of many origins takes, by the store of their robots.txt files.
-
-Memory: the resident set of a crawl of 20,000 origins, one page each, every robots.txt different. How much of
-it per origin is due to robots.txt, once what the crawl takes without one is subtracted?
+Memory: the resident set of a crawl of many origins, one page each, every robots.txt different, and how much of it
+per origin is due to robots.txt, once what the crawl takes without one is subtracted.
 
 Every figure comes from a real crawl, in a process of its own, of a real server on 127.0.0.0/8 (Linux). The
 variants take turns, so that a busy machine slows all alike. CPU time counts, not the clock on the wall.
-From the root of the repository, with the extra `bench`; it takes about half an hour:
-
-    python -m benchmarks.crawl_cost [--rounds 9] [--origin-rounds 9] [--memory-rounds 2] [--out FILE.svg]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from statistics import fmean, linear_regression, median, quantiles
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from statistics import linear_regression, median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import scrapy
+from scrapy_rep.tools.processes import cores
 
 from .any_origin import LONG, MEDIAN, AnyOrigin
-from .crawl_cost_chart import BUILT_IN, OFF, OURS, OURS_SMALL, Curve, Figures, Spread, draw
+from .apart import apart
+from .crawl_subject import run
+from .figures import Benchmark, main, table
 
-ADDON: Final = {"ADDONS": {"scrapy_rep.Addon": 300}}
-SMALL: Final = 2_000
+OFF, BUILT_IN, OURS = "robots.txt off", "Scrapy's built-in", "scrapy_rep"
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
     OFF: {"ROBOTSTXT_OBEY": False},
     BUILT_IN: {"ROBOTSTXT_OBEY": True},
-    OURS: ADDON,
-    OURS_SMALL: {**ADDON, "REP_MEMORY_ENTRIES": SMALL},
+    OURS: {"ADDONS": {"scrapy_rep.Addon": 300}},
 }
-BESIDE_DELAY: Final = "scrapy_rep, beside a Crawl-delay"
-TIMED: Final = {**{name: SETTINGS[name] for name in (OFF, BUILT_IN, OURS)}, BESIDE_DELAY: ADDON}
-STORES: Final[dict[str, dict[str, Any]]] = {
-    OFF: SETTINGS[OFF],
-    BUILT_IN: SETTINGS[BUILT_IN],
-    "scrapy_rep, in memory": {**ADDON, "REP_STORE": "memory"},
-    "scrapy_rep, in SQLite": {**ADDON, "REP_STORE_PATH": "{folder}/robots.sqlite"},
-}
-NEW_ORIGINS: Final = 1_200  # of which a sixth warms up
-PAGES: Final = 4_400  # four blocks to warm up and forty that count
-ORIGINS: Final = 20_000
-EVERY: Final = 1_000
-PATIENCE: Final = 900.0  # seconds until a crawl is given up
-
-Runs = dict[str, list[dict[str, Any]]]
+EVERY: Final = 1_000  # origins
 
 
-def crawl(server: AnyOrigin, settings: dict[str, Any], spider: str, count: int) -> dict[str, Any]:
+def crawl(server: AnyOrigin, name: str, spider: str, count: int) -> dict[str, Any]:
     """The figures of one crawl; one that broke must not pass for one that was cheap."""
     with TemporaryDirectory() as folder:
-        job = {"spider": spider, "port": server.port, "count": count, "settings": settings}
-        result = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "benchmarks.crawl_subject", json.dumps(job).replace("{folder}", folder)],
-            env={**os.environ, "PYTHONHASHSEED": "0"},  # else one process has luckier dicts than another
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    figures: dict[str, Any] = json.loads(result.stdout) if not result.returncode else {}
-    stats = expected(spider, count, obeys=settings != SETTINGS[OFF])
-    if not figures or figures["stats"] != {**figures["stats"], **stats}:
-        raise SystemExit(f"the crawl broke: {figures.get('stats')}\n{result.stderr[-4_000:]}")
+        settings = {**SETTINGS[name], "REP_STORE_PATH": f"{folder}/robots.sqlite"}
+        figures: dict[str, Any] = apart(run, spider, server.port, count, settings)
+    files = 0 if name == OFF else count if spider == "Origins" else 1
+    expected = {"response_received_count": count + files, "robotstxt/request_count": files, "log_count/ERROR": 0}
+    if figures["stats"] != expected or (spider == "Pages" and figures.get("refuses", False) is (name == OFF)):
+        raise SystemExit(f"the crawl broke: {figures}")
     return figures
 
 
-def expected(spider: str, count: int, *, obeys: bool) -> dict[str, int]:
-    others = int(spider == "PagesBesideDelay")
-    origins = count if spider.endswith("Origins") else 1 + others
-    requests = origins if obeys else 0
+def per_request(length: int, rounds: int, pages: int) -> dict[str, dict[str, list[float]]]:
+    """CPU seconds by variant: of a page, and of the middleware per request, of each crawl."""
+    found: dict[str, dict[str, list[float]]] = {name: {"page": [], "request": []} for name in SETTINGS}
+    order = list(found)
+    with AnyOrigin(lasting=True, rules=length) as server:
+        for _ in range(rounds):
+            for name in order:
+                figures = crawl(server, name, "Pages", pages)
+                found[name]["page"].append(figures["page"])
+                found[name]["request"].append(median(figures["request"]))
+            order.append(order.pop(0))
+    return found
+
+
+def memory(origins: int) -> dict[str, list[float]]:
+    """Resident megabytes at every so many origins, by variant."""
+
+    def crawled(name: str) -> list[float]:
+        return [size / 1e6 for size in crawl(server, name, "Origins", origins)["resident"]]
+
+    with AnyOrigin(lasting=False) as server, ThreadPoolExecutor(cores()) as pool:  # what one holds is its own
+        return dict(zip(SETTINGS, pool.map(crawled, SETTINGS), strict=True))
+
+
+def measure(rounds: int = 3, pages: int = 2_400, origins: int = 20_000) -> dict[str, Any]:
+    cpu = {length: per_request(length, rounds, pages) for length in (MEDIAN, LONG)}
     return {
-        "response_received_count": count + others + requests,
-        "robotstxt/request_count": requests,
-        "log_count/ERROR": 0,
+        "page": median(cpu[MEDIAN][OFF]["page"]),
+        "request": {n: {name: spread(of["request"]) for name, of in cpu[n].items()} for n in cpu},
+        "every": EVERY,
+        "memory": memory(origins),
     }
 
 
-def rounds(
-    spider: str, variants: dict[str, dict[str, Any]], count: int, times: int, *, length: int, lasting: bool
-) -> Runs:
-    """Crawls of all *variants* in turns, each round beginning with another one."""
-    runs: Runs = {name: [] for name in variants}
-    order = list(runs)
-    with AnyOrigin(lasting=lasting, rules=length) as server:
-        for number in range(times):
-            for name in order:
-                named = "PagesBesideDelay" if name == BESIDE_DELAY else spider
-                runs[name].append(crawl(server, variants[name], named, count))
-                print(f"{spider}, round {number + 1} of {times}: {name}", file=sys.stderr)
-            order.append(order.pop(0))
-    return runs
+def spread(values: list[float]) -> list[float]:
+    """Median between quartiles, in microseconds."""
+    return [value * 1e6 for value in quantiles(values * 2 if len(values) == 1 else values, method="inclusive")]
 
 
-def spread(values: Iterable[float]) -> Spread:
-    """Median and quartiles, in microseconds."""
-    values = [value * 1e6 for value in values]
-    low, _, high = quantiles(values, method="inclusive") if len(values) > 1 else values * 3
-    return Spread(median(values), low, high)
+def growth(figures: dict[str, Any], name: str) -> float:
+    """kB per origin in the second half of the crawl, without what grows without robots.txt."""
+    return slope(figures["memory"][name]) - slope(figures["memory"][OFF])
 
 
-def more(runs: Runs, name: str, figure: str) -> Spread:
-    """CPU per page, or per origin, beyond that of the crawl without robots.txt in the same round."""
-    pairs = zip(runs[name], runs[OFF], strict=True)
-    return spread(run[figure] - off[figure] for run, off in pairs)
-
-
-def each(runs: list[dict[str, Any]], figure: str) -> Spread:
-    """The median of what each crawl measured several times, over the crawls."""
-    return spread(median(run[figure]) for run in runs)
-
-
-def curve(runs: list[dict[str, Any]]) -> Curve:
-    """Mean resident megabytes at every so many origins."""
-    return [fmean(sizes) / 1e6 for sizes in zip(*(run["resident"] for run in runs), strict=True)]
-
-
-def measure(length: int, times: int, origin_times: int, memory_times: int) -> Figures:
-    """The figures with a robots.txt of *length* rules."""
-    pages = rounds("Pages", TIMED, PAGES, times, length=length, lasting=True)
-    new = rounds("NewOrigins", STORES, NEW_ORIGINS, origin_times, length=length, lasting=False)
-    origins = rounds("Origins", SETTINGS, ORIGINS, memory_times, length=length, lasting=False)
-    return Figures(
-        page={name: spread(run["page"] for run in runs) for name, runs in pages.items()},
-        more={name: more(pages, name, "page") for name in TIMED if name != OFF},
-        beside={name: each(runs, "more") for name, runs in pages.items()},
-        request={name: each(runs, "request") for name, runs in pages.items()},
-        origin={name: more(new, name, "origin") for name in STORES if name != OFF},
-        memory={name: curve(runs) for name, runs in origins.items()},
-        slope={name: slopes(origins[name], origins[OFF]) for name in SETTINGS if name != OFF},
-        every=EVERY,
-    )
-
-
-def slopes(runs: list[dict[str, Any]], off: list[dict[str, Any]]) -> list[float]:
-    """kB per origin over the second half of each crawl, without what grows without robots.txt."""
-    return [slope(run) - slope(without) for run, without in zip(runs, off, strict=True)]
-
-
-def slope(run: dict[str, Any]) -> float:
-    sizes = run["resident"]
+def slope(sizes: list[float]) -> float:
     half = len(sizes) // 2
-    counts = range(half * EVERY, (len(sizes) + 1) * EVERY, EVERY)
-    return linear_regression(counts, sizes[half - 1 :]).slope / 1e3
+    return linear_regression(range(half * EVERY, (len(sizes) + 1) * EVERY, EVERY), sizes[half - 1 :]).slope * 1e3
 
 
-def cpu_table(figures: Figures) -> Iterator[str]:
-    yield (
-        "| CPU in µs, median (quartiles) of the crawls | a page | more than in the crawl with robots.txt off"
-        " | more than an exempt page of the same crawl | the middleware alone, per request |"
-    )
-    yield "|---|---|---|---|---|"
-    for name in TIMED:
-        cells = [figures.page[name], figures.more.get(name, "–"), figures.beside[name], figures.request[name]]
-        yield f"| {name} | " + " | ".join(map(str, cells)) + (" * |" if name == OFF else " |")
-    yield "\n\\* to split the URL: part of the figures below, and what Scrapy's downloader does otherwise."
+def found(crawl_cost: dict[str, Any]) -> Iterator[str]:
+    yield "CPU per request, with a robots.txt in hand, of the middleware alone, and resident memory:"
+    yield ""
+    lengths, last = crawl_cost["request"], {name: sizes[-1] for name, sizes in crawl_cost["memory"].items()}
+    origins = f"{EVERY * len(crawl_cost['memory'][OFF]):,}"
+    yield from table(
+        ["", *(f"{length} rules" for length in lengths), f"memory at {origins} origins", "one more file"],
+        (
+            (name, *(f"{of[name][1]:.1f} µs" for of in lengths.values()), f"{last[name]:.0f} MB",
+             f"{growth(crawl_cost, name):.1f} kB")
+            for name in (BUILT_IN, OURS)
+        ),
+    )  # fmt: skip
 
 
-def origin_table(figures: Figures) -> Iterator[str]:
-    yield "| a new origin: CPU in µs beyond robots.txt off, median (quartiles) | | |"
-    yield "|---|---|---|"
-    for name, took in figures.origin.items():
-        yield f"| {name} | {took} | {took.middle / figures.origin[BUILT_IN].middle:.2f}× |"
-
-
-def memory_table(figures: Figures) -> Iterator[str]:
-    half = f"{ORIGINS // 2:,}"
-    yield f"| resident | at {half} origins | at {ORIGINS:,} | per origin in the second half, for robots.txt |"
-    yield "|---|---|---|---|"
-    for name, sizes in figures.memory.items():
-        growth = ", ".join(f"{slope:.2f} kB" for slope in figures.slope.get(name, [])) or "–"
-        yield f"| {name} | {sizes[len(sizes) // 2 - 1]:.0f} MB | {sizes[-1]:.0f} MB | {growth} |"
-
-
-def report(figures: Figures) -> Iterator[str]:
-    for table in (cpu_table, origin_table, memory_table):
-        yield ""
-        yield from table(figures)
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(prog="python -m benchmarks.crawl_cost")
-    options.add_argument("--rounds", type=int, default=9, help="of the crawls for CPU (default: %(default)s)")
-    options.add_argument("--origin-rounds", type=int, default=9, help="of new origins (default: %(default)s)")
-    options.add_argument("--memory-rounds", type=int, default=2, help="(default: %(default)s)")
-    options.add_argument("--out", type=Path, default=Path("docs/crawl_cost.svg"), help="(default: %(default)s)")
-    chosen = options.parse_args()
-    by_length = {}
-    for length in (MEDIAN, LONG):
-        figures = measure(length, chosen.rounds, chosen.origin_rounds, chosen.memory_rounds)
-        print(f"Scrapy {scrapy.__version__}, robots.txt of {length} rules", *report(figures), "", sep="\n")
-        by_length[length] = figures
-    draw(by_length, chosen.out)
-
+BENCHMARK: Final = Benchmark(
+    measure,
+    minutes=5,
+    quick={"rounds": 1, "pages": 600, "origins": 4_000},
+    blocks={"crawl_cost": found},
+    pictures={"crawl_cost.svg": "benchmarks.crawl_cost_chart.draw"},
+)
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

@@ -1,19 +1,14 @@
-"""The crawls of ``benchmarks.crawl_cost``, each in a process of its own, and what is measured inside them.
-
-A job is JSON in the first argument, the figures are JSON on standard output.
-"""
+"""The crawls of ``benchmarks.crawl_cost``, each in a process of its own, and what is measured inside them."""
 
 from __future__ import annotations
 
 import gc
-import json
 import os
+import re
 import resource
-import sys
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from pathlib import Path
-from statistics import fmean
 from time import thread_time
 from typing import Any, Final
 
@@ -23,15 +18,13 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
-from scrapy.utils.misc import load_object
 
 from scrapy_rep import RepMiddleware
 
-from .any_origin import DELAYED, FORBIDDEN, address
+from .any_origin import FORBIDDEN, address
 
 AT_ONCE: Final = 16
-BLOCK: Final = 100  # pages
-WARM: Final = 4  # blocks that do not count
+WARM: Final = 400  # pages that do not count
 BATCH: Final = 1_000  # requests timed in one go; more than urllib's cache of split URLs holds
 QUIET: Final = {"TELNETCONSOLE_ENABLED": False, "MEMUSAGE_ENABLED": False, "LOG_LEVEL": "WARNING"}
 
@@ -44,6 +37,12 @@ def cpu_seconds() -> float:
 def resident_octets() -> int:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak_octets() -> int:
+    """The most that this process ever held; ``getrusage`` counts what the one that started it held, too."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    return int(found[1]) * 1_024 if found else 0
 
 
 class Chains(Spider):
@@ -66,60 +65,35 @@ class Chains(Spider):
     async def parse(self, _: Response) -> AsyncIterator[Request]:
         self.done += 1
         await self.measure()
-        for request in islice(self.left, self.wanted()):
+        for request in islice(self.left, 1):
             yield request
-
-    def wanted(self) -> int:
-        """How many requests follow a page."""
-        return 1
 
     async def measure(self) -> None:
         raise NotImplementedError
 
 
 class Pages(Chains):
-    """Many pages of one origin: CPU seconds per page, then those of the middleware alone.
-
-    The pages come in blocks, and half of the blocks are exempt from robots.txt: two blocks that ran
-    one after the other in one process are alike as two crawls never are.
-    """
+    """Many pages of one origin: CPU seconds per page, then those of the middleware alone."""
 
     batches = 10
     began = 0.0
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.took: list[float] = []  # seconds per page of each block
-
     def requests(self) -> Iterator[Request]:
-        for number, url in enumerate(self.numbered(range(self.count))):
-            self.asked = number + 1
-            yield Request(url, meta={"dont_obey_robotstxt": not obeys(number // BLOCK)})
-
-    def wanted(self) -> int:
-        """A block begins when the last page of the one before has come: at no other time is nothing half done."""
-        if self.done % BLOCK == 0:
-            return AT_ONCE
-        return 1 if self.asked % BLOCK else 0
+        return map(Request, self.numbered(range(self.count)))
 
     def numbered(self, numbers: range) -> Iterator[str]:
         path = "catalogue/category-{}/article-{}.html?page={}"
         return (f"http://127.0.0.1:{self.port}/{path.format(n % 50, n, n % 7)}" for n in numbers)
 
     async def measure(self) -> None:
-        if self.done % BLOCK == 0:
-            self.next_block()
+        if self.done == WARM:
+            gc.collect()
+            gc.disable()
+            self.began = cpu_seconds()
         if self.done == self.count:
-            self.figures.update(by_block(self.took))
+            self.figures["page"] = (cpu_seconds() - self.began) / (self.count - WARM)
             self.figures["request"] = [await self.alone(batch) for batch in range(self.batches)]
             await self.refuses()
-
-    def next_block(self) -> None:
-        """Collect garbage off the clock: one full collection, whosever turn it is, costs as much as many pages."""
-        self.took.append((cpu_seconds() - self.began) / BLOCK)
-        gc.disable()
-        gc.collect()
-        self.began = cpu_seconds()
 
     def gate(self) -> Any:
         """The middleware of this crawl; without one, what Scrapy's downloader does with every request anyway.
@@ -155,34 +129,8 @@ class Pages(Chains):
             self.figures["refuses"] = True
 
 
-def obeys(block: int) -> bool:
-    """Exempt, obeys, obeys, exempt, and again: what grows dearer with time does so for both alike."""
-    return block % 4 in (1, 2)
-
-
-def by_block(took: list[float]) -> dict[str, Any]:
-    """Seconds per page that obeys; how much more that is than for an exempt page, per four blocks."""
-    fours = [took[start : start + 4] for start in range(WARM, len(took), 4)]
-    return {
-        "page": fmean(second + third for _, second, third, _ in fours) / 2,
-        "more": [(second + third - first - fourth) / 2 for first, second, third, fourth in fours],
-    }
-
-
 def split(request: Request) -> None:
     urlparse_cached(request)
-
-
-class PagesBesideDelay(Pages):
-    """The same while another origin asks for a delay, so that each request passes what keeps delays."""
-
-    async def start(self) -> AsyncIterator[Request]:
-        yield Request(f"http://{DELAYED}:{self.port}/", self.no_page)
-        async for request in super().start():
-            yield request
-
-    def no_page(self, _: Response) -> None:
-        """It is not measured."""
 
 
 class Origins(Chains):
@@ -205,30 +153,12 @@ class Origins(Chains):
         gc.collect()
 
 
-class NewOrigins(Origins):
-    """CPU seconds per origin, once the first ones have been seen."""
-
-    first = 200
-    began = 0.0
-
-    async def measure(self) -> None:
-        if self.done == self.first:
-            gc.collect()
-            self.began = cpu_seconds()
-        if self.done == self.count:
-            self.figures["origin"] = (cpu_seconds() - self.began) / (self.count - self.first)
-
-
-def run(job: dict[str, Any]) -> dict[str, Any]:
+def run(spider: str, port: int, count: int, settings: dict[str, Any]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
-    process = AsyncCrawlerProcess({**QUIET, "CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE, **job["settings"]})
-    crawler = process.create_crawler(load_object(f"{__spec__.name}.{job['spider']}"))
-    process.crawl(crawler, port=job["port"], count=job["count"], figures=figures)
+    process = AsyncCrawlerProcess({**QUIET, "CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE, **settings})
+    crawler = process.create_crawler({"Pages": Pages, "Origins": Origins}[spider])
+    process.crawl(crawler, port=port, count=count, figures=figures)
     process.start()
     stats = crawler.stats.get_stats()
-    names = ("response_received_count", "robotstxt/request_count", "log_count/ERROR", "rep/memory/evicted_count")
+    names = ("response_received_count", "robotstxt/request_count", "log_count/ERROR")
     return {**figures, "stats": {name: stats.get(name, 0) for name in names}}
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(json.loads(sys.argv[1]))))

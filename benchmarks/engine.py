@@ -1,11 +1,5 @@
 """The rule engine beside its peers, on real robots.txt files, Google's verdicts on them and hostile bodies.
 
-    python -m benchmarks.engine --corpus DIR [--every 10] [--passes 5] [--out docs]
-
-prints Markdown tables (extra ``bench``) and with ``--out`` writes them and a chart there. The corpus is a
-folder with ``robots.tar.xz`` and ``google-verdicts.tsv.xz``, or one of robots.txt files; agreement with
-Google is then left out. ``--every 10`` takes every tenth file.
-
 Each engine has a process of its own and the processes take turns, so that a busy machine slows all alike
 and no engine finds its caches warmed, or emptied, by another. Per file the median of the passes counts; times are
 of CPU. Every URL is asked once per parser. A warm decision is one after two about other URLs; whoever can be asked
@@ -14,168 +8,178 @@ about a path that is split already is, and compared with what the peer needs for
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.metadata import version
 from math import isnan
-from pathlib import Path
 from statistics import fmean, median
-from typing import Final
+from typing import Any, Final
 
-from .engine_chart import draw
 from .engines import ENGINES, EXACT, OURS, PEER
 from .engines import PLAIN as PLAIN_PYTHON
+from .figures import Benchmark, main, table
+from .figures import time as shown
 from .measure import BY_PATH, BY_URL, DECISIONS, QUESTIONS, Worker
 from .worst_cases import ADVERSARIES, NAMED, PLAIN
+
+Seconds = dict[tuple[str, str], list[float]]
+"""Per file, by engine and question."""
 
 KEPT: Final = {"kept after 1": 1, f"kept after {DECISIONS}": DECISIONS}
 OF_PEER: Final = {BY_PATH: BY_URL}
 """The question to the peer that one is compared with, where it is another one."""
-HEAVIEST: Final = 10
+COLD: Final = next(iter(QUESTIONS))
 LEFT_OUT: Final = {EXACT, PLAIN_PYTHON}
 """Engines that the chart does not show."""
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Seconds per file by engine and question; octets kept per file; agreement; seconds by engine and body."""
-
-    sizes: dict[str, int]
-    seconds: dict[tuple[str, str], list[float]]
-    kept: dict[tuple[str, str], float]
-    agreement: dict[str, float | None]
-    worst: dict[tuple[str, str], tuple[float, float]]
-
-    def by_peer(self, question: str) -> list[float]:
-        """Seconds per file that the peer needs for what is compared with *question*."""
-        return self.seconds[PEER, OF_PEER.get(question, question)]
-
-    def ratio(self, engine: str, question: str) -> float:
-        """How many times faster than the peer, all files together."""
-        return fmean(self.by_peer(question)) / fmean(self.seconds[engine, question])
-
-    def ratios(self, engine: str, question: str) -> list[float]:
-        """How many times faster than the peer, file by file."""
-        pairs = zip(self.by_peer(question), self.seconds[engine, question], strict=True)
-        return [theirs / ours for theirs, ours in pairs]
-
-    def heaviest(self, question: str) -> list[int]:
-        """The files that the engines together need longest for, by their numbers."""
-        weights = [sum(times) for times in zip(self.seconds[OURS, question], self.by_peer(question), strict=True)]
-        return sorted(range(len(weights)), key=weights.__getitem__, reverse=True)[:HEAVIEST]
-
-
-def measure(names: list[str], folder: Path, every: int, passes: int) -> Figures:
-    workers = [Worker(name, folder, every) for name in names]
-    sizes = workers[0].ask("sizes")
-    seconds = {}
+def timed(workers: list[Worker], passes: int) -> Seconds:
+    """The median of the passes, file by file."""
+    found = {}
     for question in QUESTIONS:
         runs = [[worker.ask("seconds", question) for worker in workers] for _ in range(passes)]
         for worker, times in zip(workers, zip(*runs, strict=True), strict=True):
-            seconds[worker.name, question] = [median(of_file) for of_file in zip(*times, strict=True)]
-    kept = {
-        (worker.name, name): worker.ask("octets_kept", count) for worker in workers for name, count in KEPT.items()
+            found[worker.name, question] = [median(of_file) for of_file in zip(*times, strict=True)]
+    return found
+
+
+def compared(seconds: Seconds, engine: str, question: str) -> dict[str, float] | None:
+    """The mean, and how many times faster than the peer: all files together, mean and median over them."""
+    ours, theirs = seconds[engine, question], seconds[PEER, OF_PEER.get(question, question)]
+    if isnan(ours[0]):  # it cannot be asked that
+        return None
+    ratios = [one / other for one, other in zip(theirs, ours, strict=True)]
+    return {
+        "mean": fmean(ours),
+        "all": fmean(theirs) / fmean(ours),
+        "of mean": fmean(ratios),
+        "of median": median(ratios),
     }
-    agreement = {worker.name: worker.ask("agreement") for worker in workers}
-    duel = [worker for worker in workers if worker.name in (OURS, PEER)]
-    worst = {(worker.name, body): worker.ask("worst", body) for body in NAMED for worker in duel}
-    worst |= {(OURS, body): workers[0].ask("worst", body) for body in ADVERSARIES}
+
+
+def measure(every: int = 5, passes: int = 3) -> dict[str, Any]:
+    workers = [Worker(name, every) for name in ENGINES]
+    by_name = {worker.name: worker for worker in workers}
+    sizes, seconds = workers[0].ask("sizes"), timed(workers, passes)
+    engines = {
+        name: {
+            "seconds": {question: compared(seconds, name, question) for question in QUESTIONS},
+            "kept": {text: worker.ask("octets_kept", count) for text, count in KEPT.items()},
+            "agreement": worker.ask("agreement"),
+        }
+        for name, worker in by_name.items()
+    }
+    named = {body: {name: by_name[name].ask("worst", body) for name in (OURS, PEER)} for body in NAMED}
+    hostile = {body: by_name[OURS].ask("worst", body)[0] for body in ADVERSARIES}
     for worker in workers:
         worker.close()
-    return Figures(sizes, seconds, kept, agreement, worst)
+    everything = {name: agreement_on_all(name) for name in (OURS, EXACT)}
+    return {
+        "files": len(sizes),
+        "octets": fmean(sizes),
+        "engines": engines,
+        "named": named,
+        "hostile": hostile,
+        "everything": everything,
+    }
 
 
-def speed_table(figures: Figures) -> Iterator[str]:
-    yield "| engine | " + " | ".join([*QUESTIONS, *KEPT, "agrees with Google"]) + " |"
-    yield "|---" * (len(QUESTIONS) + len(KEPT) + 2) + "|"
-    for engine in figures.agreement:
-        cells = [speed(figures, engine, question) for question in QUESTIONS]
-        cells += [f"{figures.kept[engine, name] / 1_000:.1f} kB" for name in KEPT]
-        share = figures.agreement[engine]
-        yield f"| {engine} | " + " | ".join([*cells, "–" if share is None else f"{share:.2%}"]) + " |"
+def agreement_on_all(name: str) -> float:
+    worker = Worker(name, 1)
+    share: float = worker.ask("agreement")
+    worker.close()
+    return share
 
 
-def speed(figures: Figures, engine: str, question: str) -> str:
-    mean = fmean(figures.seconds[engine, question])
-    if isnan(mean):  # it cannot be asked that
+def about(engine: dict[str, Any]) -> Iterator[str]:
+    yield (
+        f"{engine['files']:,} real files of {engine['octets']:,.0f} octets on average, one agent. In brackets: how"
+        " many times faster than Protego, all files together, as the mean and as the median over the files."
+    )
+
+
+def speed(engine: dict[str, Any]) -> Iterator[str]:
+    yield from about(engine)
+    yield ""
+    yield from table(
+        ["engine", *QUESTIONS, *KEPT, "agrees with Google"],
+        (
+            (name, *map(speed_cell, one["seconds"].values()),
+             *(f"{octets / 1_000:.1f} kB" for octets in one["kept"].values()), f"{one['agreement']:.2%}")
+            for name, one in engine["engines"].items()
+        ),
+    )  # fmt: skip
+
+
+def speed_cell(found: dict[str, float] | None) -> str:
+    if found is None:
         return "–"
-    ratios = figures.ratios(engine, question)
-    compared = figures.ratio(engine, question), fmean(ratios), median(ratios)
-    return f"{mean * 1e6:,.1f} µs ({', '.join(f'{each:.1f}×' for each in compared)})"
-
-
-def heaviest_table(figures: Figures) -> Iterator[str]:
-    """Per question, the files with the largest part in the mean: one of them may be a tenth of it."""
-    yield "| question | the ten files that weigh most, with their share of the time of scrapy_rep and of Protego |"
-    yield "|---|---|"
-    names = list(figures.sizes)
-    for question in QUESTIONS:
-        ours, theirs = figures.seconds[OURS, question], figures.by_peer(question)
-        cells = [
-            f"{names[file]} ({ours[file] / sum(ours):.1%}, {theirs[file] / sum(theirs):.1%})"
-            for file in figures.heaviest(question)
-        ]
-        yield f"| {question} | {', '.join(cells)} |"
-
-
-def worst_table(figures: Figures) -> Iterator[str]:
-    yield "| 500 KiB of | parse + 1 decision | Protego | | a warm decision | Protego | |"
-    yield "|---|---|---|---|---|---|---|"
-    for body in NAMED:
-        cells = []
-        for ours, theirs in zip(figures.worst[OURS, body], figures.worst[PEER, body], strict=True):
-            cells += [f"{ours * 1e3:,.3f} ms", f"{theirs * 1e3:,.3f} ms", f"{theirs / ours:,.1f}×"]
-        yield f"| {body} | " + " | ".join(cells) + " |"
-
-
-def adversary_table(figures: Figures) -> Iterator[str]:
-    bound, _ = figures.worst[PEER, PLAIN]
-    yield f"| 500 KiB of | parse + 1 decision | of Protego's {bound * 1e3:.0f} ms on {PLAIN} |"
-    yield "|---|---|---|"
-    for body in sorted(ADVERSARIES, key=lambda body: -figures.worst[OURS, body][0]):
-        first, _ = figures.worst[OURS, body]
-        yield f"| {body} | {first * 1e3:.1f} ms | {first / bound:.0%} |"
-
-
-def report(figures: Figures) -> str:
-    versions = ", ".join(
-        f"{name} {version(name)}" for name in ("Protego", "robotspy", "gpyrobotstxt", "fast-robotstxt")
+    return (
+        f"{found['mean'] * 1e6:,.1f} µs ({found['all']:.1f}×, {found['of mean']:.1f}×, {found['of median']:.1f}×)"
     )
-    size = fmean(figures.sizes.values())
-    where = f"{platform.python_implementation()} {platform.python_version()}; {versions}"
-    head = (
-        f"{len(figures.sizes):,} files of {size:,.0f} octets on average, one agent; {where}.\n"
-        "In brackets: how many times faster than Protego, all files together, as the mean and as the median over\n"
-        "the files. Each parser is asked about a URL once; warm decisions follow two about other URLs.\n"
+
+
+def named_bodies(engine: dict[str, Any]) -> Iterator[str]:
+    def cells(body: str) -> Iterator[str]:
+        for ours, theirs in zip(engine["named"][body][OURS], engine["named"][body][PEER], strict=True):
+            yield from (f"{ours * 1e3:,.3f} ms", f"{theirs * 1e3:,.3f} ms", f"{theirs / ours:,.1f}×")
+
+    head = ["500 KiB of", "parse + 1 decision", "Protego", "", "a warm decision", "Protego", ""]
+    return table(head, ([body, *cells(body)] for body in engine["named"]))
+
+
+def hostile_bodies(engine: dict[str, Any]) -> Iterator[str]:
+    bound, hostile = engine["named"][PLAIN][PEER][0], engine["hostile"]
+    return table(
+        ["500 KiB of", "parse + 1 decision", f"of Protego's {bound * 1e3:.0f} ms on {PLAIN}"],
+        (
+            (body, f"{hostile[body] * 1e3:.1f} ms", f"{hostile[body] / bound:.0%}")
+            for body in sorted(hostile, key=hostile.__getitem__, reverse=True)
+        ),
     )
-    tables = (speed_table, heaviest_table, worst_table, adversary_table)
-    return "\n".join([head, *("\n".join(table(figures)) + "\n" for table in tables)])
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(prog="python -m benchmarks.engine")
-    arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
-    arguments.add_argument("--every", type=int, default=1, help="take every n-th file (default: %(default)s)")
-    arguments.add_argument("--passes", type=int, default=5, help="(default: %(default)s)")
-    arguments.add_argument("--duel", action="store_true", help="scrapy_rep and Protego alone")
-    arguments.add_argument("--out", type=Path, help="folder for engine.md and engine.svg")
-    options = arguments.parse_args()
-    if options.corpus is None:
-        arguments.error("name the folder of the corpus with --corpus or SCRAPY_REP_CORPUS")
-    names = [OURS, PEER] if options.duel else list(ENGINES)
-    figures = measure(names, Path(options.corpus), options.every, options.passes)
-    print(report(figures))
-    if options.out:
-        (options.out / "engine.md").write_text(report(figures), encoding="utf-8")
-        ratios = {
-            question: {engine: figures.ratio(engine, question) for engine in names if engine not in LEFT_OUT}
-            for question in QUESTIONS
-        }
-        draw(ratios, figures.agreement, options.out / "engine.svg")
+def worst(engine: dict[str, Any]) -> Iterator[str]:
+    most = max(engine["hostile"].values())
+    theirs = shown(engine["named"][PLAIN][PEER][0])
+    yield (
+        f"Parsing a hostile body within the size limit and deciding once takes, at worst, {shown(most)};"
+        f" Protego needs {theirs} for {PLAIN}: [all figures](engine.md)."
+    )
 
+
+def on_all_files(engine: dict[str, Any]) -> Iterator[str]:
+    ours, exact = (f"{engine['everything'][name]:.2%}" for name in (OURS, EXACT))
+    yield f"The default agrees on {ours} of them, `google-exact` on {exact}."
+
+
+def of_engines(engine: dict[str, Any], conformance: dict[str, Any]) -> Iterator[str]:
+    """The engines beside each other, by what was asked of the parser back-ends of Scrapy as well."""
+    sources = [source for source in conformance["right"][OURS] if OURS not in source]  # ours would flatter us
+    right = {name: [found[source] for source in sources] for name, found in conformance["right"].items()}
+    yield from table(
+        ["engine", *sources, "verdicts as Google's parser", "time", "kept"],
+        (
+            (name, *right.get(name, "–" * len(sources)), f"{one['agreement']:.2%}",
+             shown(one["seconds"][COLD]["mean"]), f"{one['kept']['kept after 1'] / 1e3:.1f} kB")
+            for name, one in engine["engines"].items()
+        ),
+    )  # fmt: skip
+
+
+BENCHMARK: Final = Benchmark(
+    measure,
+    minutes=3,
+    quick={"every": 200, "passes": 1},
+    blocks={
+        "engine": speed,
+        "engine.named": named_bodies,
+        "engine.hostile": hostile_bodies,
+        "engine.worst": worst,
+        "engine.agreement": on_all_files,
+        "engine.alternatives": of_engines,
+    },
+    pictures={"engine.svg": "benchmarks.engine_chart.draw"},
+    versions=("robotspy", "gpyrobotstxt", "fast-robotstxt"),
+)
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

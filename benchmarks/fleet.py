@@ -1,30 +1,24 @@
 """What a fleet costs: one real Redis, its permits and its entries; then real crawls that keep one delay.
 
-    python -m benchmarks.fleet [--origins 100000] [--seconds 30] [--corpus DIR]
-
-prints Markdown tables; it takes about four minutes, and needs the extra `test`. Bodies are those of the corpus in
-permit, or made up: once each origin has one of its own, which is the dearest case, and once they are shared.
+Needs the extra `test`. Bodies are those of the corpus: once each origin has one of its own, which is the dearest
+case, and once they are shared.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from math import inf
-from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 from redis import Redis
 
-from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.pacing.limiters import RedisRateLimiter
 from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.robots.stores.redis import RedisStore
 from tests.support.crawl import LOOPS, crawl
@@ -32,10 +26,14 @@ from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer
 from tests.support.site import Site, robots
 
-from .store import bodies, entries
+from .corpus import bodies
+from .figures import Benchmark, main, rounded, table
+from .gate import check
+from .store import entries
 
-WORKERS = 4
-BATCH = 5_000
+WORKERS: Final = 4
+BATCH: Final = 2_000
+OWN, SHARED = "own", "shared"
 
 
 def limiter_of(client: Redis, worker: str) -> RedisRateLimiter:
@@ -94,8 +92,7 @@ def latency(loop: str) -> tuple[float, float]:
         settings = {"REP_REDIS_URL": server.url, "LOG_LEVEL": "INFO"}
         urls = [f"{site.origin}/{number}" for number in range(200)]
         result = crawl(*urls, settings=settings, loop=loop, spider="benchmarks.fleet_subject:Latency")
-        if len(result.pages) != len(urls):
-            raise SystemExit(f"the crawl broke: {result.stats}\n{result.stderr[-4_000:]}")
+        check(len(result.pages) == len(urls), result)
         return result.stats["latency/median"], result.stats["latency/worst"]
 
 
@@ -104,7 +101,8 @@ def memory(client: Redis) -> int:
     return int(facts["used_memory"])
 
 
-def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Iterator[str]:
+def entries_in_redis(number: int, own_bodies: bool) -> dict[str, float]:
+    texts = bodies()
     with RedisServer() as server, server.client() as client:
         store = RedisStore(DirectConnection(client), NullStore(), 30 * 86_400)  # type: ignore[arg-type]
         before, octets, began = memory(client), 0, time.perf_counter()
@@ -114,21 +112,20 @@ def entries_in_redis(number: int, texts: list[bytes], own_bodies: bool) -> Itera
             at_once(store.put(kept))
             octets += len(kept.body)
             origins.append(entry.origin)
-        put = number / (time.perf_counter() - began)
-        taken = (memory(client) - before) / number
-        began = time.perf_counter()
+        put, taken, began = time.perf_counter() - began, memory(client) - before, time.perf_counter()
         for origin in origins[:BATCH]:
             at_once(store.get(origin))
         get = BATCH / (time.perf_counter() - began)
-        names = "a body of its own each" if own_bodies else f"{len(set(texts)):,} bodies shared"
-        yield f"\n| {number:,} origins, {names}, {octets / number:,.0f} octets on average | |"
-        yield "|---|---|"
-        yield f"| memory of Redis per entry | {taken:,.0f} octets |"
-        yield f"| for 1,000,000 such origins | {taken / 1e3:,.2f} GB |"
-        yield f"| put, get, by one client | {put:,.0f}, {get:,.0f} per second |"
+    return {
+        "body": octets / number,
+        "entry": taken / number,
+        "put": number / put,
+        "get": get,
+        "bodies": len(set(texts)),
+    }
 
 
-def one_delay(delay: float, seconds: float, loop: str) -> str:
+def one_delay(delay: float, seconds: float, loop: str) -> dict[str, Any]:
     """The arrivals of the first so many seconds from four workers that have more to do than that."""
     pages = int(seconds / delay / WORKERS) + 4
     with RedisServer() as server, Site() as site:
@@ -139,69 +136,88 @@ def one_delay(delay: float, seconds: float, loop: str) -> str:
             return crawl(*urls, settings={"REP_REDIS_URL": server.url}, loop=loop, timeout=3 * seconds + 60)
 
         with ThreadPoolExecutor(WORKERS) as pool:
-            broken = [result for result in pool.map(work, range(WORKERS)) if len(result.pages) != pages]
-    if broken:
-        raise SystemExit(f"a crawl broke: {broken[0].stats}\n{broken[0].stderr[-4_000:]}")
+            for result in pool.map(work, range(WORKERS)):
+                check(len(result.pages) == pages, result)
     log = [arrival for arrival in site.log if arrival.time <= site.log[0].time + seconds]
     gaps = [after.time - before.time for before, after in pairwise(log)]
     shares = Counter(arrival.path.split("/")[1] for arrival in log[1:])
-    shown = ", ".join(f"{share / len(log):.0%}" for _, share in sorted(shares.items()))
-    used = len(log) / (seconds / delay)
-    return (
-        f"| {loop} | {len(log)} | {used:.0%} | {min(gaps):.3f} | {fmean(gaps):.3f} | {max(gaps):.3f} | {shown} |"
-    )
+    return {
+        "arrivals": len(log), "used": len(log) / (seconds / delay), "gaps": [min(gaps), fmean(gaps), max(gaps)],
+        "shares": sorted(share / len(log) for share in shares.values()),
+    }  # fmt: skip
 
 
-def best(measure: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    return max(measure() for _ in range(3))
-
-
-def of_one_redis() -> Iterator[str]:
+def measure(origins: int = 100_000, seconds: float = 20.0, delay: float = 0.2) -> dict[str, Any]:
     with RedisServer() as server, server.client() as client:
         facts: dict[str, Any] = client.info("server")
-        yield f"Redis {facts['redis_version']}, {os.cpu_count()} cores\n"
-        yield "The best of three runs, clients that ask one after another:\n"
-        yield "| clients | permits per second | CPU of Redis per permit |\n|---|---|---|"
-        for clients in (1, 2, 4, 8):
-            rate, busy = best(partial(permits_per_second, server, clients))
-            yield f"| {clients} | {rate:,.0f} | {busy * 1e6:.0f} µs |"
-        yield "\n| workers that queue at one download slot | CPU of Redis per question |\n|---|---|"
-        for workers in (1, 10, 100, 1_000):
-            yield f"| {workers:,} | {crowd(server, workers) * 1e6:.0f} µs |"
+        turns = {count: max(permits_per_second(server, count) for _ in range(3)) for count in (1, 2, 4, 8)}
+        crowds = {workers: crowd(server, workers) for workers in (1, 10, 100, 1_000)}
+    return {
+        "Redis": facts["redis_version"], "origins": origins, "seconds": seconds, "delay": delay,
+        "permits": turns, "crowds": crowds, "latency": {loop: latency(loop) for loop in LOOPS},
+        "entries": {kind: entries_in_redis(origins, kind == OWN) for kind in (OWN, SHARED)},
+        "fleet": {loop: one_delay(delay, seconds, loop) for loop in LOOPS},
+    }  # fmt: skip
 
 
-def of_requests() -> Iterator[str]:
-    yield "\n| loop | added per request, median | the worst of 200 |\n|---|---|---|"
-    for loop in LOOPS:
-        usual, worst = latency(loop)
-        yield f"| {loop} | {usual * 1e3:.2f} ms | {worst * 1e3:.1f} ms |"
+def of_entries(fleet: dict[str, Any]) -> Iterator[str]:
+    own, shared = fleet["entries"][OWN], fleet["entries"][SHARED]
+    lines = {
+        "octets of a body, on average": lambda of: f"{of['body']:,.0f}",
+        "memory of Redis per entry": lambda of: f"{of['entry']:,.0f} octets",
+        "for 1,000,000 origins": lambda of: f"{of['entry'] / 1e3:.2f} GB",
+        "put, by one client": lambda of: f"{rounded(of['put'])} per second",
+        "get, by one client": lambda of: f"{rounded(of['get'])} per second",
+    }
+    head = [f"{fleet['origins']:,} origins", "a body of its own each", f"{shared['bodies']:,} bodies shared"]
+    return table(head, ((text, cell(own), cell(shared)) for text, cell in lines.items()))
 
 
-def of_a_fleet(delay: float, seconds: float) -> Iterator[str]:
-    yield f"\n{WORKERS} workers, Crawl-delay {delay}, {seconds:g} s, seconds between arrivals\n"
-    yield "| loop | arrivals | of those possible | least | mean | most | share of each |"
-    yield "|---|---|---|---|---|---|---|"
-    for loop in LOOPS:
-        yield one_delay(delay, seconds, loop)
+def of_a_fleet(fleet: dict[str, Any]) -> Iterator[str]:
+    asked = f"`Crawl-delay: {fleet['delay']}`, {fleet['seconds']:.0f} s"
+    yield f"{WORKERS} workers, each with more to do than there is time for, {asked}, seconds between arrivals:"
+    yield ""
+    yield from table(
+        ["loop", "arrivals", "of those possible", "least", "mean", "most", "share of each"],
+        (
+            (loop, one["arrivals"], f"{one['used']:.0%}", *(f"{gap:.3f}" for gap in one["gaps"]),
+             ", ".join(f"{share:.0%}" for share in one["shares"]))
+            for loop, one in fleet["fleet"].items()
+        ),
+    )  # fmt: skip
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(prog="python -m benchmarks.fleet")
-    arguments.add_argument("--origins", type=int, default=100_000, help="(default: %(default)s)")
-    arguments.add_argument("--seconds", type=float, default=30.0, help="of a crawl (default: %(default)s)")
-    arguments.add_argument("--delay", type=float, default=0.2, help="of its robots.txt (default: %(default)s)")
-    arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
-    options = arguments.parse_args()
-    texts = bodies(Path(options.corpus) if options.corpus else None)
-    tables = [
-        of_one_redis(),
-        of_requests(),
-        *(entries_in_redis(options.origins, texts, own_bodies) for own_bodies in (True, False)),
-        of_a_fleet(options.delay, options.seconds),
-    ]
-    for line in chain.from_iterable(tables):
-        print(line, flush=True)
+def of_requests(fleet: dict[str, Any]) -> Iterator[str]:
+    rows = (
+        (loop, f"{usual * 1e3:.2f} ms", f"{worst * 1e3:.1f} ms")
+        for loop, (usual, worst) in fleet["latency"].items()
+    )
+    return table(["loop", "added per request, median", "the worst of 200"], rows)
 
+
+def of_one_redis(fleet: dict[str, Any]) -> Iterator[str]:
+    yield f"Redis {fleet['Redis']}; the best of three runs, clients that do one after the other:"
+    yield ""
+    turns = fleet["permits"].items()
+    rows = ((clients, rounded(rate), f"{busy * 1e6:.0f} µs") for clients, (rate, busy) in turns)
+    yield from table(["clients", "permits per second", "CPU of Redis per permit"], rows)
+    yield ""
+    crowds = ((f"{int(workers):,}", f"{busy * 1e6:.0f} µs") for workers, busy in fleet["crowds"].items())
+    yield from table(["workers that queue at one download slot", "CPU of Redis per question"], crowds)
+
+
+BENCHMARK: Final = Benchmark(
+    measure,
+    minutes=3.5,
+    quick={"origins": 2_000, "seconds": 2.0},
+    blocks={
+        "fleet.entries": of_entries,
+        "fleet.delay": of_a_fleet,
+        "fleet.latency": of_requests,
+        "fleet": of_one_redis,
+    },
+    versions=("redis",),
+)
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

@@ -1,19 +1,13 @@
 """What forbidden links cost that wait in the queue, and what REP_FILTER_LINKS saves: a shop with facets.
 
-    python -m benchmarks.links [--categories 200] [--facets 500] [--order ORDER]
-
-prints a Markdown table. Each crawl is a process of its own and crawls a real server on 127.0.0.1: every category
-page links to so many facets of itself, all of which robots.txt forbids. Needs no extra; five minutes or so.
+Each crawl is a process of its own and crawls a real server on 127.0.0.1: every category page links to so many
+facets of itself, all of which robots.txt forbids. Needs no extra.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -26,7 +20,9 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
 
 from .any_origin import AnyOrigin
+from .apart import apart
 from .crawl_subject import QUIET, cpu_seconds
+from .figures import Benchmark, main, table
 
 BREADTH_FIRST: Final = {
     "DEPTH_PRIORITY": 1,
@@ -110,43 +106,34 @@ def crawl(order: str, choice: str, categories: int, facets: int) -> dict[str, An
         settings = {**ORDERS[order], "REP_FILTER_LINKS": choice}
         if "JOBDIR" in settings:
             settings["JOBDIR"] = folder
-        job = {"site": f"{origin}", "settings": settings}
-        result = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "benchmarks.links", "--subject", json.dumps(job)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    figures: dict[str, Any] = json.loads(result.stdout) if not result.returncode else {}
-    is_whole = figures and figures["pages"] >= categories and figures["forbidden"] == categories * facets
+        figures: dict[str, Any] = apart(subject, {"site": origin, "settings": settings})
+    is_whole = figures["pages"] >= categories and figures["forbidden"] == categories * facets
     if not is_whole or figures["errors"]:
-        raise SystemExit(f"the crawl broke: {figures}\n{result.stderr[-4_000:]}")
-    return figures
+        raise SystemExit(f"the crawl broke: {figures}")
+    return {"order": order, "choice": choice, **figures}
 
 
-def row(order: str, choice: str, figures: dict[str, Any]) -> str:
-    folder = f"{figures['largest'] / 1e6:.2f} MB" if figures["largest"] else "–"
-    cells = f"{figures['longest']:,} | {folder} | {figures['resident'] / 1e6:.0f} MB"
-    return f"| {order} | `{choice}` | {cells} | {figures['seconds']:.1f} s | {figures['cpu']:.1f} s |"
+def measure(categories: int = 50, facets: int = 500) -> dict[str, Any]:
+    crawls = [crawl(order, choice, categories, facets) for order in ORDERS for choice in CHOICES]
+    return {"categories": categories, "facets": facets, "crawls": crawls}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--categories", type=int, default=200)
-    parser.add_argument("--facets", type=int, default=500)
-    parser.add_argument("--order", choices=ORDERS, action="append", help="one of the crawls; all by default")
-    parser.add_argument("--subject", type=json.loads, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.subject:
-        print(json.dumps(subject(arguments.subject)))
-        return
-    print("| crawl | `REP_FILTER_LINKS` | longest queue | largest JOBDIR | memory | run time | CPU |")
-    print("|---|---|---|---|---|---|---|")
-    for order in arguments.order or ORDERS:
-        for choice in CHOICES:
-            figures = crawl(order, choice, arguments.categories, arguments.facets)
-            print(row(order, choice, figures), flush=True)
+def rows(links: dict[str, Any]) -> Iterator[str]:
+    pages = f"{links['categories']} category pages of a shop"
+    yield f"{pages}, each with {links['facets']} links that a robots.txt of two rules forbids:"
+    yield ""
+    yield from table(
+        ["crawl", "`REP_FILTER_LINKS`", "longest queue", "largest JOBDIR", "memory", "run time", "CPU"],
+        (
+            (one["order"], f"`{one['choice']}`", f"{one['longest']:,}",
+             f"{one['largest'] / 1e6:.2f} MB" if one["largest"] else "–",
+             f"{one['resident'] / 1e6:.0f} MB", f"{one['seconds']:.0f} s", f"{one['cpu']:.0f} s")
+            for one in links["crawls"]
+        ),
+    )  # fmt: skip
 
+
+BENCHMARK: Final = Benchmark(measure, minutes=2, quick={"categories": 4, "facets": 20}, blocks={"links": rows})
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

@@ -7,7 +7,6 @@ import tracemalloc
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
 from time import thread_time
 from typing import Any, Final
 
@@ -90,9 +89,9 @@ QUESTIONS: Final[dict[str, Callable[[Engine, File], float]]] = {
 class Subject:
     """One engine and the files it is asked about; lives in its own process."""
 
-    def __init__(self, name: str, folder: Path, every: int) -> None:
+    def __init__(self, name: str, every: int) -> None:
         self._engine = ENGINES[name]()
-        self._files = read_corpus(folder, every)
+        self._files = read_corpus(every)
 
     def seconds(self, question: str) -> list[float]:
         """Seconds per file."""
@@ -120,14 +119,14 @@ class Subject:
         tracemalloc.stop()
         return octets / len(alive)
 
-    def agreement(self) -> float | None:
-        """The share of Google's verdicts that the engine gives, too; None when there are none."""
+    def agreement(self) -> float:
+        """The share of Google's verdicts that the engine gives, too."""
         right = total = 0
         for file in self._files:
             robots = self._engine.parse(file.body)
             right += sum(self._engine.allows(robots, *row[:2]) == row[2] for row in file.verdicts)
             total += len(file.verdicts)
-        return right / total if total else None
+        return right / total
 
     def worst(self, name: str) -> tuple[float, float]:
         """Seconds to parse a hostile body and decide once, and for a warm decision."""
@@ -138,13 +137,13 @@ class Subject:
         urls = [f"https://example.com/abc/{number}" for number in range(7)]
         return first, warm(self._engine, File(name, body, urls[2:], urls[:2], []))
 
-    def sizes(self) -> dict[str, int]:
-        """The octets of each file, by its name."""
-        return {file.name: len(file.body) for file in self._files}
+    def sizes(self) -> list[int]:
+        """The octets of each file."""
+        return [len(file.body) for file in self._files]
 
 
-def serve(connection: Connection, name: str, folder: Path, every: int) -> None:
-    subject = Subject(name, folder, every)
+def serve(connection: Connection, name: str, every: int) -> None:
+    subject = Subject(name, every)
     while request := connection.recv():
         method, *arguments = request
         connection.send(getattr(subject, method)(*arguments))
@@ -153,11 +152,11 @@ def serve(connection: Connection, name: str, folder: Path, every: int) -> None:
 class Worker:
     """The process of one engine."""
 
-    def __init__(self, name: str, folder: Path, every: int) -> None:
+    def __init__(self, name: str, every: int) -> None:
         self.name = name
         context = get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, name, folder, every), daemon=True)
+        self._process = context.Process(target=serve, args=(theirs, name, every), daemon=True)
         self._process.start()
 
     def ask(self, method: str, *arguments: Any) -> Any:

@@ -1,22 +1,30 @@
-"""The commands at a shell: start-up, a long list of URLs, a folder of files.
+"""The commands at a shell: start-up, long lists of URLs, the files of the corpus; each in a process of its own.
 
-    python -m benchmarks.shell [--urls 500000] [--corpus DIR]
-
-prints a Markdown table. Each figure is of a process of its own; without a corpus nothing is surveyed. Needs no
-extra.
+`decide` reads lines and writes JSON Lines. Beside it Protego has a dictionary of parsed files, made as it goes,
+and writes the URL and the verdict.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import Any, Final
+from urllib.parse import urlsplit
 
+from scrapy_rep.tools.processes import cores
+
+from .apart import apart
 from .corpus import read_corpus
+from .crawl_subject import peak_octets
+from .engines import protego
+from .figures import Benchmark, main, rounded, table
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\n" + b"".join(b"Disallow: /%d/*.pdf$\n" % n for n in range(50))
 
@@ -41,61 +49,100 @@ class Run:
         if process.returncode not in {0, 1}:
             raise SystemExit(f"scrapy robots {' '.join(arguments)} ended with {process.returncode}")
 
-
-def explain_one(robots: Path) -> str:
-    runs = [Run("explain", "/x", "--file", str(robots)) for _ in range(5)]
-    return f"{min(run.seconds for run in runs):.2f} s, in {runs[0].megabytes:.0f} MB"
+    def figures(self) -> dict[str, float]:
+        return {"seconds": self.seconds, "cpu": self.cpu, "megabytes": self.megabytes}
 
 
-def explain_many(robots: Path, number: int) -> str:
-    urls = robots.with_name("urls")
+def files_in(folder: Path) -> list[Path]:
+    """The files of the corpus, written into *folder* by the names of their hosts."""
+    folder.mkdir()
+    for file in read_corpus():
+        (folder / file.name).write_bytes(file.body)
+    return sorted(folder.iterdir())
+
+
+def by_file(folder: Path, number: int) -> dict[str, Any]:
+    """`explain` of one URL, and of so many, by a file; `diff` of these URLs."""
+    robots, new, urls = folder / "robots.txt", folder / "new", folder / "urls"
+    robots.write_bytes(ROBOTS)
+    new.write_bytes(ROBOTS + b"Disallow: /*7.html$\n")
     with urls.open("w") as file:
         file.writelines(f"https://example.com/{'private' if n % 3 else 'cat'}/{n}.html\n" for n in range(number))
-    run = Run("explain", "--file", str(robots), given=urls)
-    return f"{number / run.seconds:,.0f} a second, in {run.megabytes:.0f} MB"
+    first = min((Run("explain", "/x", "--file", str(robots)) for _ in range(5)), key=lambda run: run.seconds)
+    return {
+        "one": first.figures(),
+        "explain": Run("explain", "--file", str(robots), given=urls).figures(),
+        "diff": Run("diff", str(robots), str(new), "--urls", str(urls)).figures(),
+    }
 
 
-def diff_many(robots: Path, number: int) -> str:
-    """Of the URLs that `explain_many` wrote."""
-    new = robots.with_name("new")
-    new.write_bytes(ROBOTS + b"Disallow: /*7.html$\n")
-    run = Run("diff", str(robots), str(new), "--urls", str(robots.with_name("urls")))
-    return f"{number / run.seconds:,.0f} a second, in {run.megabytes:.0f} MB"
+def with_protego(folder: str, urls: str) -> dict[str, float]:
+    """What a loop of one's own takes."""
+    engine, began = protego(), process_time()
+    parsed: dict[str, Any] = {}
+    with open(urls, encoding="utf-8", errors="surrogateescape") as file, open(os.devnull, "w") as out:
+        for line in file:
+            url = line.rstrip("\n")
+            host = urlsplit(url).netloc
+            if host not in parsed:
+                path = Path(folder, host)
+                parsed[host] = engine.parse(path.read_bytes()) if path.is_file() else None
+            robots = parsed[host]
+            allowed = None if robots is None else engine.allows(robots, "Googlebot", url)
+            out.write(json.dumps({"url": url, "allowed": allowed}) + "\n")
+    return {"cpu": process_time() - began, "megabytes": peak_octets() / 1e6}
 
 
-def lint_all(folder: Path) -> str:
-    """Of the files that `survey` wrote."""
-    run = Run("lint", *map(str, sorted((folder / "files").iterdir())))
-    return f"{run.seconds:.0f} s, in {run.megabytes:.0f} MB"
+def decided(folder: Path, times: int) -> dict[str, Any]:
+    """All URLs of the corpus, each so many times: by site, and in any order."""
+    lines = sorted(url for file in read_corpus() for _, url, _ in file.verdicts for _ in range(times))
+    found: dict[str, Any] = {"urls": len(lines)}
+    for order in ("sorted", "shuffled"):
+        if order == "shuffled":
+            random.Random(1).shuffle(lines)  # noqa: S311
+        path = folder / order
+        path.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
+        ours = Run("decide", "--agent", "Googlebot", "--robots", str(folder / "files"), "--urls", str(path))
+        found[order] = {"ours": ours.figures(), "Protego": apart(with_protego, str(folder / "files"), str(path))}
+    return found
 
 
-def survey(folder: Path, corpus: Path) -> tuple[int, str]:
-    files = read_corpus(corpus)
-    (folder / "files").mkdir()
-    for file in files:
-        (folder / "files" / file.name).write_bytes(file.body)
-    run = Run("survey", "--files", str(folder / "files"), "--out", str(folder / "out"))
-    size = (folder / "out" / "survey.html").stat().st_size
-    return len(files), f"{run.seconds:.0f} s, {run.cpu:.0f} s of CPU; a report of {size / 1_000:.0f} kB"
+def measure(urls: int = 500_000, times: int = 2) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = files_in(folder / "files")
+        return {
+            "cores": cores(), "urls": urls, "files": len(files), **by_file(folder, urls),
+            "lint": Run("lint", *map(str, files)).figures(), "decide": decided(folder, times),
+        }  # fmt: skip
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(prog="python -m benchmarks.shell")
-    arguments.add_argument("--urls", type=int, default=500_000, help="(default: %(default)s)")
-    arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
-    options = arguments.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        robots = Path(folder, "robots.txt")
-        robots.write_bytes(ROBOTS)
-        print("| at a shell | |\n|---|---|")
-        print(f"| explain one URL by a file | {explain_one(robots)} |")
-        print(f"| explain {options.urls:,} URLs by a file | {explain_many(robots, options.urls)} |")
-        print(f"| diff of {options.urls:,} URLs | {diff_many(robots, options.urls)} |")
-        if options.corpus:
-            number, figures = survey(Path(folder), Path(options.corpus))
-            print(f"| survey {number:,} files | {figures} |")
-            print(f"| lint {number:,} files | {lint_all(Path(folder))} |")
+def rows(shell: dict[str, Any], survey: dict[str, Any]) -> Iterator[str]:
+    def rate(of: dict[str, float], number: int) -> str:
+        return f"{rounded(number / of['cpu'])} a second of CPU"
 
+    def in_lines(command: str) -> str:
+        return f"{rate(shell[command], urls)}, in {shell[command]['megabytes']:.0f} MB"
+
+    urls, decide, one = shell["urls"], shell["decide"], survey["one"]
+    orders = {order: decide[order] for order in ("sorted", "shuffled")}
+    yield from table(
+        ["", ""],
+        [
+            ("`explain` of one URL by a file, start to end", f"{shell['one']['seconds']:.1f} s"),
+            (f"`explain` of {urls:,} URLs by a file", in_lines("explain")),
+            (f"`diff` of {urls:,} URLs", in_lines("diff")),
+            (f"`decide` of {decide['urls']:,} URLs of {shell['files']:,} sites",
+             "; ".join(f"{order} {rate(of['ours'], decide['urls'])} (Protego with a dictionary of parsed files:"
+                       f" {rate(of['Protego'], decide['urls'])})" for order, of in orders.items())),
+            (f"`lint` of {shell['files']:,} files", f"{shell['lint']['cpu']:.0f} s of CPU"),
+            (f"`survey` of {one['files']:,} files", f"{one['seconds']:.0f} s, {one['cpu']:.0f} s of CPU; a report"
+             f" of {one['page'] / 1e6:.1f} MB with all files; [many more](../../benchmarks.md#a-census)"),
+        ],
+    )  # fmt: skip
+
+
+BENCHMARK: Final = Benchmark(measure, minutes=1, quick={"urls": 2_000, "times": 1}, blocks={"shell": rows})
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

@@ -1,27 +1,17 @@
-"""Memory of a crawl that is fed 50,000 pages by sitemaps: Scrapy's sitemap spider and RepSitemapSpider.
+"""Memory of a crawl that sitemaps feed: Scrapy's sitemap spider and RepSitemapSpider.
 
-    python -m benchmarks.sitemaps [--pages 50000] [--shape SHAPE]
-
-prints a Markdown table. Each crawl is a process of its own and crawls a real server on 127.0.0.1 (Linux): the
-pages without a sitemap; 50 sitemaps of 1,000 pages; one sitemap of 50,000; that one with a JOBDIR, where requests
-wait on disk; and one of 52 MB, as a gzip file and as it is. The peak is that of the process. Needs no extra;
-twenty minutes or more.
+Each crawl is a process of its own and crawls a real server on 127.0.0.1 (Linux): pages without a sitemap, and the
+first pages of one sitemap of 52 MB with 50,000 of them, as a gzip file and as it is. The peak is that of the
+process. Needs no extra.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from time import perf_counter
 from typing import Any, Final
 
 from scrapy import Request, Spider
@@ -30,46 +20,24 @@ from scrapy.http import Response
 from scrapy.spiders import SitemapSpider
 
 from scrapy_rep import RepSitemapSpider
+from scrapy_rep.tools.processes import cores
 
 from .any_origin import AnyOrigin
-from .crawl_subject import QUIET, resident_octets
+from .apart import apart
+from .crawl_subject import QUIET, peak_octets
+from .figures import Benchmark, main, table
 
-EVERY: Final = 500  # pages between two looks at the memory
-OCTETS: Final = 1_040  # of an entry in a large sitemap: 50,000 of them are just within the limit
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How the pages are named: in so many sitemaps, with entries of so many octets."""
-
-    sitemaps: int = 1
-    entry: int = 0
-    packed: bool = False
-    on_disk: bool = False
-
-
-SHAPES: Final = {
-    "no sitemap": Shape(0),
-    "50 sitemaps": Shape(50),
-    "one sitemap": Shape(),
-    "one sitemap, JOBDIR": Shape(on_disk=True),
-    "one of 52 MB, gzip": Shape(entry=OCTETS, packed=True),
-    "one of 52 MB": Shape(entry=OCTETS),
-}
+LISTED: Final = 50_000
+OCTETS: Final = 1_040  # of an entry: so many of them are just within the limit of 52,428,800
 
 
 class Fed:
-    """What the two spiders share: resident octets as pages come."""
+    """What the spiders share."""
 
     custom_settings = {**QUIET, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}  # noqa: RUF012
 
-    def parse(self, _: Response) -> None:
-        if len(self.resident) * EVERY <= self.pages:
-            self.resident.append(resident_octets())
-        self.pages += 1
-
-    pages = 0
-    resident: list[int]
+    def parse(self, _: Response) -> Request | None:
+        """Each page is received, and that is all."""
 
 
 class Scrapys(Fed, SitemapSpider):
@@ -96,109 +64,78 @@ class Listed(Fed, Spider):
         for request in islice(self.left, 16):
             yield request
 
-    def parse(self, response: Response) -> Request | None:  # type: ignore[override]
-        super().parse(response)
+    def parse(self, _: Response) -> Request | None:
         return next(self.left, None)
 
 
 SPIDERS: Final = {spider.name: spider for spider in (Listed, Scrapys, Ours)}
+NO_SITEMAP, PACKED, PLAIN = "no sitemap", "gzip", "plain"
+CRAWLS: Final = [
+    (NO_SITEMAP, Listed.name),
+    *((kind, spider.name) for kind in (PACKED, PLAIN) for spider in (Scrapys, Ours)),
+]
 
 
-def subject(job: dict[str, Any]) -> dict[str, Any]:
-    """One crawl; its figures."""
-    process = AsyncCrawlerProcess(job["settings"])
-    crawler = process.create_crawler(SPIDERS[job["spider"]])
-    resident = [resident_octets()]
-    began = perf_counter()
-    where = {"sites": [job["site"]], "sitemap_urls": job["sitemap_urls"], "count": job["pages"]}
-    process.crawl(crawler, **where, resident=resident)
+def subject(spider: str, origin: str, pages: int) -> dict[str, int]:
+    """One crawl of so many pages; its figures."""
+    process = AsyncCrawlerProcess({"CLOSESPIDER_PAGECOUNT": pages})
+    crawler = process.create_crawler(SPIDERS[spider])
+    sitemap_urls = [] if spider == Ours.name else [f"{origin}/robots.txt"]
+    process.crawl(crawler, sites=[origin], sitemap_urls=sitemap_urls, count=pages)
     process.start()
+    names = {"errors": "log_count/ERROR", "pages": "response_received_count"}
     stats = crawler.stats.get_stats()
-    return {
-        "resident": resident,
-        "peak": peak_octets(),
-        "seconds": perf_counter() - began,
-        "errors": stats.get("log_count/ERROR", 0),
-        "pages": stats.get("response_received_count", 0),
-    }
+    return {"peak": peak_octets(), **{name: stats.get(stat, 0) for name, stat in names.items()}}
 
 
-def peak_octets() -> int:
-    """The most that this process ever had in memory."""
-    (line,) = (each for each in Path("/proc/self/status").read_text("ascii").splitlines() if "VmHWM" in each)
-    return int(line.split()[1]) * 1_024
-
-
-def entry(url: str, octets: int) -> str:
-    """The entry of *url*, filled up to so many *octets*."""
-    text = f"<url><loc>{url}</loc><lastmod>2026-05-01</lastmod>"
-    image = f"<image:image><image:loc>{url}.png</image:loc><image:caption>"
-    end = "</image:caption></image:image>" if octets else ""
-    text += image.ljust(octets - len(text) - len(end) - 7, "x") if octets else ""
-    return f"{text}{end}</url>\n"
+def entry(url: str) -> str:
+    """The entry of *url*, filled up to `OCTETS`."""
+    text = f"<url><loc>{url}</loc><lastmod>2026-05-01</lastmod><image:image>"
+    text += f"<image:loc>{url}.png</image:loc><image:caption>"
+    end = "</image:caption></image:image></url>\n"
+    return text.ljust(OCTETS - len(end), "x") + end
 
 
 @contextmanager
-def site(pages: int, shape: Shape) -> Iterator[str]:
-    """A site with so many pages in sitemaps of *shape*; its origin."""
-    sitemaps = shape.sitemaps
+def site(kind: str) -> Iterator[str]:
+    """A site whose pages are in one sitemap of that *kind*; its origin."""
     with AnyOrigin(lasting=True) as server:
-        origin = f"http://127.0.0.1:{server.port}"
-        names = [f"/sitemap-{number}.xml{'.gz' * shape.packed}" for number in range(sitemaps)]
-        server.files[b"/robots.txt"] = "".join(f"Sitemap: {origin}{name}\n" for name in names).encode()
-        for number, name in enumerate(names):
-            entries = (
-                entry(f"{origin}/section/article-{page}", shape.entry) for page in range(number, pages, sitemaps)
-            )
-            body = f"<urlset>{''.join(entries)}</urlset>".encode()
-            server.files[name.encode()] = gzip.compress(body) if shape.packed else body
+        origin, name = f"http://127.0.0.1:{server.port}", f"/sitemap.xml{'.gz' * (kind == PACKED)}"
+        server.files[b"/robots.txt"] = b""
+        if kind != NO_SITEMAP:
+            server.files[b"/robots.txt"] = f"Sitemap: {origin}{name}\n".encode()
+            entries = "".join(entry(f"{origin}/section/article-{page}") for page in range(LISTED))
+            body = f"<urlset>{entries}</urlset>".encode()
+            server.files[name.encode()] = gzip.compress(body, 1) if kind == PACKED else body
         yield origin
 
 
-def crawl(spider: str, pages: int, shape: Shape) -> dict[str, Any]:
-    with site(pages, shape) as origin, tempfile.TemporaryDirectory() as folder:
-        job = {
-            "pages": pages,
-            "spider": spider,
-            "site": origin,
-            "sitemap_urls": [] if spider == Ours.name else [f"{origin}/robots.txt"],
-            "settings": {"JOBDIR": folder} if shape.on_disk else {},
-        }
-        result = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "benchmarks.sitemaps", "--subject", json.dumps(job)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    figures: dict[str, Any] = json.loads(result.stdout) if not result.returncode else {}
-    if not figures or figures["errors"] or figures["pages"] < pages + shape.sitemaps:
-        raise SystemExit(f"the crawl broke: {figures}\n{result.stderr[-4_000:]}")
-    return figures
+def crawl(kind: str, spider: str, pages: int) -> dict[str, Any]:
+    with site(kind) as origin:
+        figures: dict[str, Any] = apart(subject, spider, origin, pages)
+    if figures["errors"] or figures["pages"] < pages:
+        raise SystemExit(f"the crawl broke: {figures}")
+    return {"pages": kind, "spider": spider, "peak": figures["peak"]}
 
 
-def row(spider: str, shape: str, figures: dict[str, Any]) -> str:
-    resident = [octets / 1e6 for octets in figures["resident"]]
-    half = resident[len(resident) // 2 :]
-    peak = figures["peak"] / 1e6
-    cells = f"{resident[1]:.0f} | {peak:.0f} | {half[0]:.0f} to {half[-1]:.0f} | {figures['seconds']:.0f}"
-    return f"| {shape} | {spider} | {cells} |"
+def measure(pages: int = 10_000) -> dict[str, Any]:
+    with ThreadPoolExecutor(cores()) as pool:  # what one holds does not depend on the other
+        return {"crawled": pages, "crawls": [*pool.map(lambda which: crawl(*which, pages), CRAWLS)]}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pages", type=int, default=50_000)
-    parser.add_argument("--shape", choices=SHAPES, action="append", help="one of the crawls; all by default")
-    parser.add_argument("--subject", type=json.loads, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.subject:
-        print(json.dumps(subject(arguments.subject)))
-        return
-    print("| pages named by | spider | MB at the first page | peak | second half | seconds |")
-    print("|---|---|---|---|---|---|")
-    for shape in arguments.shape or SHAPES:
-        for spider in [Listed.name] if not SHAPES[shape].sitemaps else [Scrapys.name, Ours.name]:
-            print(row(spider, shape, crawl(spider, arguments.pages, SHAPES[shape])), flush=True)
+def rows(sitemaps: dict[str, Any]) -> Iterator[str]:
+    peak = {(one["pages"], one["spider"]): f"{one['peak'] / 1e6:.0f}" for one in sitemaps["crawls"]}
+    kinds = {"one sitemap of 52 MB, as a gzip file": PACKED, "the same one as it is": PLAIN}
+    return table(
+        [f"{sitemaps['crawled']:,} pages, MB at most", "scrapy_rep", "Scrapy's own spider without scrapy_rep"],
+        [
+            ("no sitemap: each page asks for the next", peak[NO_SITEMAP, Listed.name], ""),
+            *((text, peak[kind, Ours.name], peak[kind, Scrapys.name]) for text, kind in kinds.items()),
+        ],
+    )
 
+
+BENCHMARK: Final = Benchmark(measure, minutes=2, quick={"pages": 50}, blocks={"sitemaps": rows})
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

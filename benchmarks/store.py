@@ -1,59 +1,39 @@
 """The SQLite store with many origins: size, speed, start-up time and memory.
 
-    python -m benchmarks.store [--origins 100000] [--corpus DIR]
-
-prints a Markdown table. Bodies are those of the corpus in turn, or made up; each origin has its own, so that
-none is shared. Needs no extra.
+Bodies are those of the corpus in turn; each origin has its own, so that none is shared. Needs no extra.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 import resource
 import sqlite3
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter, time
+from typing import Any, Final
 
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 
-from .corpus import read_corpus
+from .corpus import bodies
+from .figures import Benchmark, main, rounded, table
 
-SAMPLE = 10_000
-
-
-def bodies(folder: Path | None) -> list[bytes]:
-    if folder is not None:
-        return [file.body for file in read_corpus(folder)]
-    return [
-        b"User-agent: *\n" + b"".join(b"Disallow: /%d/%d\n" % (n, m) for m in range(100)) for n in range(1_000)
-    ]
+SAMPLE: Final = 10_000
 
 
 def entries(number: int, texts: list[bytes]) -> Iterator[Entry]:
     now = time()
     for count in range(number):
         origin = Origin("https", f"www.host-{count}.example", 443)
-        body = texts[count % len(texts)] + b"# %d\n" % count
-        yield Entry(
-            origin,
-            Access.SUCCESSFUL,
-            origin.robots_url,
-            200,
-            body,
-            (),
-            now,
-            now + 86_400,
-            f'"{count:x}"',
-            tried_at=now,
-        )
+        body, etag = texts[count % len(texts)] + b"# %d\n" % count, f'"{count:x}"'
+        access, until = Access.SUCCESSFUL, now + 86_400
+        yield Entry(origin, access, origin.robots_url, 200, body, (), now, until, etag, tried_at=now)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -62,14 +42,13 @@ def seconds(work: Callable[[], object]) -> float:
     return perf_counter() - began
 
 
-def put_all(file: SqliteFile, number: int, texts: list[bytes]) -> tuple[float, int, float]:
-    """Seconds for all puts, octets of all bodies, and the longest single put."""
-    total = longest = 0.0
-    octets = 0
+def put_all(file: SqliteFile, number: int, texts: list[bytes]) -> tuple[float, int]:
+    """Seconds for all puts, and octets of all bodies."""
+    total, octets = 0.0, 0
     for entry in entries(number, texts):
-        took = seconds(partial(file.put, entry, "benchmark", time()))
-        total, longest, octets = total + took, max(longest, took), octets + len(entry.body)
-    return total, octets, longest
+        total += seconds(partial(file.put, entry, "benchmark", time()))
+        octets += len(entry.body)
+    return total, octets
 
 
 class TimedFile(SqliteFile):
@@ -90,11 +69,11 @@ class TimedFile(SqliteFile):
         self._merging = seconds(super()._checkpoint)
 
 
-def sweep(file: TimedFile, start: Origin, now: float) -> str:
+def sweep(file: TimedFile, start: Origin) -> dict[str, float]:
+    """The sweep of entries that have all expired."""
     file.locked.clear()
-    took = seconds(lambda: list(file.sweep(start, now, 0.0)))
-    longest = max(file.locked, default=0.0) * 1e3
-    return f"{took:.1f} s, the longest of {len(file.locked):,} transactions {longest:.0f} ms"
+    took = seconds(lambda: list(file.sweep(start, time() + 1e9, 0.0)))
+    return {"seconds": took, "longest": max(file.locked, default=0.0)}
 
 
 def resident() -> float:
@@ -103,39 +82,49 @@ def resident() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
-def main() -> None:
-    arguments = argparse.ArgumentParser(prog="python -m benchmarks.store")
-    arguments.add_argument("--origins", type=int, default=100_000, help="(default: %(default)s)")
-    arguments.add_argument("--corpus", type=Path, default=os.environ.get("SCRAPY_REP_CORPUS"), help="folder")
-    options = arguments.parse_args()
-    texts = bodies(Path(options.corpus) if options.corpus else None)
+def measure(origins: int = 100_000) -> dict[str, Any]:
+    texts = bodies()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "robots.sqlite")
         file = SqliteFile(path)
-        total, octets, longest = put_all(file, options.origins, texts)
+        total, octets = put_all(file, origins, texts)
         file.close()
         size = sum(one.stat().st_size for one in Path(folder).iterdir())
         before, began = resident(), perf_counter()
         file = TimedFile(path)
         opened = perf_counter() - began
-        numbers = random.sample(range(options.origins), min(SAMPLE, options.origins))
+        numbers = random.sample(range(origins), min(SAMPLE, origins))
         sample = [Origin("https", f"www.host-{n}.example", 443) for n in numbers]
-        reads = [seconds(partial(file.get, origin)) for origin in sample]
-        leases = [seconds(partial(file.lease, origin, "benchmark", time(), 60)) for origin in sample]
-        idle = sweep(file, sample[0], time())
-        all_gone = sweep(file, sample[0], time() + 1e9)
-        print(f"| {options.origins:,} origins, bodies of {octets / options.origins:,.0f} octets on average | |")
-        print("|---|---|")
-        print(f"| size per entry | {size / options.origins:,.0f} octets |")
-        print(f"| put | {options.origins / total:,.0f} per second, the longest {longest * 1e3:.0f} ms |")
-        print(f"| get | {len(reads) / sum(reads):,.0f} per second, the longest {max(reads) * 1e3:.1f} ms |")
-        print(f"| lease | {len(leases) / sum(leases):,.0f} per second |")
-        print(f"| sweep, nothing to delete | {idle} |")
-        print(f"| sweep, all to delete | {all_gone} |")
-        print(f"| start-up | {opened * 1e3:.1f} ms |")
-        print(f"| memory for all that | {resident() - before:.1f} MB |")
+        reads = seconds(lambda: deque(map(file.get, sample), 0))  # nobody keeps them
+        leases = seconds(lambda: deque((file.lease(each, "benchmark", time(), 60) for each in sample), 0))
+        swept = sweep(file, sample[0])
         file.close()
+    return {
+        "origins": origins,
+        "octets": {"body": octets / origins, "entry": size / origins},
+        "per second": {"put": origins / total, "get": len(sample) / reads, "lease": len(sample) / leases},
+        "opened": opened,
+        "sweep": swept,
+        "megabytes": resident() - before,
+    }
 
+
+def rows(store: dict[str, Any]) -> Iterator[str]:
+    octets, rates = store["octets"], [rounded(store["per second"][what]) for what in ("get", "put", "lease")]
+    return table(
+        [f"{store['origins']:,} origins, the bodies of real files", ""],
+        [
+            ("size per entry", f"{octets['entry'] / 1e3:.1f} kB, where a body has {octets['body'] / 1e3:.1f} kB"),
+            ("read, write, lease", f"{rates[0]}, {rates[1]} and {rates[2]} per second"),
+            ("start-up; memory", f"{store['opened'] * 1e3:.1f} ms; {max(store['megabytes'], 0):.1f} MB"),
+            ("the sweep of all of them, expired",
+             "in steps between the writes of the crawl; the longest transaction takes"
+             f" {store['sweep']['longest'] * 1e3:.0f} ms"),
+        ],
+    )  # fmt: skip
+
+
+BENCHMARK: Final = Benchmark(measure, minutes=1, quick={"origins": 2_000}, blocks={"store": rows})
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)

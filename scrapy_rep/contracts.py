@@ -71,7 +71,7 @@ class RobotsContract(Contract):
         """Raises ``ContractFail`` if robots.txt says something else, or could not be fetched."""
         origin = Origin.from_url(response.url)
         extension = self._crawler.get_extension(RepExtension)
-        robots = extension and extension.cached_robots(response.url)
+        robots = extension and extension.registry.current(response.url)
         if robots is None:
             raise ContractFail(_NOT_FETCHED.format(origin=origin))
         if robots.access is Access.UNREACHABLE:

@@ -30,7 +30,6 @@ from scrapy_rep.robots.stores.codec import (
     encode_body,
     encode_json,
 )
-from scrapy_rep.robots.stores.lease import has_died
 from scrapy_rep.tools.audit.logs import Log
 from tests.protocol.slow_reference import NEVER_PLAIN, spelt
 
@@ -139,7 +138,6 @@ def entry(data: bytes) -> None:
     with suppress(ValueError):
         origin = origin_of(text_of(key))
         assert origin_of(str(origin)) == origin
-    assert has_died(text_of(key)) in {True, False}
 
 
 def _check_entry(entry: Entry) -> None:

@@ -13,9 +13,10 @@ from scrapy.http import HtmlResponse
 from fuzz.inputs import parts, text_of
 from scrapy_rep.directives import Directive, ai_answers, page_directives
 from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
+from scrapy_rep.directives.dates import read_moment
 from scrapy_rep.directives.page import combine, directives_of
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.rsl import License, RslFile, read_licenses
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.directives.terms import Reservation, ReservationFile, is_url, urls_in_header
@@ -37,7 +38,7 @@ def page_headers(data: bytes) -> None:
     for found in (read_header(value), read_robots_tag(value), read_meta(name, value)):
         assert len(found) <= MAX_ITEMS
         _check_directives(found)
-    moment = parse_date(value)
+    moment = read_moment(value)
     assert moment is None or -1e11 < moment < 1e12
     for parser in (parse_list, parse_dictionary):
         with suppress(ValueError):

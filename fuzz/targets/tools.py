@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Final
 
 from fuzz.inputs import parts, text_of
@@ -162,7 +163,7 @@ def web(data: bytes) -> None:
 
 def _check_web(question: Question) -> None:
     verdicts = judge(question)
-    json.dumps(verdicts.as_facts())
+    json.dumps(asdict(verdicts))
     file = parse(question.robots, question.flavour, limit=question.limit)
     for each in verdicts.verdicts:
         assert each.allowed is file.verdict(each.agent, each.url).allowed

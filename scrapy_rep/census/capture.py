@@ -19,10 +19,7 @@ def is_robots_url(url: str) -> bool:
 
 def has_host(url: str) -> bool:
     """Whether *url* names a host and a port that there may be."""
-    try:
-        return not _IN_NO_URL.search(url) and bool(Origin.from_url(url))
-    except ValueError:
-        return False
+    return not _IN_NO_URL.search(url) and Origin.find(url) is not None
 
 
 class Capture(NamedTuple):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -50,7 +52,7 @@ def http_message(octets: bytes, most: int) -> HttpMessage | None:
     codings = [*fields.get(b"content-encoding", ()), *fields.get(b"transfer-encoding", ())]
     names = [name.strip() for name in b",".join(codings).lower().split(b",")]
     coded = octets[end.end() :]
-    is_whole = names[-1] != b"chunked" or len(octets) >= most or not _is_cut_off(coded)
+    is_whole = names[-1] != b"chunked" or len(octets) >= most or _has_last_chunk(coded)
     location = _text(fields.get(b"location", [b""])[0]) or None
     return HttpMessage(int(status[1]), location, _decoded(coded, names, most), is_whole)
 
@@ -72,58 +74,45 @@ def _decoded(body: bytes, codings: list[bytes], most: int) -> bytes:
 # Each returns a body as it is when the coding was not applied to it.
 
 
-def _without_chunks(body: bytes, _: int) -> bytes:
-    pieces, end = [], 0
+def _chunks(body: bytes) -> list[bytes]:
+    """The chunks in *body*, of which the last one is empty, if it is there."""
+    chunks, end = [], 0
     while chunk := _CHUNK.match(body, end):
-        size = int(chunk[1], 16)
-        pieces.append(body[chunk.end() : chunk.end() + size])
-        end = chunk.end() + size
-        if not size:
+        end = chunk.end() + int(chunk[1], 16)
+        chunks.append(body[chunk.end() : end])
+        if end == chunk.end():
             break
-    return b"".join(pieces) if pieces else body
+    return chunks
 
 
-def _is_cut_off(body: bytes) -> bool:
-    """Whether *body* has chunks, but not the last one, which is empty."""
-    end, size = 0, 1
-    while size and (chunk := _CHUNK.match(body, end)):
-        size = int(chunk[1], 16)
-        end = chunk.end() + size
-    return bool(end and size)
+def _has_last_chunk(body: bytes) -> bool:
+    """Whether *body* has the last of its chunks, or has no chunks."""
+    return (_chunks(body) or [b""])[-1] == b""
 
 
-def _inflated(body: bytes, most: int) -> bytes:
-    decompressor = zlib.decompressobj(_GZIP_OR_ZLIB)
+def _without_chunks(body: bytes, _: int) -> bytes:
+    chunks = _chunks(body)
+    return b"".join(chunks) if chunks else body
+
+
+def _inflated(body: bytes, most: int, kind: int = _GZIP_OR_ZLIB) -> bytes:
+    decompressor = zlib.decompressobj(kind)
     try:
         found = decompressor.decompress(body, most)
     except zlib.error:
         return body
-    return found if found or decompressor.eof else body
+    is_all = decompressor.eof or len(found) == most  # anything may start like deflate without a header
+    return found if is_all or (found and kind == _GZIP_OR_ZLIB) else body
 
 
 def _deflated(body: bytes, most: int) -> bytes:
     """Undo deflate with the header of zlib, or, as many servers send it, without."""
     found = _inflated(body, most)
-    if found is not body:
-        return found
-    decompressor = zlib.decompressobj(-zlib.MAX_WBITS)
-    try:
-        found = decompressor.decompress(body, most)
-    except zlib.error:
-        return body
-    return found if decompressor.eof or len(found) == most else body
+    return found if found is not body else _inflated(body, most, -zlib.MAX_WBITS)
 
 
-def _brotli(body: bytes, most: int) -> bytes:
-    return _read(BrotliReader(BytesIO(body)), body, most)
-
-
-def _zstandard(body: bytes, most: int) -> bytes:
-    return _read(ZstdReader(BytesIO(body)), body, most)
-
-
-def _read(reader: BrotliReader | ZstdReader, body: bytes, most: int) -> bytes:
-    pieces, size, failed = [], 0, False
+def _read(kind: type[BrotliReader | ZstdReader], body: bytes, most: int) -> bytes:
+    reader, pieces, size, failed = kind(BytesIO(body)), [], 0, False
     try:
         while size < most and (piece := reader.read(_PIECE)):
             pieces.append(piece)
@@ -145,11 +134,11 @@ def _is_utf_8(body: bytes) -> bool:
     return True
 
 
-_DECODERS: Final = {
-    b"br": _brotli,
+_DECODERS: Final[dict[bytes, Callable[[bytes, int], bytes]]] = {
+    b"br": partial(_read, BrotliReader),
     b"chunked": _without_chunks,
     b"deflate": _deflated,
     b"gzip": _inflated,
     b"x-gzip": _inflated,
-    b"zstd": _zstandard,
+    b"zstd": partial(_read, ZstdReader),
 }

@@ -24,7 +24,8 @@ from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.reader import Line, groups_in, lines_in
 from scrapy_rep.protocol.records import as_text, bom_length
 from scrapy_rep.tools.crawlers import crawler_of
-from scrapy_rep.tools.lint import Finding, findings_in, subject_of
+from scrapy_rep.tools.lint import Finding, findings_in
+from scrapy_rep.tools.lint.subject import Subject
 
 from .capture import Capture
 from .restriction import OTHERS, restrictions
@@ -92,7 +93,7 @@ def _values(lines: Iterable[Line | None]) -> dict[Kind, list[bytes]]:
 def _linted(capture: Capture, body: bytes, dialect: Dialect, limit: int) -> dict[str, Any]:
     """What the linter finds, which is told where the file is from if it has a site."""
     url = capture.url if capture.url.startswith(("http:", "https:")) else ""
-    subject = subject_of(body, dialect, limit=limit, url=url, hops=capture.hops, status=capture.status)
+    subject = Subject.of(body, dialect, limit, url=url, hops=capture.hops, status=capture.status)
     findings = findings_in(subject)
     return {
         "findings": dict(Counter(finding.code for finding in findings)),

@@ -6,148 +6,89 @@ and ``problem``. All others are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Final
 
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import compute
 from pyarrow import types as is_
 
-from scrapy_rep.tools.files import PARQUET, binary_kind_at, files_in, wrong_place
-
+from .arrow import dictionaries, files_at, opened
 from .capture import Capture, has_host, is_robots_url
 
-__all__ = ["captures", "captures_in"]
+__all__ = ["CAPTURES", "captures", "captures_in"]
 
+CAPTURES: Final = pa.schema(
+    {
+        "url": pa.string(),
+        "status": pa.int64(),
+        "body": pa.binary(),
+        "fetched_at": pa.timestamp("us", "UTC"),
+        "location": pa.string(),
+        "problem": pa.string(),
+    }
+)
+"""The columns of captures."""
+
+_REQUIRED: Final = ("url", "status", "body", "fetched_at")
 _ROWS_AT_ONCE: Final = 256  # in memory: a body may have megabytes
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_HIDDEN: Final = (".", "_")  # starts of names: what is under way, and what describes the other files
 
 
 def captures(path: Path | str) -> Iterator[Capture]:
     """Yield the captures in the Parquet file at *path*, or in those in the folder *path* and below, by name.
 
     A time without a zone is in UTC; a body that is a text is encoded as UTF-8. Raises ``OSError``, and
-    ``ValueError`` for a file that is not Parquet, a column that is missing or of a wrong type, and a value that
-    cannot be read.
+    ``ValueError`` for a file that is not Parquet, a column that is missing, and one that cannot be read.
     """
     for file in files_at(Path(path)):
-        yield from _captures(file)
+        with opened(file) as table:
+            names = _schema_in(table.schema_arrow).names
+            for batch in table.iter_batches(_ROWS_AT_ONCE, columns=names, use_threads=False):
+                yield from captures_in(batch)
 
 
-def captures_in(batch: pa.RecordBatch, first: int = 1) -> Iterator[Capture]:
-    """Yield the captures in *batch*, whose first row has the number *first*. Raises ``ValueError``.
+def captures_in(batch: pa.RecordBatch) -> Iterator[Capture]:
+    """Yield the captures in *batch*. Raises ``ValueError``.
 
     Captures of other URLs than that of a robots.txt, or without a usable host, are passed over.
     """
-    names = _names(batch.schema)
-    values = [_values(name, batch.column(name), first) for name in names]
-    found = (Capture(**dict(zip(names, each, strict=True))) for each in zip(*values, strict=True))
-    return (capture for capture in found if is_robots_url(capture.url) and has_host(capture.url))
+    schema = _schema_in(batch.schema)
+    columns = [_cast(batch.column(field.name), field) for field in schema]
+    found = dictionaries(pa.RecordBatch.from_arrays(columns, schema.names), schema)
+    captures = (Capture(**each) for each in found if each["url"])
+    return (capture for capture in captures if is_robots_url(capture.url) and has_host(capture.url))
 
 
-def files_at(path: Path) -> list[Path]:
-    """The Parquet file at *path*, or those in the folder *path* and below, by name. Raises as `captures`."""
-    if not path.is_dir():
-        return [path]
-    found = files_in(path, is_searched=lambda folder: not folder.name.startswith(_HIDDEN))
-    files = [file for file in found if file.suffix.lower() == ".parquet" and not file.name.startswith(_HIDDEN)]
-    if not files:
-        raise ValueError(f"{path}: {wrong_place(path, 'one of Parquet files')}")
-    return files
+def _schema_in(schema: pa.Schema) -> pa.Schema:
+    """Those of the columns of `CAPTURES` that *schema* has. Raises ``ValueError``."""
+    for name in _REQUIRED:
+        if schema.get_field_index(name) < 0:
+            raise ValueError(f"no column {name}, or more than one: it must be {CAPTURES.field(name).type}")
+    return pa.schema([field for field in CAPTURES if schema.get_field_index(field.name) >= 0])
 
 
-def _captures(path: Path) -> Iterator[Capture]:
-    if binary_kind_at(path) != PARQUET:
-        raise ValueError(f"{path}: {wrong_place(path, PARQUET)}")
-    row = 1
+def _cast(column: pa.Array, field: pa.Field) -> pa.Array:
+    """*column* as the type of *field*. What is not a number, as pandas writes gaps, and an empty text are null."""
+    kind = column.type.value_type if is_.is_dictionary(column.type) else column.type
+    column, is_text = column.cast(kind), is_.is_string(kind) or is_.is_large_string(kind)
     try:
-        with parquet.ParquetFile(path) as file:
-            names = _names(file.schema_arrow)
-            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=names, use_threads=False):
-                yield from captures_in(batch, row)
-                row += batch.num_rows
-    except (ValueError, OSError) as error:  # pyarrow raises one of them for a damaged file
-        raise ValueError(f"{path}: {error}") from None
+        if field.name == "body":
+            return column.cast(pa.large_binary())
+        if is_text or is_.is_floating(kind):
+            is_gap = compute.equal(column, "") if is_text else compute.is_nan(column)
+            column = compute.if_else(is_gap, pa.scalar(None, kind), column)
+        if is_.is_timestamp(field.type):
+            return _times(column)
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"the column {field.name}, of type {kind}, must be {field.type}: {error}") from None
 
 
-def _names(schema: pa.Schema) -> list[str]:
-    """The columns of *schema* that are read. Raises ``ValueError``."""
-    for name, column in _COLUMNS.items():
-        if schema.get_field_index(name) >= 0:
-            found = _plain(schema.field(name).type)
-            if not (is_.is_null(found) or any(accepts(found) for accepts in column.types)):
-                raise ValueError(f"the column {name} is of type {found}; it must be {column.expected}")
-        elif name in _REQUIRED:
-            raise ValueError(f"no column {name}, or more than one: it must be {column.expected}")
-    return [name for name in _COLUMNS if schema.get_field_index(name) >= 0]
-
-
-def _plain(found: pa.DataType) -> pa.DataType:
-    return found.value_type if is_.is_dictionary(found) else found
-
-
-def _values(name: str, column: pa.Array, first: int) -> list[Any]:
-    """The values of *column*, the one of its rows with the number *first* and of those behind it."""
-    kind = _plain(column.type)
-    if name == "body":
-        return cast("list[Any]", column.cast(kind).cast(pa.large_binary()).to_pylist())
-    if is_.is_timestamp(kind):
-        column = column.cast(pa.timestamp("us", kind.tz), safe=False).cast(pa.int64())
-    values, read = column.to_pylist(), _COLUMNS[name].read
-    for number, value in enumerate(values):
-        try:
-            values[number] = read(value)
-        except (ValueError, OverflowError):  # noqa: PERF203
-            expected = _COLUMNS[name].expected
-            raise ValueError(f"row {first + number:,}: {name} is {value!r}; it must be {expected}") from None
-    return cast("list[Any]", values)
-
-
-def _url(value: str | None) -> str:
-    if value is None:
-        raise ValueError
-    return value
-
-
-def _status(value: float | str | None) -> int | None:
-    """As an integer; pandas makes fractions of those with gaps, and not a number of a gap."""
-    if value is None or value == "" or value != value:  # noqa: PLR0124
-        return None
-    if isinstance(value, float) and not value.is_integer():
-        raise ValueError
-    return int(value)
-
-
-def _time(value: int | str | None) -> datetime | None:
-    """Of microseconds since 1970, or of a text."""
-    if value is None or value == "":
-        return None
-    if isinstance(value, int):
-        return _EPOCH + timedelta(microseconds=value)
-    time = datetime.fromisoformat(value.replace("Z", "+00:00"))  # Python 3.10 knows no Z
-    return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
-
-
-def _as_it_is(value: str | None) -> str | None:
-    return value
-
-
-class _Column(NamedTuple):
-    expected: str
-    types: tuple[Callable[[pa.DataType], bool], ...]
-    read: Callable[[Any], object] = _as_it_is
-
-
-_TEXT: Final = (is_.is_string, is_.is_large_string)
-_COLUMNS: Final = {
-    "url": _Column("a text", _TEXT, _url),
-    "status": _Column("an integer, or a text of digits", (is_.is_integer, is_.is_floating, *_TEXT), _status),
-    "body": _Column("binary, or a text", (is_.is_binary, is_.is_large_binary, *_TEXT)),
-    "fetched_at": _Column("a timestamp, or a text in ISO 8601", (is_.is_timestamp, *_TEXT), _time),
-    "location": _Column("a text", _TEXT),
-    "problem": _Column("a text", _TEXT),
-}
-_REQUIRED: Final = {"url", "status", "body", "fetched_at"}
+def _times(column: pa.Array) -> pa.Array:
+    """The times in *column*, texts in ISO 8601 too, in UTC."""
+    utc = pa.timestamp("us", "UTC")
+    try:
+        return column.cast(utc, safe=False)
+    except pa.ArrowInvalid:  # texts without a zone
+        return column.cast(pa.timestamp("us")).cast(utc)

@@ -181,11 +181,6 @@ class Row:
         return max(self.crawl_delays.values(), default=0.0)
 
     @property
-    def is_linted(self) -> bool:
-        """Whether the linter has read the file; a light row has no findings."""
-        return self.findings is not None
-
-    @property
     def shuts_out(self) -> bool:
         """Whether no crawler that the file does not name may request anything."""
         return self.restriction.get(OTHERS) == ALL

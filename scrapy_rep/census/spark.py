@@ -11,10 +11,10 @@ from itertools import chain
 from typing import IO, Any, Final, cast
 
 import pyarrow as pa
-from pyarrow import types as is_
 from pyarrow.fs import FileSystem
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from scrapy_rep.protocol import GOOGLE, Dialect
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
@@ -24,21 +24,9 @@ from . import long as long_of
 from . import rows as rows_of
 from .arrow import LIGHT_ROWS, ROWS, batches, dictionaries, schema_of
 from .capture import Capture
-from .parquet import captures_in
+from .parquet import CAPTURES, captures_in
 
-__all__ = ["CAPTURES", "captures", "long", "newest", "rows"]
-
-CAPTURES: Final = pa.schema(
-    {
-        "url": pa.string(),
-        "status": pa.int64(),
-        "body": pa.binary(),
-        "fetched_at": pa.timestamp("us", "UTC"),
-        "location": pa.string(),
-        "problem": pa.string(),
-    }
-)
-"""The columns of captures."""
+__all__ = ["captures", "long", "newest", "rows"]
 
 _LONG: Final = schema_of(LONG)
 _FOR_LONG: Final = pa.schema(
@@ -110,16 +98,7 @@ def newest(rows: DataFrame) -> DataFrame:
 
 
 def _mapped(df: DataFrame, function: Callable[[_Batches], _Batches], schema: pa.Schema) -> DataFrame:
-    return df.mapInArrow(function, ", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in schema))
-
-
-def _spark_type(kind: pa.DataType) -> str:
-    if is_.is_map(kind):
-        return f"map<{_spark_type(kind.key_type)}, {_spark_type(kind.item_type)}>"
-    if is_.is_list(kind):
-        return f"array<{_spark_type(kind.value_type)}>"
-    names = {pa.int64(): "bigint", pa.bool_(): "boolean"}
-    return "timestamp" if is_.is_timestamp(kind) else names.get(kind, str(kind))
+    return df.mapInArrow(function, from_arrow_schema(schema))
 
 
 # In the executors

@@ -129,14 +129,19 @@ class Page:
 # Octets as text.
 
 
-def _encoding(body: bytes, content_type: str) -> str | None:
-    """The encoding by a byte order mark, by its octets of zero, or as declared; None for any other."""
+def marked_encoding(body: bytes) -> str | None:
+    """The encoding that a byte order mark or octets of zero show; the mark is still to be removed."""
     for mark, codec in _BOMS.items():
         if body.startswith(mark):
             return codec
-    start = body[:_START]
-    if start.count(b"\0") * 4 > len(start):
-        return "utf-16-be" if start[0] == 0 else "utf-16-le"
+    zeros = [octet == 0 for octet in body[:4]]
+    return "utf-16-be" if zeros == [True, False] * 2 else "utf-16-le" if zeros == [False, True] * 2 else None
+
+
+def _encoding(body: bytes, content_type: str) -> str | None:
+    """The encoding that octets show, or as declared; None for any other."""
+    if marked := marked_encoding(body):
+        return marked
     declared = content_type.encode("ascii", "replace")
     found = _CHARSET.search(declared) or _CHARSET.search(body, 0, 1_024)
     return _known_codec(found[1].decode()) if found else None

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
-from email.utils import parsedate_tz
+from datetime import datetime, timezone
 from itertools import islice
 from typing import Final
 
 from scrapy_rep.protocol.display import StringEnum
 
+from .dates import read_moment
 from .structured_fields import BareItem, parse_list
 
 MAX_ITEMS: Final = 100
@@ -164,7 +164,7 @@ def _rules(item: str, agent: str | None, source: Source) -> Iterator[Directive]:
 def _value(name: str, text: str) -> int | float | str | None:
     """What the value of the rule called *name* says; None for a value, or a name, that cannot be read."""
     if name == _UNAVAILABLE_AFTER:
-        return parse_date(text)
+        return read_moment(text)  # RFC 822, RFC 850 and ISO 8601, as Google lists them
     if name in _NUMBERS:
         return int(text) if _NUMBER.fullmatch(text) else None
     return text.lower() if name in _VALUED and text.lower() in SIZES else None
@@ -194,49 +194,3 @@ def _as_rule(name: str, value: BareItem) -> str:
         with suppress(ValueError, OverflowError, OSError):
             return f"{name}: {datetime.fromtimestamp(value, timezone.utc).isoformat()}"
     return f"{name}: {value}"
-
-
-# The date of unavailable_after: RFC 822, RFC 850 and ISO 8601, as Google's documentation lists them.
-
-_LONGEST: Final = 100  # characters
-_ISO: Final = re.compile(
-    r"(\d{4})-?(\d\d)-?(\d\d)"
-    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d{1,9})?)?\s*([A-Z]{1,4}|[+-]\d\d(?::?\d\d)?)?)?",
-    re.IGNORECASE,
-)
-_RFC_850: Final = re.compile(r"(\d)-([A-Z]{3})-(\d)", re.IGNORECASE)
-
-
-def parse_date(text: str) -> float | None:
-    """The moment that *text* names, POSIX seconds, or None.
-
-    Without a zone it is in UTC, and a name of a zone has the offset of RFC 822, whatever the season. A date alone
-    is its first moment.
-    """
-    text = " ".join(text[:_LONGEST].split())
-    try:
-        found = _ISO.fullmatch(text)
-        year, month, day, hour, minute, second, offset = _of_iso(found) if found else _of_rfc_822(text)
-        zone = timezone(timedelta(seconds=offset))
-        moment = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=zone)
-        # A year that only the zone puts out of range fails here, not when the moment is shown.
-        return moment.astimezone(timezone.utc).timestamp()
-    except (ValueError, OverflowError):
-        return None
-
-
-def _of_iso(found: re.Match[str]) -> list[int]:
-    *numbers, zone = found.groups(default="0")
-    if zone.isalpha():  # a name of RFC 822
-        return [*map(int, numbers), _of_rfc_822(f"1 Jan 2000 00:00:00 {zone}")[-1]]
-    digits = zone.lstrip("+-").replace(":", "").ljust(4, "0")
-    offset = 3_600 * int(digits[:2]) + 60 * int(digits[2:])
-    return [*map(int, numbers), -offset if zone[0] == "-" else offset]
-
-
-def _of_rfc_822(text: str) -> list[int]:
-    text = _RFC_850.sub(r"\1 \2 \3", text)
-    parsed = parsedate_tz(text if ":" in text else f"{text} 00:00:00")
-    if parsed is None:
-        raise ValueError("no date")
-    return [*parsed[:6], parsed[9] or 0]

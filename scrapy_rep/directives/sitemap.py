@@ -18,7 +18,8 @@ from typing import Any, Final
 from urllib.parse import urljoin
 from xml.parsers import expat
 
-from .sitemap_dates import SitemapDate, read_date
+from .dates import SiteDate, read_date
+from .html import marked_encoding
 
 MOST_OCTETS: Final = 52_428_800
 """Octets of an unpacked sitemap that are read: https://www.sitemaps.org/protocol.html, "(52,428,800 bytes)"."""
@@ -42,10 +43,6 @@ _MOST_LISTED: Final = 1_000  # images, videos or links of an entry: Google's lim
 GZIP: Final = b"\x1f\x8b"
 """What a gzip file begins with: RFC 1952 section 2.3.1."""
 
-_BOMS: Final = (
-    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-)  # fmt: skip
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{1,30})[\"']")
 # Others than UTF-8, which the protocol asks for; names of Python that are no charset must not count.
 _CHARSET: Final = re.compile(
@@ -102,7 +99,7 @@ class SitemapEntry:
         self.video: list[dict[str, Any]] = []
 
     @property
-    def lastmod(self) -> SitemapDate | None:
+    def lastmod(self) -> SiteDate | None:
         """When the page, or the sitemap, was modified last; None if there is no readable date."""
         return next(filter(None, map(read_date, self._dates())), None)
 
@@ -314,13 +311,8 @@ def _texts(pieces: Iterator[bytes]) -> Iterator[str]:
 
 
 def _encoding(head: bytes) -> str:
-    for bom, name in _BOMS:
-        if head.startswith(bom):
-            return name
-    if len(head) >= 4 and head[1] == head[3] == 0 != head[0]:
-        return "utf-16-le"
-    if len(head) >= 4 and head[0] == head[2] == 0 != head[1]:
-        return "utf-16-be"
+    if marked := marked_encoding(head):
+        return marked
     declared = _DECLARED.search(head, 0, 1_024)
     name = declared[1].decode() if declared else ""
     if _CHARSET.fullmatch(name):

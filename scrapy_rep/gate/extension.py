@@ -7,7 +7,7 @@ one fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -17,7 +17,8 @@ from scrapy_rep.clock import clock
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.policy.meta import SLOT, drop_stale_slot, is_exempt
 from scrapy_rep.policy.policy import ASKING, Decision, Mode, Policy
-from scrapy_rep.protocol import Access, Origin, Verdict
+from scrapy_rep.protocol import Access, Verdict
+from scrapy_rep.robots.files import SiteFiles
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.stores import open_store
 from scrapy_rep.robots.stores.redis_connection import RedisConnection
@@ -61,6 +62,7 @@ class RepExtension:
         self.registry = Registry(crawl, self.policy, self._store)
         self.registry.loaded.append(self._loaded)
         crawl.add(self.registry)
+        self.files = SiteFiles(crawl, self.registry)
         self.ai = AiSignals(self.settings) if self.settings.purposes else None
         self.account = Account(crawler, self.policy, self.ai)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -84,11 +86,7 @@ class RepExtension:
         It does not with ``ROBOTSTXT_OBEY`` off, with the meta key ``dont_obey_robotstxt``, or for a URL scheme
         that has no robots.txt.
         """
-        return not is_exempt(request) and self.mode(request) is Mode.OBEY
-
-    def mode(self, request: Request) -> Mode | None:
-        """As `Registry.mode`."""
-        return self.registry.mode(request)
+        return not is_exempt(request) and self.registry.mode(request) is Mode.OBEY
 
     def asks(self, request: Request) -> bool:
         """As `Registry.asks`."""
@@ -96,11 +94,12 @@ class RepExtension:
 
     def judges(self, request: Request) -> bool:
         """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
-        return not is_exempt(request) and self.mode(request) in ASKING
+        return not is_exempt(request) and self.registry.mode(request) in ASKING
 
     def cached_robots(self, url: str) -> Robots | None:
-        """As `Registry.current`."""
-        return self.registry.current(url)
+        """As `Registry.current`, with the other files that the purposes of the crawl need; never waits."""
+        robots = self.registry.current(url)
+        return robots if robots is None or self.ai is None or clock.time() < robots.files_until else None
 
     def entry(self, url: str) -> Entry | None:
         """The entry of the origin of *url* in memory, or None if there is none or it has expired; never waits.
@@ -116,30 +115,17 @@ class RepExtension:
         Waits for the fetch and, while the origin is unreachable, for further attempts. Raises ``ValueError`` for
         a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
         """
-        request = _request(subject)
-        robots = self.registry.current(self.targets.of(request))
-        return await self._flight(request).join() if robots is None else robots
+        request = subject if isinstance(subject, Request) else Request(subject)
+        robots = self.registry.current(self.targets.of(request)) or await self._flight(request).join()
+        if self.ai is not None and clock.time() >= robots.files_until:
+            await self._load_files(robots, request)
+        return robots
 
-    async def with_files(self, robots: Robots, subject: Request | str, paths: Iterable[str]) -> Robots:
-        """*robots* with the current files at *paths* of its origin, whatever the purposes of the crawl are."""
-        return await self.registry.with_files(paths, robots, _request(subject), robots)
-
-    async def with_licenses(self, robots: Robots, subject: Request | str, urls: Iterable[str]) -> Robots:
-        """*robots* with the current licenses at *urls*, which it names, whatever the purposes of the crawl are."""
-        return await self.registry.with_licenses(urls, robots, _request(subject))
-
-    async def stored_robots(self, subject: Request | str) -> Robots | None:
-        """The robots.txt that applies to *subject*, a request or a URL, if it is cached or stored; None if not.
-
-        Waits for the store, not for a fetch. Raises as `robots` does.
-        """
-        request = _request(subject)
-        state = self.registry.origins.at(self.targets.of(request))
-        robots = self.registry.origins.current(state)
-        if robots is not None or state.flight is not None:
-            return robots
-        is_stored = await self.registry.is_stored(state)
-        return await self.robots(request) if is_stored and state.flight is None else None
+    async def _load_files(self, robots: Robots, request: Request) -> None:
+        """Fetch what else *request* needs, which takes no place of one for another host meanwhile."""
+        with self._crawl.downloader.lent_places(0 if self._crawl.find(SlotTracker) is None else 1):
+            self._crawl.engine.wake()
+            await self.files.load(robots, request)
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
@@ -150,19 +136,8 @@ class RepExtension:
         decision = self.registry.decide(robots, request)
         if self.ai is None or not self.ai.refuses(request, self._crawl.crawler.spider):
             return decision
-        return self.ai.apply(decision, self.policy, robots, self.agent(robots, request), self.targets.of(request))
-
-    def record(self, request: Request, robots: Robots, decision: Decision) -> None:
-        """Record the *decision* on *request* in its stamp, in the stats and in the audit log."""
-        self.account.decided(request, robots, decision)
-
-    def record_unasked(self, request: Request) -> None:
-        """Record that *request* passes without asking robots.txt."""
-        self.account.not_asked(request)
-
-    def agent(self, robots: Robots, request: Request) -> str:
-        """The product token of *request* that *robots* addresses."""
-        return robots.addressed(self.product_tokens.of(request))
+        agent = robots.addressed(self.product_tokens.of(request))
+        return self.ai.apply(decision, self.policy, robots, agent, self.targets.of(request))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -176,28 +151,6 @@ class RepExtension:
         request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
         """
         return SlotTracker.of(self._crawl).can_start(request)
-
-    def origin_to_ask(self, request: Request) -> Origin | None:
-        """The origin whose robots.txt must be known before *request* starts, or None if it needs none."""
-        state = self.registry.state_to_ask(request)
-        return state.origin if state is not None else None
-
-    def prefetch(self, request: Request, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
-        """Fetch the robots.txt that applies to *request*, or join the fetch in progress.
-
-        *ended* is called when the fetch ends, in whatever way, perhaps before this returns. *waiting* counts the
-        requests that wait for it.
-        """
-        self._flight(request).call_when_ended(ended, waiting)
-
-    def cancel_prefetches(self) -> None:
-        """Cancel the fetches that no request awaits: the crawl is closing."""
-        self.registry.cancel_prefetches()
-
-    @property
-    def downloads(self) -> int:
-        """As `Registry.downloads`."""
-        return self.registry.downloads
 
     def _flight(self, request: Request) -> SingleFlight[Robots]:
         if SLOT in request.meta:
@@ -245,7 +198,3 @@ class RepExtension:
 
     def __repr__(self) -> str:
         return f"<RepExtension {self.registry!r} {self._store!r}>"
-
-
-def _request(subject: Request | str) -> Request:
-    return subject if isinstance(subject, Request) else Request(subject)

@@ -72,7 +72,7 @@ class RepMiddleware:
         self._crawl.has_gate = True
         self._reads_delays = self._crawl.keeps_delays
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
-        self._extension = extension
+        self._extension, self._account = extension, extension.account
         self._targets = extension.targets
         self._max_wait = extension.settings.crawl_delay_max
         self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
@@ -140,7 +140,7 @@ class RepMiddleware:
         is_start = bool(meta.get(IS_START))
         if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
             self._passed.add(is_start)
-            self._extension.account.report.passed(request)
+            self._account.report.passed(request)
         meta[META_KEY] = stamp.copy()
         return True
 
@@ -157,11 +157,11 @@ class RepMiddleware:
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._crawl.download_slots, self._targets)
         if not self._extension.registry.asks(request):
-            self._extension.record_unasked(request)
+            self._account.not_asked(request)
             return None
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if is_exempt(request):
-            self._extension.record_unasked(request)
+            self._account.not_asked(request)
             return None
         decision = self._extension.decide(robots, request)
         if decision.is_forbidden:
@@ -171,7 +171,7 @@ class RepMiddleware:
         delays = self._crawl_delay
         if delays is not None and (robots.may_request_delays or delays.is_busy):
             decision = await self._obey_delays(request, robots, decision, delays)
-        self._extension.record(request, robots, decision)
+        self._account.decided(request, robots, decision)
         return None
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
@@ -186,7 +186,7 @@ class RepMiddleware:
         if stamp is not None and (
             type(stamp) is not dict or stamp.get("verdict") != "allowed" or stamp.get("source") == "stale"
         ):
-            self._extension.account.flag(request, response)
+            self._account.flag(request, response)
         if response.url == request.url:
             return response
         final = self._final_url.request_for(request, response)
@@ -228,20 +228,21 @@ class RepMiddleware:
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
-        self._extension.account.report.not_forbidden(request)
+        self._account.report.not_forbidden(request)
         request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
     async def _wait_for_robots(self, request: Request) -> Robots:
-        self._crawler.stats.inc_value("rep/waited_count")
+        if self._extension.registry.current(self._targets.of(request)) is None:  # else other files are fetched
+            self._crawler.stats.inc_value("rep/waited_count")
         return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
         origin, verdict = robots.entry.origin, decision.verdict
         if verdict.reason is Reason.UNREACHABLE:
             self._forbid_unreachable(request, robots, decision)
-        self._extension.record(request, robots, decision)
+        self._account.decided(request, robots, decision)
         self._crawler.stats.inc_value("robotstxt/forbidden")
         self._log(request, decision.why)
         raise ForbiddenByRobots(origin, verdict, line=decision.line)
@@ -251,7 +252,7 @@ class RepMiddleware:
         retry_after = self._extension.retry_after(robots)
         is_final = choice is Unreachable.DISALLOW
         outcome = Outcome.FORBIDDEN if is_final else Outcome.UNREACHABLE
-        self._extension.record(request, robots, decision._replace(outcome=outcome))
+        self._account.decided(request, robots, decision._replace(outcome=outcome))
         if is_final:
             self._log(request, f"unreachable, {describe(robots.error)}")
             self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
@@ -282,7 +283,7 @@ class RepMiddleware:
 
     def _refuse(self, request: Request, robots: Robots, decision: Decision, refusal: Refusal) -> NoReturn:
         decision = Decision.forbidden(decision.mode, refusal.reason, refusal.line)
-        self._extension.record(request, robots, decision)
+        self._account.decided(request, robots, decision)
         if refusal.reason is Reason.VISIT_TIME:
             self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
         self._log(request, f"line {refusal.line}, {refusal.reason.value}")

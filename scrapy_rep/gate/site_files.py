@@ -157,10 +157,12 @@ def _resolved(value: str, base: str) -> str | None:
 
 def said_by_files(robots: Robots, token: str, url: str, licenses: Sequence[str]) -> list[Statement]:
     """What the files of the origin besides robots.txt, and the *licenses* in that, say to *token* about *url*."""
-    said = robots.reservations.about(url).statements() if TDMREP in robots.files else []
-    said += read_ai_txt(robots.ai_txt, token, url) if AI_TXT in robots.files else []
+    reservations, ai_txt = robots.said_in(TDMREP), robots.said_in(AI_TXT)
+    said = reservations.about(url).statements() if reservations is not None else []
+    said += read_ai_txt(ai_txt, token, url) if ai_txt is not None else []
     if licenses:
-        said += said_by_licenses(licenses, {each: one.rsl for each, one in robots.licenses.items()}, url)
+        read = {each: found for each in licenses if (found := robots.said_in(each)) is not None}
+        said += said_by_licenses(licenses, read, url)
     return said
 
 

@@ -23,12 +23,12 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.pacing.download_slots import SlotStates
-from scrapy_rep.pacing.limiter import Permits, RateLimiter
+from scrapy_rep.pacing.limiter import RateLimiter
+from scrapy_rep.pacing.limiters import RedisRateLimiter, SqliteRateLimiter
 from scrapy_rep.pacing.outcomes import Backoffs
-from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.pacing.permits import Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, DelayLimits, RequestedDelays, requested_delays
 from scrapy_rep.pacing.slots import SlotState
-from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
 from scrapy_rep.policy.meta import drop_stale_slot, has_no_delay, pin_slot
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.robots.registry import Registry

@@ -18,54 +18,45 @@ from errno import ENOSPC
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import Final
 from weakref import ref
 
-from scrapy.utils.job import job_dir
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.utils.request import request_from_dict
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.runtime.crawl import Crawl
 
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-_FORM: Final = b"REP1"  # how the file begins; raised when what follows is written in another way
+_FORM: Final = b"REP1"  # how the file begins, with its version
 _LENGTH: Final = Struct(">L")  # of the request that follows, in octets
 _END: Final = Struct(">LQ")  # no request, but where one begins that has ended
-
-
-def path_of_journal(crawler: Crawler) -> Path:
-    return Path(job_dir(crawler.settings) or "", "requests.journal")
 
 
 class Journal:
     """The requests of a crawl that have not ended: those that wait, by queue, and those that were handed out."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, path: Path) -> None:
         crawl = Crawl.of(crawler)
         crawl.add(self)
         self._engine = crawl.engine
         self._engine.on_handled(self.end)
-        self._spider, self._path = crawler.spider, path_of_journal(crawler)
-        self._before = self._path.with_suffix(".before")
-        if self._path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
-            self._path.replace(self._before)
-        self._file, self._size = self._path.open("w+b", buffering=0), 0
+        self._spider, self._path = crawler.spider, path
+        self._before = path.with_suffix(".before")
+        if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
+            path.replace(self._before)
+        self._file = path.open("w+b", buffering=0)
+        self._size = self._file.write(_FORM)
         self.waiting: dict[str, deque[int]] = {}  # where they begin
         self._handed_out: dict[int, ref[Request]] = {}
         self._begins: dict[int, int] = {}  # where they begin, by their id
         self._ended: deque[int] = deque()  # and not written yet: they end at any point, in any thread
 
     def left(self) -> Iterator[bytes]:
-        """What the crawl before has left, in its order; the file stays until the last is taken.
-
-        Raises ``ValueError`` for a file of another version.
-        """
+        """What the crawl before has left, in its order; the file stays until the last is taken."""
         if self._before.exists() and self._before.stat().st_size:  # an empty file cannot be mapped
             with self._before.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as octets:
-                if not _FORM.startswith(octets[: len(_FORM)]):
+                if octets[: len(_FORM)] != _FORM:
                     raise ValueError(f"{self._before} was written by another version of scrapy_rep: use that one")
                 yield from (octets[begin + _LENGTH.size : end] for begin, end in _not_ended(octets).items())
         self._before.unlink(missing_ok=True)
@@ -84,19 +75,17 @@ class Journal:
         return begin
 
     def _append(self, octets: bytes) -> int:
-        written = octets if self._size else _FORM + octets
-        if os.pwrite(self._file.fileno(), written, self._size) < len(written):
+        if os.pwrite(self._file.fileno(), octets, self._size) < len(octets):
             os.ftruncate(self._file.fileno(), self._size)
             raise OSError(ENOSPC, os.strerror(ENOSPC))
-        self._size += len(written)
+        self._size += len(octets)
         return self._size - len(octets)
 
     def unpickle(self, record: bytes) -> Request:
-        """Raises whatever reading a request back raises."""
         return request_from_dict(pickle.loads(record), spider=self._spider)  # noqa: S301  # the owner's own folder
 
     def hand_out(self, begin: int) -> Request:
-        """The request that begins there, once; raises as `unpickle` does."""
+        """The request that begins there, once; raises whatever reading it back raises."""
         (length,) = _LENGTH.unpack(os.pread(self._file.fileno(), _LENGTH.size, begin))
         request = self.unpickle(os.pread(self._file.fileno(), length, begin + _LENGTH.size))
         self._handed_out[begin] = ref(request, lambda _: self._ended.append(begin))
@@ -135,7 +124,7 @@ def _not_ended(octets: mmap) -> dict[int, int]:
 class RecoverableLifoDiskQueue:
     """A ``SCHEDULER_DISK_QUEUE`` for `RepPriorityQueue`: the last request first."""
 
-    _take: ClassVar = staticmethod(deque.pop)
+    _take = staticmethod(deque.pop)
 
     def __init__(self, crawler: Crawler, key: str) -> None:
         journal = Crawl.of(crawler).find(Journal)

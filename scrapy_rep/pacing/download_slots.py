@@ -10,14 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from .limiter import LEAD
+from .permit_queue import LEAD
 from .slots import SlotState
 
 if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.scrapy_internals import DownloadSlots
 
-    from .limiter import Permits
+    from .permits import Permits
     from .slots import DelaySource
 
 _LEAST: Final = 64  # download slots that are remembered in any case

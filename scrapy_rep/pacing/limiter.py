@@ -7,46 +7,31 @@ starts are never closer than the delay, however late a permit or a report arrive
 costs the others one expired permit at most. A start that no other process waits for is reported with the next
 question: a process that is alone asks once for each start.
 
-A permit is acquired when a request could start at once; before that, other processes can use the time. The
-queue of hosts uses it, or a request from elsewhere that waits in `RateLimiterMiddleware`. While the limiter is
-away, the crawl goes by its own clock and multiplies the delay by the number of workers.
+`PermitQueue` decides; `limiters` keep it.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from scrapy.exceptions import IgnoreRequest
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
+from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from scrapy_rep.clock import clock
-from scrapy_rep.runtime.event_loop import pause, sleep, start
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
 
-if TYPE_CHECKING:
-    from scrapy_rep.runtime.crawl import Crawl
+from .permit_queue import LONGEST_HOLD, PermitQueue, Question, microseconds
 
-# Microseconds:
-LEAD: Final = 20_000  # before its start at which a permit is granted, at most
-LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
-GRACE: Final = 100_000  # that a process may ask late before others are served first
-FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
-LONGEST_HOLD: Final = 5_000_000  # after its start at which a permit expires at the latest
-_HOLD: Final = 250_000  # after its start at which a permit expires, if the limiter answers at once
+T = TypeVar("T")
+State = TypeVar("State", "PermitQueue", "HoldBook")
 
-# Seconds:
-_LONGEST_DELAY: Final = 1e9  # more does not fit into the numbers of Lua and the time limits of Redis
-_SOONEST: Final = 0.001  # until the next question
-_FULL_CHECK: Final = 0.01  # between two checks of a full download slot
-_AWAY_CHECK: Final = 0.5  # between two checks whether the limiter is back
-_SPARE: Final = 60.0  # that the limiter remembers a start beyond the longest delay
+HOLDS: Final = "holds"
+"""The key of the `HoldBook`."""
 
+_HOLD: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
+_SOONEST: Final = 0.001  # seconds until the next question
+_MOST_HOLDS: Final = 1_000  # of all processes
 _DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
 
 
@@ -71,27 +56,6 @@ class Permit:
     is_awaited: bool = False
 
 
-class Question(NamedTuple):
-    """What a process asks about a download slot; times are in microseconds, and -1 stands for none."""
-
-    worker: str
-    delay: int
-    since: int
-    missed: int
-    more: int
-    hold: int
-
-
-class Answer(NamedTuple):
-    """A limiter's answer, in microseconds from the moment it is given; ``number`` is 0 without a permit."""
-
-    ask_in: int
-    number: int
-    starts_in: int
-    expires_in: int
-    awaited: int
-
-
 class Hold(NamedTuple):
     """What a site asked one process, for the others: no start at download slot ``key`` for so many ``seconds``.
 
@@ -104,6 +68,51 @@ class Hold(NamedTuple):
     pace: float
 
 
+@dataclass(slots=True)
+class HoldBook:
+    """The holds of all processes, as a limiter keeps them; times are in microseconds since 1970.
+
+    A row has the key of a download slot, the process, when it told and until when, the delay and the pace.
+    """
+
+    is_monotonic: ClassVar = False
+    rows: list[tuple[str, str, int, int, float, float]] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, text: str | bytes) -> HoldBook:
+        """What `text` gave; raises one of several errors for anything else."""
+        rows = json.loads(text)
+        return cls([(str(k), str(w), int(at), int(end), float(d), float(p)) for k, w, at, end, d, p in rows])
+
+    @property
+    def text(self) -> str:
+        """What is kept, as JSON."""
+        return json.dumps(self.rows)
+
+    @property
+    def until(self) -> int:
+        """From when on nobody needs this any more."""
+        return max((row[3] for row in self.rows), default=0)
+
+    def tell(self, worker: str, hold: Hold, now: int) -> None:
+        """Take *hold* of *worker* in, instead of an earlier one."""
+        left = [row for row in self._valid(now) if row[:2] != (hold.key, worker)]
+        until = now + microseconds(hold.seconds)
+        self.rows = [*left, (hold.key, worker, now, until, hold.delay, hold.pace)][-_MOST_HOLDS:]
+
+    def of_others(self, worker: str, now: int) -> dict[tuple[str, str, int], Hold]:
+        """The holds of other processes than *worker*, by what tells them apart."""
+        return {
+            (key, other, at): Hold(key, (until - now) / 1e6, delay, pace)
+            for key, other, at, until, delay, pace in self._valid(now)
+            if other != worker
+        }
+
+    def _valid(self, now: int) -> list[tuple[str, str, int, int, float, float]]:
+        """Those that are not over, and were not dated by a wrong clock."""
+        return [row for row in self.rows if row[3] > now and row[2] <= now + microseconds(CLOCK_SKEW)]
+
+
 class RateLimiter:
     """Grants permits to one process of several that share download slots.
 
@@ -114,6 +123,7 @@ class RateLimiter:
         """*worker* is a name that no other process has."""
         self._worker = worker
         self._round_trip = 0.0  # the longest one lately, in seconds
+        self._heard: Collection[tuple[str, str, int]] = ()  # the holds that were there at the last look
 
     @property
     def is_settling(self) -> bool:
@@ -132,8 +142,8 @@ class RateLimiter:
         """
         asked_at = clock.monotonic()
         hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
-        question = Question(self._worker, microseconds(delay), microseconds(since), missed, int(more), hold)
-        answer = await self._answer(key, question)
+        question = Question(self._worker, microseconds(delay), microseconds(since), missed, more, hold)
+        answer = await self._change(f"permits:{key}", PermitQueue, lambda queue, now: queue.answer(question, now))
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)
         return Permit(
@@ -143,10 +153,6 @@ class RateLimiter:
             asked_at + answer.expires_in / 1e6,
             bool(answer.awaited),
         )
-
-    async def _answer(self, key: str, question: Question) -> Answer:
-        """One atomic step: grant a permit, or say when to ask again."""
-        raise NotImplementedError
 
     async def close(self, key: str, number: int, ago: float | None) -> None:
         """Report that the request of permit *number* started *ago* seconds ago: the delay counts from then.
@@ -162,255 +168,35 @@ class RateLimiter:
         """
         await self._report(key, -1, 0, microseconds(memory))
 
+    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
+        name = self._worker
+        await self._change(
+            f"permits:{key}", PermitQueue, lambda queue, now: queue.report(name, number, ago, memory, now)
+        )
+
     async def hold(self, hold: Hold) -> None:
         """Tell other processes of *hold*."""
-        raise NotImplementedError
+        await self._change(HOLDS, HoldBook, lambda book, now: book.tell(self._worker, hold, now))
 
     async def holds(self) -> list[Hold]:
         """What other processes told since the last call and still holds; at the first call since ever."""
+        book, now = await self._look()
+        found = book.of_others(self._worker, now)
+        heard, self._heard = self._heard, found.keys()
+        return [hold for name, hold in found.items() if name not in heard]
+
+    async def _change(self, key: str, kind: type[State], work: Callable[[State, int], T]) -> T:
+        """What *work* returns, called with what is kept under *key* and the time: a step that may be repeated."""
         raise NotImplementedError
 
-    async def _report(self, key: str, number: int, ago: int, memory: int) -> None:
-        """Close permit *number*, -1 for none; *ago* is -1 where it was not used. Times are in microseconds."""
+    async def _look(self) -> tuple[HoldBook, int]:
+        """The holds, and the time."""
         raise NotImplementedError
 
 
-def microseconds(seconds: float | None) -> int:
-    """Whole microseconds, bounded to what limiters can store; -1 for None."""
-    return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
-
-
-class _ClosingError(Exception):
-    """The crawl is closing."""
-
-
-class SharedSlot:
-    """A download slot as the limiter knows it: the ``key`` that processes share, and its ``permits``, if any.
-
-    ``floor`` is the seconds that robots.txt or a back-off require between two requests, 0 for none.
-    """
-
-    __slots__ = ("floor", "key", "permits")
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.floor = 0.0
-        self.permits: SlotPermits | None = None
-
-
-class SlotPermits:
-    """The permits of download slot *slot*: at most one is held, at most one question is under way."""
-
-    def __init__(self, slot: SharedSlot, permits: Permits) -> None:
-        self._slot = slot
-        self._key = slot.key
-        self._permits = permits
-        self.held: Permit | None = None
-        self._missed = -1  # the number of the last permit, if it expired unused
-        self._unreported: Permit | None = None  # the last permit, if the next question reports its start
-        self._waiters: deque[Deferred[Permit]] = deque()
-        self._queue_waits = False
-        self._acquiring: Deferred[None] | None = None
-        self._ask_at = 0.0
-        self.last_start: float | None = None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no permit is held or being acquired, and the limiter counts the last one as used."""
-        used = self._unreported
-        is_over = used is None or used.expires_at + _SPARE < clock.monotonic()
-        return is_over and self._acquiring is None and self.held is None
-
-    def seconds_to_start(self) -> float | None:
-        """Seconds until the held permit may be used; None until one is held."""
-        self._drop_expired()
-        if self.held is None:
-            self._queue_waits = True
-            self._acquire_in_background()  # may end before it returns, where a coroutine runs at once
-        return None if self.held is None else max(self.held.starts_at - clock.monotonic(), 0.0)
-
-    def use(self) -> bool:
-        """Use the held permit for a request that starts now; False when there is none that may be used now."""
-        self._drop_expired()
-        held = self.held
-        if held is None or held.starts_at > clock.monotonic():
-            return False
-        self.held = None
-        self._start(held)
-        return True
-
-    def _start(self, held: Permit) -> None:
-        self.last_start = clock.monotonic()
-        self._permits.download_slots.end_delay(self._key)
-        is_local = held.number < 0
-        stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
-        self._permits.stats.inc_value(stat)
-        self._unreported = None if is_local else held
-        if held.is_awaited:
-            self._report_start()
-
-    def _report_start(self) -> None:
-        used, self._unreported = self._unreported, None
-        if used is not None:
-            start(self._close(used.number, is_used=True))
-
-    async def wait(self, *, first: bool) -> bool:
-        """Wait for a permit and use it; *first* for requests of robots.txt, which other requests wait for.
-
-        Return False, and soon, when the crawl is closing.
-        """
-        waiter: Deferred[Permit] = Deferred()
-        if first:
-            self._waiters.appendleft(waiter)
-        else:
-            self._waiters.append(waiter)
-        self._acquire_in_background()
-        try:
-            self._start(await maybe_deferred_to_future(waiter))
-        except _ClosingError:
-            return False
-        return True
-
-    def release(self) -> None:
-        """Give the held permit back, and report the last start: the queue has no request left."""
-        self._queue_waits = False
-        self._report_start()
-        held, self.held = self.held, None
-        if held is not None and held.number >= 0:
-            start(self._close(held.number, is_used=False))
-
-    async def restart_delay(self) -> None:
-        """Count the delay from now: the site has just answered a request for its robots.txt."""
-        self.last_start = clock.monotonic()
-        with suppress(RateLimiterAwayError, IgnoreRequest):
-            await self._permits.limiter.restart_delay(self._key, self._permits.longest + _SPARE)
-
-    def _drop_expired(self) -> None:
-        # The limiter lets others start once a permit has expired: a start after that could break their delay.
-        if self.held is not None and self.held.expires_at <= clock.monotonic():
-            self._missed, self.held, self._ask_at = self.held.number, None, 0.0
-            self._permits.stats.inc_value("rep/rate_limiter/expired_count")
-
-    def _acquire_in_background(self) -> None:
-        if self._acquiring is None:
-            acquiring = start(self._serve())
-            if not acquiring.called:  # else it may have led to the next question
-                self._acquiring = acquiring
-
-    async def _serve(self) -> None:
-        """Acquire permits until no request waits; one for the queue stays held until the queue uses it."""
-        error: Exception = RuntimeError("the wait for a permit was interrupted")
-        try:
-            while self._waiters or self._queue_waits:
-                held = await self._acquire()
-                if not self._waiters:
-                    break
-                await self._sleep_until(held.starts_at)
-                self._hand_over()
-        except Exception as failure:  # noqa: BLE001  # the waiters handle it
-            error, self._ask_at = failure, clock.monotonic() + _AWAY_CHECK
-        finally:  # also when a forced stop of the process cancels this
-            self._acquiring, self._queue_waits = None, False
-            waiters, self._waiters = self._waiters, deque()
-            for waiter in waiters:
-                if not waiter.called:
-                    waiter.errback(Failure(error))  # type: ignore[no-untyped-call]
-            if not self._permits.engine.is_closing:
-                self._permits.changed(self._slot)
-
-    async def _acquire(self) -> Permit:
-        """Hold a permit; wait for it if necessary."""
-        self._drop_expired()
-        while self.held is None:
-            if self._waiters:
-                await self._until_slot_could_start()
-            await self._sleep_until(self._ask_at)
-            try:
-                permit = await self._ask()
-            except RateLimiterAwayError:
-                permit = self._ask_own_clock()
-            self._ask_at = permit.ask_at
-            if permit.starts_at < inf:
-                self._missed, self.held = -1, permit
-        return self.held
-
-    async def _ask(self) -> Permit:
-        limiter, delay = self._permits.limiter, self._slot.floor
-        self._unreported = None
-        return await limiter.acquire(
-            self._key,
-            delay * self._permits.workers if limiter.is_settling else delay,
-            since=self._since_last_start(),
-            missed=self._missed,
-            more=len(self._waiters) > 1 or self._queue_waits,
-        )
-
-    def _ask_own_clock(self) -> Permit:
-        """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
-        self._missed = -1
-        now = clock.monotonic()
-        delay = self._slot.floor * self._permits.workers
-        due = now if self.last_start is None else self.last_start + delay
-        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)
-
-    async def _until_slot_could_start(self) -> None:
-        """Wait for the download slot, for a request from elsewhere; the queue only asks when that could start."""
-        while (seconds := self._permits.download_slots.seconds_to_start(self._key, ())) != 0:
-            await self._sleep_until(clock.monotonic() + (seconds or _FULL_CHECK))
-
-    async def _sleep_until(self, due: float) -> None:
-        """Raises `_ClosingError` when the crawl is closing."""
-        if not await pause(self._permits.engine, due - clock.monotonic()):
-            raise _ClosingError
-
-    def _hand_over(self) -> None:
-        """Hand the permit to the first waiter, which reports the start when its coroutine resumes."""
-        self._drop_expired()
-        while self._waiters and self.held is not None:
-            waiter = self._waiters.popleft()
-            if not waiter.called:  # else it was cancelled
-                held, self.held, self.last_start = self.held, None, clock.monotonic()
-                waiter.callback(held)
-
-    def _since_last_start(self) -> float | None:
-        """Seconds since the last start, None before the first.
-
-        The downloader starts a request after its permit was used. On a busy machine another process may run in
-        between, for longer than the margin of a short delay.
-        """
-        if self.last_start is None:
-            return None
-        self.last_start = max(self.last_start, self._permits.download_slots.last_start(self._key))
-        return clock.monotonic() - self.last_start
-
-    async def _close(self, number: int, *, is_used: bool) -> None:
-        await sleep(0)  # in this turn of the event loop the downloader starts the request
-        with suppress(RateLimiterAwayError, IgnoreRequest):
-            ago = self._since_last_start() if is_used else None
-            await self._permits.limiter.close(self._key, number, ago)
-
-    def __repr__(self) -> str:
-        return f"<SlotPermits {self._key} waiting={len(self._waiters)} held={self.held is not None}>"
-
-
-class Permits:
-    """What the permits of one crawl, which *limiter* grants, have in common.
-
-    *changed* is called with a download slot that has got its permit, or has to ask for one again. While the
-    limiter is away, starts are ``workers`` delays apart. ``longest`` is the longest delay in seconds.
-    """
-
-    def __init__(self, crawl: Crawl, limiter: RateLimiter, changed: Callable[[Any], None]) -> None:
-        self.limiter = limiter
-        self.changed = changed
-        self.engine, self.download_slots, self.stats = crawl.engine, crawl.download_slots, crawl.stats
-        self.workers, self.longest = crawl.settings.workers, crawl.settings.crawl_delay_max
-
-    def of(self, slot: SharedSlot) -> SlotPermits:
-        """The permits of download slot *slot*."""
-        if slot.permits is None:
-            slot.permits = SlotPermits(slot, self)
-        return slot.permits
-
-    def __repr__(self) -> str:
-        return f"<Permits {self.limiter!r}>"
+def state_in(kind: type[State], text: str | bytes | None) -> State:
+    """The state in *text*; an empty one for what another program has put there."""
+    try:
+        return kind.read(text) if text else kind()
+    except (ValueError, TypeError, AttributeError):
+        return kind()

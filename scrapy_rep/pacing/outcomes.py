@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
@@ -20,7 +20,7 @@ from scrapy_rep.runtime.event_loop import Timer, start
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import Answers
 
-from .backoff import ASKING, FAILING, FIRST, QUIET, SPAN, Plea, SlotBackoff, seconds_asked
+from .backoff import ASKING, FAILING, QUIET, SPAN, Plea, SlotBackoff, seconds_asked
 from .limiter import Hold, RateLimiterAwayError
 
 if TYPE_CHECKING:
@@ -67,12 +67,10 @@ class Backoffs:
         self._slots: set[SlotBackoff] = set()
         self._failed: dict[str, _Failure] = {}  # by key of the download slot
         self._timer = Timer()
-        self._throttler: Any = None
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
     async def _spider_opened(self) -> None:
-        self._throttler = getattr(self._crawl.crawler, "throttler", None)  # planned for Scrapy
         self._crawl.downloader.tell(self._answers)
         await self._learn()  # an earlier run may have left something to wait for
 
@@ -81,10 +79,7 @@ class Backoffs:
         if is_robots_txt(request) or urlparse_cached(request).scheme not in SCHEMES:
             return  # robots.txt has a back-off of its own
         plea, key = self._plea(request, outcome), self._crawl.download_slots.key(request)
-        if self._throttler is not None:  # it has seen the outcome, too
-            if plea is not None and plea.seconds is not None:
-                self._tell(request, Hold(key, plea.seconds, FIRST, 0.0))
-        elif plea is not None:
+        if plea is not None:
             self._ask(request, key, began, plea)
         elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
             self._recover(key, began)
@@ -220,9 +215,6 @@ class Backoffs:
         start(self._learn())
 
     def _adopt(self, hold: Hold) -> None:
-        if self._throttler is not None:
-            self._throttler.back_off(hold.key, delay=hold.seconds)
-            return
         state = self._states.of(hold.key)
         backoff = state.backoff or self._add(state)
         backoff.adopt(hold)

@@ -126,16 +126,14 @@ class Prefetcher:
             self.start()
 
     def _check_later(self) -> None:
-        """Check soon whether the crawl runs or is closing, and whether fetches have become slow."""
+        """Check soon whether the crawl runs, and whether fetches have become slow."""
         if not self._is_check_due:
             self._is_check_due = True
             self._timer.call_after(CLOSING_CHECK, self._check)
 
     def _check(self) -> None:
         self._is_check_due = False
-        if self._engine.is_closing:
-            self._registry.cancel_prefetches()
-        else:
+        if not self._engine.is_closing:
             if self._registry.is_fetching:
                 self._check_later()
                 self._engine.wake()  # if nothing can start, ``scheduler_empty`` makes a lazy start() read on

@@ -11,12 +11,13 @@ from __future__ import annotations
 import logging
 import re
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.pacing.disk_queue import Journal, RecoverableLifoDiskQueue, path_of_journal
+from scrapy_rep.pacing.disk_queue import Journal, RecoverableLifoDiskQueue
 from scrapy_rep.pacing.slot_tracker import SlotTracker
 from scrapy_rep.pacing.slots import SlotRequests, Storage
 from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
@@ -213,13 +214,13 @@ class RepPriorityQueue:
                 'set both SCHEDULER_DISK_QUEUE = "scrapy_rep.RecoverableLifoDiskQueue" and'
                 ' SCHEDULER_START_DISK_QUEUE = "scrapy_rep.RecoverableFifoDiskQueue", or neither'
             )
-        has_journal = path_of_journal(self._crawler).exists()
-        if (left and not has_journal) if recoverable else has_journal:
+        path = Path(self._path).with_suffix(".journal")
+        if (left and not path.exists()) if recoverable else path.exists():
             raise ValueError(
                 "the requests in this JOBDIR were stored by another SCHEDULER_DISK_QUEUE: set the one that it"
                 " began with, or start with an empty JOBDIR"
             )
-        return Journal(self._crawler) if recoverable else None
+        return Journal(self._crawler, path) if recoverable else None
 
     def _recover(self, journal: Journal) -> None:
         """Go on with what is in *journal*, whether or not the crawl that wrote it was closed."""

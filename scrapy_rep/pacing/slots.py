@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from .limiter import SharedSlot
+from .permits import SharedSlot
 from .stored_queue import HEAD, Rank, StoredQueue, UnreadableError
 
 if TYPE_CHECKING:

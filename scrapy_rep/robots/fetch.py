@@ -164,7 +164,7 @@ class Fetcher:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
         self._inc_value("rep/request_count")
-        response, download = await self.downloads.send(request, task.origin, timeout)
+        response, download = await self.downloads.send(request)
         is_direct = self._crawl.targets.of(request) is request.url
         # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
         return response if is_direct else response.replace(url=url), download

@@ -182,6 +182,12 @@ class Origins:
             self._octets -= freed
             self.evicted += 1
 
+    def resize(self, robots: Robots) -> None:
+        """Count the octets of *robots* anew, if they are still kept."""
+        state = self._states.get(robots.entry.origin)
+        if state is not None and state.robots is robots:
+            self.put(state, robots, robots.octets)
+
     def __len__(self) -> int:
         return len(self._kept)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from scrapy import signals
+
 from scrapy_rep.clock import clock
+from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
-from scrapy_rep.robots.fetch import MAX_HOPS, Fetcher, FetchResult
+from scrapy_rep.robots.fetch import Fetcher, FetchResult
 from scrapy_rep.robots.stores import NullStore, claim
-from scrapy_rep.runtime.event_loop import pause
+from scrapy_rep.runtime.event_loop import Timer, pause, start
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -20,13 +24,14 @@ if TYPE_CHECKING:
 
 _FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
 _LAST_POLL: Final = 1.0
-_LEASE_MARGIN: Final = 5.0  # seconds that a lease outlives the longest fetch
+_LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the process that holds it
 
 
 class Refresher:
     """Refreshes the entries of one crawl.
 
-    One process at a time fetches an origin: the one with the lease. The others wait for its entry.
+    One process at a time fetches an origin: the one with the lease. The others wait for its entry. A lease is
+    short, and renewed while the fetch lasts: a process that dies delays the others by some seconds.
     """
 
     def __init__(self, crawl: Crawl, store: Store, waiting: Callable[[Origin], int]) -> None:
@@ -35,8 +40,9 @@ class Refresher:
         self._settings = settings = crawl.settings
         self._store = store
         self._no_store = NullStore()
-        # The last attempt starts within this wait, and may follow redirects.
-        self._longest_fetch = settings.unreachable_wait + (1 + MAX_HOPS) * settings.timeout + _LEASE_MARGIN
+        self._leased: set[Origin] = set()
+        self._renewal = Timer()
+        crawl.crawler.signals.connect(self._renewal.stop, signal=signals.spider_closed)
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
         self.fetcher = Fetcher(crawl, backoff, waiting)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
@@ -63,21 +69,37 @@ class Refresher:
             latest = self._latest(stored, latest)
             if latest is not None and self._is_current(latest, began):
                 return latest, None
-            if await claim(store, origin, self._longest_fetch, stored):
+            if await claim(store, origin, _LEASE_LIFE, stored):
+                self._leased.add(origin)
+                self._renew_later()
                 break
             if not await pause(self._engine, interval):  # a crawl that is closing fetches once, lease or not
                 break
             interval = min(2 * interval, _LAST_POLL)
         is_worth_it = retries and self._is_worth_retrying(known, latest)
         wait = self._settings.unreachable_wait if is_worth_it else 0.0
-        result = await self.fetcher.fetch(origin, cause, latest, forbids=forbids, retry_for=wait)
+        try:
+            result = await self.fetcher.fetch(origin, cause, latest, forbids=forbids, retry_for=wait)
+        finally:
+            self._leased.discard(origin)
         return self._entry(origin, result, latest), result
 
-    async def is_stored(self, origin: Origin, known: Entry | None) -> bool:
-        """Whether `refresh` would find a current entry of *origin* in the store; *known* is the cached one."""
-        began = clock.time()
-        latest = self._latest(await self._store_of(origin).get(origin), known)
-        return latest is not None and self._is_current(latest, began)
+    def _renew_later(self) -> None:
+        if not self._renewal:
+            self._renewal.call_after(_LEASE_LIFE / 3, self._renew_all)
+
+    def _renew_all(self) -> None:
+        for origin in [*self._leased]:
+            start(self._renew(origin))
+        if self._leased:
+            self._renew_later()
+
+    async def _renew(self, origin: Origin) -> None:
+        store = self._store_of(origin)
+        with suppress(RedisRequiredError):
+            is_ours = await store.acquire_lease(origin, _LEASE_LIFE)
+            if is_ours and origin not in self._leased:  # the fetch has ended meanwhile
+                await store.release_lease(origin)
 
     async def save(self, entry: Entry) -> None:
         """Store *entry*, which a fetch brought, and release the lease on its origin."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
@@ -14,15 +14,12 @@ from scrapy.settings import default_settings
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 
-from scrapy_rep.clock import clock
-from scrapy_rep.protocol.display import number_of
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 
 if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.utils.asyncio import CallLaterResult
 
-    from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
     from scrapy_rep.settings import RepSettings
 
@@ -56,7 +53,6 @@ MAX_INFLATION: Final = 32
 _META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
 _STOPPED: Final = "download_stopped"  # Scrapy's flag
 _SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
-_NAMED: Final = 5  # origins that a closing crawl names
 
 
 def is_robots_txt(request: Request) -> bool:
@@ -103,10 +99,8 @@ def _inherited_headers(cause: Request) -> dict[str, Any]:
 
 @dataclass(slots=True, eq=False)
 class Download:
-    """One request in flight: whose, when it times out (monotonic seconds), octets that may come and that came."""
+    """One request in flight: octets that may come, and that came."""
 
-    origin: Origin
-    until: float
     limit: int
     octets: int = 0
 
@@ -150,19 +144,20 @@ class Downloads:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._limit = crawl.settings.max_size
-        self._in_flight: dict[Download, None] = {}
+        self._in_flight: set[Download] = set()
         self._timer: CallLaterResult | None = None  # runs while there are requests, and a moment longer
-        self._closing_checks = 0
+        self.when_closing: list[Callable[[], None]] = []
+        """Called when the crawl begins to close while requests are in flight."""
         crawl.crawler.signals.connect(self._stop, signal=signals.spider_closed)
 
     def __len__(self) -> int:
         return len(self._in_flight)
 
-    async def send(self, request: Request, origin: Origin, timeout: float) -> tuple[Response, Download]:
-        """Send *request*, which times out after *timeout* seconds, for the robots.txt of *origin*."""
-        download = Download(origin, clock.monotonic() + timeout, self._limit)
+    async def send(self, request: Request) -> tuple[Response, Download]:
+        """Send *request*, which is for a robots.txt."""
+        download = Download(self._limit)
         request.meta.update({_META: download, "download_maxsize": MAX_INFLATION * self._limit})
-        self._in_flight[download] = None
+        self._in_flight.add(download)
         if self._timer is None:
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.connect(listener, signal=signal)
@@ -170,16 +165,16 @@ class Downloads:
         try:
             return await self._crawl.downloader.download_robots_txt(request), download
         finally:
-            del self._in_flight[download]
+            self._in_flight.remove(download)
 
     def _watch(self) -> None:
         """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
         if not self._in_flight:
             self._stop()
             return
-        self._closing_checks += self._crawl.engine.is_closing
-        if self._closing_checks == 2:  # by then, fetches without waiters are cancelled
-            self._log()
+        if self._crawl.engine.is_closing:
+            for cancel in self.when_closing:
+                cancel()
         self._timer = call_later(CLOSING_CHECK, self._watch)
 
     def _stop(self) -> None:
@@ -189,16 +184,3 @@ class Downloads:
             self._timer = None
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.disconnect(listener, signal=signal)
-
-    def _log(self) -> None:
-        """Say which robots.txt files a closing crawl still waits for, and until when."""
-        named = [str(download.origin) for download in [*self._in_flight][:_NAMED]]
-        if more := len(self._in_flight) - len(named):
-            named.append(number_of(more, "more origin", "more origins"))
-        *others, last = named
-        left = max(download.until for download in self._in_flight) - clock.monotonic()
-        until = datetime.now().astimezone() + timedelta(seconds=max(left, 0.0))
-        logger.info(
-            "The crawl is closing; it still waits for the robots.txt of %s, until %s at the latest",
-            f"{', '.join(others)} and {last}" if others else last, until.strftime("%H:%M:%S"),
-        )  # fmt: skip

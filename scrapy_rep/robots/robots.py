@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_rep.directives.ai import AI_TXT
-from scrapy_rep.directives.terms import TDMREP, ReservationFile
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.meta import BLANK, stamp_of
 from scrapy_rep.policy.policy import Decision, Mode, Outcome
@@ -21,17 +20,30 @@ from scrapy_rep.robots.parser import RepRobotParser
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
-    from scrapy_rep.robots.licenses import LicenseFile
-
 
 # Measured with tracemalloc on CPython 3.11.
 _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
-_COPIES_OF_FILE: Final = 16
-_COPIES_OF_LICENSE: Final = 32
+_COPIES_OF_FILE: Final = 32
 
 _MAX_STAMPS: Final = 8
 """Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
+
+
+class KeptFile:
+    """Another file, in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
+
+    __slots__ = ("__weakref__", "entry", "is_read", "said")
+
+    def __init__(self, entry: Entry, said: Any) -> None:
+        self.entry = entry
+        self.said = said
+        self.is_read = False
+
+    @property
+    def until(self) -> float:
+        """The time in POSIX seconds until which it counts: of a license its ``max-age`` after it was confirmed."""
+        return self.entry.fetched_at + float(getattr(self.said, "max_age", inf))
 
 
 @dataclass(slots=True, eq=False)
@@ -50,18 +62,16 @@ class Robots:
     error: Exception | None = None
     source: str = "fetched"
     """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
-    files: Mapping[str, Entry] = field(default_factory=dict)
-    """The other files of the origin that the purposes of the crawl need, by path."""
-    licenses: Mapping[str, LicenseFile] = field(default_factory=dict)
-    """The licenses that the file names and that could be read, by URL."""
+    files: Mapping[str, KeptFile] = field(default_factory=dict)
+    """Other files, those of the origin by path, and the licenses that it names by URL."""
+    files_until: float = 0.0
+    """The time in POSIX seconds until which these are all that the purposes of the crawl need."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
     _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
     _allowing: dict[tuple[str, Verdict], dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
-    _reservations: ReservationFile | None = field(init=False, repr=False, default=None)
-    _ai_txt: RobotsTxt | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         text = self.entry.body.lower()  # each key that can request a delay holds one of these
@@ -93,24 +103,10 @@ class Robots:
             self._robotstxt = parse(self.entry.body, limit=None)
         return self._robotstxt
 
-    @property
-    def reservations(self) -> ReservationFile:
-        """The rules of the tdmrep.json; none without one."""
-        if self._reservations is None:
-            self._reservations = ReservationFile(self._body(TDMREP))
-        return self._reservations
-
-    @property
-    def ai_txt(self) -> RobotsTxt:
-        """The parsed ai.txt; empty without one."""
-        if self._ai_txt is None:
-            self._ai_txt = parse(self._body(AI_TXT))
-        return self._ai_txt
-
-    def _body(self, path: str) -> bytes:
-        """The body of the file at *path*; empty without one."""
-        entry = self.files.get(path)
-        return entry.body if entry is not None and entry.access is Access.SUCCESSFUL else b""
+    def said_in(self, name: str) -> Any:
+        """What the file at a path, or the license at a URL, says; None if it could not be read."""
+        kept = self.files.get(name)
+        return kept.said if kept is not None and kept.is_read else None
 
     @property
     def stamp(self) -> Mapping[str, Any]:
@@ -140,14 +136,6 @@ class Robots:
             decision = Decision(Mode.OBEY, Outcome.ALLOWED, verdict, line=verdict.line)
             stamp = known[agent, verdict] = stamp_of(decision, self.stamp, agent)
         return stamp
-
-    def with_files(self, files: Mapping[str, Entry]) -> Robots:
-        """A copy of this with other *files*."""
-        return replace(self, files=files)
-
-    def with_licenses(self, licenses: Mapping[str, LicenseFile]) -> Robots:
-        """A copy of this with other *licenses*, which expires when the first of them does."""
-        return replace(self, licenses=licenses, until=min([self.until, *(one.until for one in licenses.values())]))
 
     def addressed(self, tokens: Sequence[str]) -> str:
         """The one of the product *tokens* whose group decides."""
@@ -181,10 +169,8 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
-        for file in self.files.values():
-            known += _COPIES_OF_FILE * len(file.body) + _OCTETS_BESIDE_BODY
-        for one in self.licenses.values():
-            known += _COPIES_OF_LICENSE * len(one.entry.body) + _OCTETS_BESIDE_BODY
+        for one in self.files.values():
+            known += _COPIES_OF_FILE * len(one.entry.body) + _OCTETS_BESIDE_BODY
         if not isinstance(parser, RepRobotParser):
             return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)
         parsed = parser.robotstxt

@@ -230,8 +230,8 @@ class RepSettings:
     forbidden_response: str = _setting(one_of(_names("report", "drop")), "report")
     """What happens to a response from a URL that robots.txt forbids, after a redirect that Scrapy did not see."""
 
-    filter_links: str = _setting(one_of(_names("off", "known", "all")), "off")
-    """Whether forbidden links are dropped before the scheduler: ``off``, for ``known`` origins, for ``all``."""
+    filter_links: str = _setting(one_of(_names("off", "known")), "off")
+    """Whether forbidden links are dropped before the scheduler: ``off``, or for ``known`` origins."""
 
     page_directives: str = _setting(one_of(_names("ignore", "report", "obey")), "report")
     """What robots directives of pages (``X-Robots-Tag``, meta robots) mean: ``ignore``, ``report`` or ``obey``."""

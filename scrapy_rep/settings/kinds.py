@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from scrapy.utils.misc import load_object
 
-from scrapy_rep.directives.sitemap_dates import read_date
+from scrapy_rep.directives.dates import read_date
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, product_token
 from scrapy_rep.protocol.display import StringEnum

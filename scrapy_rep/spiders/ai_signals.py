@@ -78,7 +78,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
 
     def _is_obeyed(self, request: Request) -> bool:
         """Whether the items of *request*, whose page is reserved, are dropped."""
-        mode = self._extension.mode(request) if self._obeys else Mode.REPORT
+        mode = self._extension.registry.mode(request) if self._obeys else Mode.REPORT
         return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
 
     def _count(self, statements: Iterable[Statement], found: Mapping[Category, Answer]) -> None:

@@ -17,6 +17,7 @@ from scrapy_rep.directives.sitemap import NotASitemapError, Sitemap, SitemapEntr
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.site_files import SITEMAP_CHAIN, SITEMAP_REST, is_for_robots_txt, sitemap_rest
 from scrapy_rep.gate.sitemap_runs import NOTE
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.protocol import SCHEMES, Origin, parse
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import sitemap_rules
@@ -46,6 +47,7 @@ class SitemapReading:
         self._crawl = Crawl.of(spider.crawler)
         self._settings = self._crawl.settings
         self._extension = extension = spider.crawler.get_extension(RepExtension)
+        self._crawl_delay = spider.crawler.get_extension(CrawlDelay)
         self._runs = extension.sitemap_runs if extension is not None else None
         self._begun = extension.sitemaps_begun if extension is not None else {}
         has_own_body = type(spider)._get_sitemap_body is not SitemapSpider._get_sitemap_body
@@ -192,7 +194,11 @@ class SitemapReading:
 
         The answer to that is here, in memory; in a job that was stopped the sitemap is fetched once more.
         """
-        yield from islice(requests, BATCH)
+        page = None
+        for page in islice(requests, BATCH):
+            yield page
+        if page is not None and self._crawl_delay is not None:
+            self._crawl_delay.forecast.sitemap_read(page)
         following = next(requests, None)
         if following is None:
             return

@@ -20,7 +20,6 @@ from scrapy_rep.directives.sitemap import GZIP
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.gate.site_files import SITEMAP_REST, is_for_robots_txt, is_for_sitemap
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.settings.kinds import flag
@@ -65,37 +64,9 @@ class SitemapFeed(BaseSpiderMiddleware):
         is_read_here = kind._parse_sitemap in {SitemapSpider._parse_sitemap, RepSitemapSpider._parse_sitemap}
         if is_read_here and kind._get_sitemap_body is SitemapSpider._get_sitemap_body:
             crawler.signals.connect(self._keep_packed, signal=signals.response_downloaded)
-        crawl_delay = crawler.get_extension(CrawlDelay)
-        self._forecast = crawl_delay.forecast if crawl_delay is not None else None
         # Under "scrapy check" a spider requests its sample pages only.
         if settings.follow_sitemaps and "SCRAPY_CHECK" not in os.environ:
             crawler.signals.connect(self._sitemaps_found, signal=sitemaps_found)
-
-    def process_spider_output(  # type: ignore[override]  # whose spider argument is deprecated
-        self, response: Response, result: Iterable[Any]
-    ) -> Iterable[Any]:
-        """As `BaseSpiderMiddleware`; notes the end of a sitemap."""
-        page = None
-        for each in super().process_spider_output(response, result):
-            page = each if self._is_named_by(response, each) else page
-            yield each
-        self._sitemap_read(page)
-
-    async def process_spider_output_async(  # type: ignore[override]
-        self, response: Response, result: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
-        """As `BaseSpiderMiddleware`; notes the end of a sitemap."""
-        page = None
-        async for each in super().process_spider_output_async(response, result):
-            page = each if self._is_named_by(response, each) else page
-            yield each
-        self._sitemap_read(page)
-
-    def _is_named_by(self, response: Response, output: Any) -> bool:
-        """Whether *output* is a request for a page, and *response* a sitemap."""
-        if response.request is None or not self._is_for_sitemap(response.request):
-            return False
-        return isinstance(output, Request) and not self._is_for_sitemap(output)
 
     def _is_for_sitemap(self, request: Request) -> bool:
         return is_for_sitemap(request, self._spider)
@@ -104,11 +75,6 @@ class SitemapFeed(BaseSpiderMiddleware):
         """Let Scrapy not unpack a sitemap: the reader does, without having all of it in memory."""
         if self._is_for_sitemap(request) and response.body.startswith(GZIP):
             response.headers.pop("Content-Encoding", None)
-
-    def _sitemap_read(self, page: Request | None) -> None:
-        """Say that a sitemap has been read; *page* is the last one in it."""
-        if page is not None and self._forecast is not None:
-            self._forecast.sitemap_read(page)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, or None to drop it. Only sitemaps that a response led to are checked."""

@@ -95,7 +95,7 @@ def _by_crawler(crawler: Crawler, request: Request) -> Judgement:
         raise AssertionError(f"the crawler has no scrapy_rep.RepExtension: {_ADD}, and ask after the crawl")
     if not extension.judges(request):
         return Judgement(url, passes=True, why="robots.txt is not checked")
-    robots = extension.cached_robots(extension.targets.of(request))
+    robots = extension.registry.current(extension.targets.of(request))
     if robots is None:
         raise AssertionError(f"the crawl has not fetched the robots.txt for {url}, or it has expired")
     decision = extension.decide(robots, request)

@@ -1,45 +1,60 @@
 """Known crawlers: product token, owner, purpose, category, and what of robots.txt they follow.
 
 For the linter, explain, the survey, the census and the web checker. Needs only the standard library. The data is
-in `scrapy_rep.tools.crawler_table`: adding a crawler is adding a line; a fact that nobody documents is left
-`Follows.UNKNOWN`.
+in ``crawlers.csv``: adding a crawler is adding a line; a fact that nobody documents is left `Follows.UNKNOWN`. A
+name that is a common word, such as Spider or Cursor, is left out: whoever writes it may mean anything.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from scrapy_rep.protocol.display import StringEnum
 from scrapy_rep.protocol.product_token import token_in
 
-from .crawler_table import (
-    ALONE,
-    CRAWL_DELAYS,
-    FALLBACKS,
-    LIST,
-    LISTED,
-    OF_OWNERS,
-    RETIRED,
-    Category,
-    Follows,
-    Source,
-)
-
 __all__ = [
-    "AI_CRAWLERS",
-    "AI_CRAWLERS_IN_USE",
-    "ARCHIVE_CRAWLERS",
-    "COMMON_AI_CRAWLERS",
-    "CRAWLERS",
-    "SEARCH_CRAWLERS",
-    "Category",
-    "Crawler",
-    "Follows",
-    "Source",
-    "crawler_like",
-    "crawler_of",
-]
+    "AI_CRAWLERS", "AI_CRAWLERS_IN_USE", "ARCHIVE_CRAWLERS", "COMMON_AI_CRAWLERS", "CRAWLERS", "SEARCH_CRAWLERS",
+    "Category", "Crawler", "Follows", "Source", "crawler_like", "crawler_of",
+]  # fmt: skip
+
+_TABLE: Final = Path(__file__).with_name("crawlers.csv")
+
+
+class Follows(StringEnum):
+    """What of robots.txt a crawler follows; each is a string."""
+
+    RULES = "its own group, or else that for *"
+    OWN_GROUP = "its own group only"
+    PARTLY = "not always"
+    NOTHING = "nothing"
+    UNKNOWN = "unknown"
+
+
+class Category(StringEnum):
+    """What a crawler's owner does with what it fetches; each is a string."""
+
+    TRAINING = "training"
+    SEARCH = "search"
+    USER_REQUEST = "user request"
+    ARCHIVE = "archive"
+    SEO = "SEO"
+    ADVERTISING = "advertising"
+    PREVIEW = "preview"
+    TOOL = "tool"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where facts come from: the *title* of a document, its *owner*, and its *date*, or when it was read."""
+
+    title: str
+    owner: str
+    date: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +65,9 @@ class Crawler:
     ``token`` is the name that its documents write in a user-agent line. ``until`` is the year in which it was
     retired, empty while it is in use; ``instead`` is the token of its successor, if there is one. Where no group
     names it, it follows that of the first of its ``fallbacks`` that has one. ``reads_crawl_delay`` is None where
-    no document says so. ``source`` describes it; what only some crawlers do is in the ``other_documents``.
+    no document says so. ``source`` describes it; what only some crawlers do is in the ``other_documents``: that of
+    its fallbacks first. ``category`` is what its owner does with what it fetches; it ``is_of_ai`` if that serves
+    language or image models.
     """
 
     token: str
@@ -63,6 +80,8 @@ class Crawler:
     fallbacks: tuple[str, ...] = ()
     reads_crawl_delay: bool | None = None
     other_documents: tuple[Source, ...] = ()
+    category: Category = Category.OTHER
+    is_of_ai: bool = False
 
     @property
     def ignores_star(self) -> bool:
@@ -83,11 +102,6 @@ class Crawler:
         return _words(self.token) if " " in self.token else _key(self.token)
 
     @property
-    def category(self) -> Category:
-        """What its owner does with what it fetches."""
-        return _CATEGORIES.get(self.purpose, Category.OTHER)
-
-    @property
     def about(self) -> str:
         """Who sends it, and what for, such as "Google: search"."""
         owner = f"{self.owner}: " if self.owner else ""
@@ -106,44 +120,6 @@ def _words(name: str) -> str:
     return " ".join(name[:_LONGEST].partition("/")[0].partition("(")[0].lower().split())
 
 
-_AI_PURPOSES: Final = {
-    Category.TRAINING: (
-        "training", "training and search", "search and training", "answers and training", "speech recognition",
-        "use of pages for AI; sends no requests of its own", "an open copy of the web",
-        "data for AI", "data for sale", "data for sale to AI",
-    ),
-    Category.SEARCH: ("search for answers", "answers with sources", "answers on the sites of customers"),
-    Category.USER_REQUEST: ("pages that users ask for", "tasks of an AI agent"),
-}  # fmt: skip
-"""The purposes of the crawlers that serve language and image models."""
-
-_OTHER_PURPOSES: Final = {
-    Category.SEARCH: (
-        "search", "search for images", "search for videos", "search for images and videos", "search for media",
-        "search for blogs", "search in Siri and Spotlight", "news", "shopping", "pages for mobile devices",
-        "pages for mobile telephones", "all crawlers of Yandex", "all crawlers of Sogou", "search appliance",
-    ),
-    Category.ARCHIVE: ("an archive", "rankings until 2022; archives"),
-    Category.SEO: (
-        "backlinks", "backlinks and search", "backlink audits", "audits", "content checks", "content analysis",
-        "writing assistant", "tests of pages", "brand monitoring", "monitoring",
-    ),
-    Category.ADVERTISING: (
-        "ads", "ads on the site's own pages", "ads on the site's own pages (AdSense)", "dynamic ads",
-        "ads and previews", "quality of pages that ads link to", "pages that ads link to", "prices in hotel ads",
-    ),
-    Category.PREVIEW: ("previews of shared links", "snapshots of pages", "pins"),
-    Category.TOOL: ("library", "library and command", "framework for crawlers", "downloads", "copies of sites"),
-}  # fmt: skip
-
-_CATEGORIES: Final = {
-    purpose: category
-    for purposes in (_AI_PURPOSES, _OTHER_PURPOSES)
-    for category, group in purposes.items()
-    for purpose in group
-}
-
-
 _MISNOMERS: Final = {
     "google": "Googlebot", "bing": "bingbot", "msn": "bingbot", "yahoo": "Slurp", "baidu": "Baiduspider",
     "duckduckgo": "DuckDuckBot", "apple": "Applebot", "facebook": "facebookexternalhit", "twitter": "Twitterbot",
@@ -155,34 +131,23 @@ _MISNOMERS: Final = {
 """Names of owners and products that are no token, and the crawler that is probably meant."""
 
 
-def _listed() -> Iterator[Crawler]:
-    for source, owner, rows in OF_OWNERS:
-        for token, purpose, follows in rows:
-            yield Crawler(token, owner, purpose, follows, source)
-    for token, owner, purpose, follows, title, date in ALONE:
-        yield Crawler(token, owner, purpose, follows, Source(title, owner, date))
-    for token, owner, purpose in LISTED:
-        yield Crawler(token, owner, purpose, Follows.UNKNOWN, LIST)
-    for token, owner, purpose, until, instead, title, date in RETIRED:
-        yield Crawler(token, owner, purpose, Follows.UNKNOWN, Source(title, owner, date), until, instead)
+def _source(document: str) -> Source:
+    return Source(*document.split(" | "))
 
 
-def _all() -> Iterator[Crawler]:
-    """The crawlers as they are listed, with what only some of them do."""
-    fallbacks = {token: (others, source) for source, rows in FALLBACKS for token, *others in rows}
-    delays = {token: (reads, source) for source, reads, tokens in CRAWL_DELAYS for token in tokens}
-    for crawler in _listed():
-        others, *of_fallbacks = fallbacks.get(crawler.token, ((),))
-        reads, *of_delay = delays.get(crawler.token, (None,))
-        yield replace(
-            crawler,
-            fallbacks=tuple(others),
-            reads_crawl_delay=reads,
-            other_documents=(*of_fallbacks, *of_delay),
-        )
+def _in_table() -> Iterator[Crawler]:
+    with _TABLE.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            others = filter(None, (row["fallbacks_document"], row["crawl_delay_document"]))
+            yield Crawler(
+                row["token"], row["owner"], row["purpose"], Follows[row["follows"]], _source(row["document"]),
+                row["until"], row["instead"], tuple(filter(None, row["fallbacks"].split(" | "))),
+                {"yes": True, "no": False}.get(row["crawl_delay"]), tuple(map(_source, others)),
+                Category[row["category"]], bool(row["ai"]),
+            )  # fmt: skip
 
 
-CRAWLERS: Final = tuple(_all())
+CRAWLERS: Final = tuple(_in_table())
 """All known crawlers."""
 
 SEARCH_CRAWLERS: Final = (
@@ -190,12 +155,8 @@ SEARCH_CRAWLERS: Final = (
 )  # fmt: skip
 """Crawlers of search engines that many robots.txt files are written for."""
 
-_OF_AI: Final = frozenset().union(*_AI_PURPOSES.values())
-
 AI_CRAWLERS: Final[dict[str, Category]] = {
-    crawler.token: crawler.category
-    for crawler in CRAWLERS
-    if crawler.purpose in _OF_AI and " " not in crawler.token
+    crawler.token: crawler.category for crawler in CRAWLERS if crawler.is_of_ai and " " not in crawler.token
 }
 """The tokens of crawlers that collect text or images for language or image models, or answer with their help.
 

@@ -18,7 +18,6 @@ from scrapy_rep.census.arrow import (
     batch,
     batches,
     dictionaries,
-    partitions,
     rows_in,
     schema_of,
     write_parquet,
@@ -106,15 +105,6 @@ def test_ours_a_part_of_a_batch_has_its_own_values() -> None:
     assert [Row(**row) for row in dictionaries(part, ROWS)] == [Row(**row) for row in made[1:5]]
 
 
-def test_ours_the_batch_is_that_of_pyarrow() -> None:
-    made = full()
-    pairs = [
-        {name: [*value.items()] if isinstance(value, dict) else value for name, value in row.items()}
-        for row in made
-    ]
-    assert batch(made, ROWS).to_pylist() == pa.RecordBatch.from_pylist(pairs, ROWS).to_pylist()
-
-
 def test_ours_the_types_of_columns_are_those_of_the_data_dictionary() -> None:
     assert ROWS.names == [*COLUMNS]
     assert [name for name in ROWS.names if name not in LIGHT_ROWS.names] == [*LINTED]
@@ -153,14 +143,6 @@ def test_ours_the_files_of_a_folder_are_read_by_name(tmp_path: Path) -> None:
     written(tmp_path / "_temporary" / "0" / "part-0.parquet")
     written(tmp_path / "crawl=2026-01" / "_part-1.parquet")
     assert [*rows_in(tmp_path)] == [Row(**row) for row in made]
-
-
-def test_ours_each_crawl_has_a_folder(tmp_path: Path) -> None:
-    for crawl in ("2026-05", "2026-01"):
-        written(tmp_path / f"crawl={crawl}" / "part-0.parquet", [])
-    (tmp_path / "other").mkdir()
-    (tmp_path / "crawl=file").touch()
-    assert partitions(tmp_path) == [tmp_path / "crawl=2026-01", tmp_path / "crawl=2026-05"]
 
 
 def test_ours_a_folder_without_parquet_is_refused(tmp_path: Path) -> None:

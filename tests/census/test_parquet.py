@@ -142,66 +142,38 @@ def problem(path: Path) -> str:
     return str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("url", "a text"),
-        ("status", "an integer, or a text of digits"),
-        ("body", "binary, or a text"),
-        ("fetched_at", "a timestamp, or a text in ISO 8601"),
-    ],
-)
-def test_ours_a_missing_column_is_named(path: Path, name: str, expected: str) -> None:
+TYPES = {
+    "url": "string", "status": "int64", "body": "binary", "fetched_at": "timestamp[us, tz=UTC]",
+    "location": "string", "problem": "string",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["url", "status", "body", "fetched_at"])
+def test_ours_a_missing_column_is_named(path: Path, name: str) -> None:
     none: dict[str, Any] = {name: None}
     write(path, **none)
-    assert problem(path) == f"{path}: no column {name}, or more than one: it must be {expected}"
+    assert problem(path) == f"{path}: no column {name}, or more than one: it must be {TYPES[name]}"
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_ours_a_column_of_a_wrong_type_is_named(path: Path, name: str) -> None:
+    write(path, **{name: pa.array([{"a": 1}])})
+    expected = f"{path}: the column {name}, of type struct<a: int64>, must be {TYPES[name]}: "
+    assert problem(path).startswith(expected)
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("name", "column", "value"),
     [
-        ("url", "a text"),
-        ("status", "an integer, or a text of digits"),
-        ("body", "binary, or a text"),
-        ("fetched_at", "a timestamp, or a text in ISO 8601"),
-        ("location", "a text"),
-        ("problem", "a text"),
+        ("status", pa.array(["OK"]), "'OK'"),
+        ("status", pa.array([20.5]), "20.5"),
+        ("fetched_at", pa.array(["now"]), "'now'"),
     ],
 )
-def test_ours_a_column_of_a_wrong_type_is_named(path: Path, name: str, expected: str) -> None:
-    write(path, **{name: pa.array([True])})
-    assert problem(path) == f"{path}: the column {name} is of type bool; it must be {expected}"
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "text"),
-    [
-        ("url", pa.array([URL, None]), "url is None; it must be a text"),
-        ("status", pa.array(["200", "OK"]), "status is 'OK'; it must be an integer, or a text of digits"),
-        ("status", pa.array([200, 20.5]), "status is 20.5; it must be an integer, or a text of digits"),
-        (
-            "fetched_at",
-            pa.array(["", "now"]),
-            "fetched_at is 'now'; it must be a timestamp, or a text in ISO 8601",
-        ),
-    ],
-)
-def test_ours_a_wrong_value_is_named_with_its_row(path: Path, name: str, column: pa.Array, text: str) -> None:
-    two = {
-        "url": pa.array([URL] * 2),
-        "status": pa.array([200] * 2),
-        "body": pa.array([RULES] * 2),
-        "fetched_at": pa.array([AT] * 2),
-    }
-    write(path, **{**two, name: column})
-    assert problem(path) == f"{path}: row 2: {text}"
-
-
-def test_ours_the_number_of_a_row_counts_from_the_start_of_the_file(path: Path) -> None:
-    urls = pa.array([URL] * 999 + [None])
-    table = pa.table({"url": urls, "status": [200] * 1_000, "body": [RULES] * 1_000, "fetched_at": [AT] * 1_000})
-    parquet.write_table(table, path, row_group_size=300)
-    assert ": row 1,000: url is None" in problem(path)
+def test_ours_a_wrong_value_is_named_with_its_column(path: Path, name: str, column: pa.Array, value: str) -> None:
+    write(path, **{name: column})
+    assert problem(path).startswith(f"{path}: the column {name}, of type ")
+    assert value in problem(path)
 
 
 @pytest.mark.parametrize(
@@ -242,8 +214,9 @@ def test_ours_captures_of_other_pages_are_passed_over(tmp_path: Path) -> None:
         "https://exa mple/robots.txt",
         "https://a.example:99999/robots.txt",
         "",
+        None,
     ]
-    table = {"url": urls, "status": [200] * 7, "body": [b""] * 7, "fetched_at": [None] * 7}
+    table = {"url": urls, "status": [200] * 8, "body": [b""] * 8, "fetched_at": [None] * 8}
     schema = {"url": pa.string(), "status": pa.int64(), "body": pa.binary(), "fetched_at": pa.timestamp("us")}
     parquet.write_table(pa.table(table, pa.schema(schema)), tmp_path / "a.parquet")
     assert [capture.url for capture in captures(tmp_path / "a.parquet")] == urls[:1]

@@ -45,19 +45,3 @@ class NotesTimeouts:
         if request.meta.get("is_robotstxt_request"):
             self.crawler.stats.inc_value("timeouts/count")
             self.crawler.stats.inc_value("timeouts/sum", request.meta["download_timeout"])
-
-
-class HasThrottler:
-    """Gives the crawler a throttler, as planned for Scrapy, that notes in the stats what it is told."""
-
-    def __init__(self, crawler: Any) -> None:
-        self.stats = crawler.stats
-        crawler.throttler = self
-
-    @classmethod
-    def from_crawler(cls, crawler: Any) -> HasThrottler:
-        return cls(crawler)
-
-    def back_off(self, scope: str, *, delay: float) -> None:
-        self.stats.inc_value(f"throttler/{scope}")
-        self.stats.max_value("throttler/delay", delay)

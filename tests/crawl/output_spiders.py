@@ -23,8 +23,6 @@ from scrapy.utils.trackref import iter_all
 from typing_extensions import Self
 
 from scrapy_rep import signals as rep_signals
-from scrapy_rep.protocol import Origin
-from scrapy_rep.robots.stores import NullStore
 from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
@@ -220,21 +218,6 @@ class Allowed(ItemFilter):
     def accepts(self, item: Any) -> bool:
         stamp = ItemAdapter(item).get("robots") or {}
         return super().accepts(item) and stamp.get("verdict") == "allowed"
-
-
-class SlowStore(NullStore):
-    """Says nothing about 127.0.0.2 until a link to it has been scheduled."""
-
-    def __init__(self, crawler: Any) -> None:
-        self._stats = crawler.stats
-
-    @classmethod
-    def from_crawler(cls, crawler: Any) -> Self:
-        return cls(crawler)
-
-    async def get(self, origin: Origin) -> None:
-        while origin.host == "127.0.0.2" not in self._stats.get_value("noted/scheduled", ""):
-            await sleep(0.05)
 
 
 class Scrapes(Recorder):

@@ -382,17 +382,3 @@ def test_ours_the_next_run_goes_on_with_what_is_left(
         second = crawl(*pages(site, 4), settings=settings)
         assert times(site)[before] >= 4.0
     assert len(second.pages) == 4
-
-
-def test_ours_a_throttler_of_scrapy_is_told_what_others_were_asked_and_nothing_else(tmp_path: Path) -> None:
-    settings = {"REP_STORE_PATH": str(tmp_path / "robots"), "RETRY_ENABLED": False}
-    throttler = {**settings, "EXTENSIONS": {"tests.crawl.extensions.HasThrottler": 0}}
-    with Site() as site:
-        site.answer("/robots.txt", ALL)
-        site.answer("*", too_many(("Retry-After", "30")))
-        first = crawl(*pages(site, 4), settings={**settings, "CONCURRENT_REQUESTS_PER_DOMAIN": 4})
-        second = crawl(*pages(site, 4), settings=throttler)
-    assert len(first.failures) == len(second.failures) == 4
-    assert second.stats["throttler/127.0.0.1"] == 1
-    assert 20 < second.stats["throttler/delay"] < 30
-    assert second.seconds < 10  # only the throttler would have held it up

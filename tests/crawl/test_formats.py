@@ -218,7 +218,7 @@ def journal(tmp_path: Path) -> Path:
 
 def left_in(journal: Path) -> list[str]:
     """The URLs that the next crawl finds in *journal*."""
-    opened = Journal(crawler_at_rest({"JOBDIR": str(journal.parent)}))
+    opened = Journal(crawler_at_rest(), journal)
     try:
         return [opened.unpickle(record).url for record in opened.left()]
     finally:

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from scrapy.core.spidermw import SpiderMiddlewareManager
 
-from scrapy_rep.spiders import link_filter
 from scrapy_rep.tools.audit.logs import Log
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.exceptions import exception
-from tests.support.site import Answer, Site, hang, robots
+from tests.support.site import Answer, Site, robots
 
 RULES = robots("User-agent: *\nDisallow: /private\nDisallow: /cart\n")
 MODULE = "tests.crawl.output_spiders"
@@ -62,13 +61,12 @@ def links(result: Crawl) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("spider", [LINKS, f"{MODULE}:LinksAsync"])
-@pytest.mark.parametrize("choice", ["known", "all"])
 def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
-    site: Site, choice: str, spider: str, tmp_path: Path
+    site: Site, spider: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "audit.jsonl"
     mixed = ("/a", "item-1", "/private/1", "/b", "item-2", "/cart", "/private/2", "/c")
-    result = follow(site, *mixed, choice=choice, spider=spider, REP_AUDIT=str(log))
+    result = follow(site, *mixed, spider=spider, REP_AUDIT=str(log))
     assert not {"/private/1", "/private/2", "/cart"} & set(site.paths())
     assert [text for text in noted(result) if text[0] == "/"] == ["/a", "/b", "/c"]
     assert [text for text in noted(result) if text[0] != "/"] == ["item-1", "item-2"]
@@ -83,10 +81,11 @@ def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
     assert line in result.lines("DEBUG", FILTER)
     told = f"{site.origin}/cart|Disallow: /cart|{site.origin}/start"
     assert told in result.stats["noted/filtered"], "the signal tells link, rule and response"
-    assert {note: tally.count for note, tally in Log(log).runs[0].dropped.ranked()} == {
-        ("link", site.origin, "Disallow: /private"): 2,
-        ("link", site.origin, "Disallow: /cart"): 1,
-    }
+    dropped = Log(log).runs[0].tallies["dropped"].facts()
+    assert [(each["what"], each["origin"], each["why"], each["count"]) for each in dropped] == [
+        ("link", site.origin, "Disallow: /private", 2),
+        ("link", site.origin, "Disallow: /cart", 1),
+    ]
 
 
 def test_ours_by_default_the_gate_alone_judges(site: Site) -> None:
@@ -116,7 +115,7 @@ def test_ours_what_somebody_waits_for_is_left_to_the_gate(site: Site, arguments:
 
 def test_ours_a_start_request_is_left_to_the_gate(site: Site) -> None:
     request = {"url": f"{site.origin}/cart", "dont_filter": False}
-    result = crawl(request, settings={"REP_FILTER_LINKS": "all"})
+    result = crawl(request, settings={"REP_FILTER_LINKS": "known"})
     assert result.failure(f"{site.origin}/cart").type == "ForbiddenByRobots"
     assert links(result) == {}
 
@@ -152,79 +151,17 @@ def test_ours_what_an_exception_lets_pass_is_not_dropped(site: Site) -> None:
 
 
 def test_ours_a_link_without_a_usable_host_or_with_another_scheme_passes(site: Site) -> None:
-    result = follow(site, {"url": "data:text/plain,x"}, "http://", choice="all")
+    result = follow(site, {"url": "data:text/plain,x"}, "http://")
     assert noted(result) == ["data:text/plain,x", "/"]
 
 
 @on_each_loop
-def test_ours_known_judges_by_the_store_without_a_fetch_and_lets_pass_what_is_in_neither(
-    site: Site, loop: str, tmp_path: Path
-) -> None:
-    store: dict[str, Any] = {"REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
-    _, stored, unknown = site.origins
-    crawl(f"{stored}/x", settings=store)
-    result = follow(site, f"{stored}/cart", f"{unknown}/cart", "/cart", f"{stored}/open", loop=loop, **store)
-    assert site.count("/robots.txt", stored) == 1
+def test_ours_known_judges_without_a_fetch_and_lets_pass_what_is_not_in_memory(site: Site, loop: str) -> None:
+    unknown = site.origins[2]
+    result = follow(site, f"{unknown}/cart", "/cart", "/open", loop=loop)
     assert noted(result) == ["/cart", "/open"]
-    assert links(result) == {"filtered_count": 2}
+    assert links(result) == {"filtered_count": 1}
     assert result.stats["robotstxt/forbidden"] == 1, "the gate judges what the filter let pass"
-
-
-@on_each_loop
-def test_ours_all_fetches_what_is_unknown_once_per_origin(site: Site, loop: str) -> None:
-    other = site.origins[1]
-    result = follow(site, *(f"{other}/cart/{n}" for n in range(9)), f"{other}/a", choice="all", loop=loop)
-    assert site.count("/robots.txt", other) == 1
-    assert noted(result) == ["/a"]
-    assert links(result) == {"filtered_count": 9}
-
-
-@on_each_loop
-def test_ours_links_to_hanging_origins_wait_together_and_hold_up_nothing_else(loop: str) -> None:
-    """They hang until the page that must not wait for them has been requested."""
-    with Site([f"127.0.5.{number}" for number in range(1, 52)]) as site:
-        site.answer("/robots.txt", Answer(raw=b"", when=lambda: {"/a", "/b"} <= set(site.paths(site.origin))))
-        site.answer("/robots.txt", RULES, site.origin)
-        hanging = (f"{origin}/x" for origin in site.origins[1:])
-        result = follow(site, *hanging, "/a", "item", "/cart", "/b", choice="all", loop=loop, REP_TIMEOUT=40.0)
-    assert set(noted(result)[:3]) == {"/a", "item", "/b"}
-    assert len(noted(result)) == 53, "an unreachable origin may be back when the request is about to start"
-    assert result.seconds < 40
-
-
-def test_ours_only_so_many_origins_are_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_filter, "MAX_ORIGINS", 2)
-    with Site([f"127.0.5.{number}" for number in range(1, 8)]) as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /cart\n", delay=0.3))
-        result = follow(site, *(f"{origin}/cart" for origin in site.origins[1:]), choice="all")
-    times = [arrival.time for arrival in site.log if arrival.path == "/robots.txt"][1:]
-    assert links(result) == {"filtered_count": 6}
-    assert all(after - before > 0.25 for before, after in zip(times, times[2:], strict=False))
-
-
-def test_ours_a_slow_store_does_not_hold_up_a_link_for_long(site: Site, tmp_path: Path) -> None:
-    """It would wait for ever otherwise: the store waits for the link."""
-    store: dict[str, Any] = {"REP_STORE": f"{MODULE}.SlowStore", "REP_STORE_PATH": str(tmp_path / "x")}
-    result = follow(site, f"{site.origins[1]}/open", **store)
-    assert noted(result) == ["/open"]
-    assert result.stats["noted/scheduled_after"] > 0.9
-    assert site.count("/open") == 1
-
-
-@on_each_loop
-def test_ours_a_crawl_that_closes_releases_the_links_that_wait_into_its_jobdir(
-    site: Site, loop: str, tmp_path: Path
-) -> None:
-    other, jobdir = site.origins[1], str(tmp_path)
-    site.answer("/robots.txt", hang(), other)
-    limits: dict[str, Any] = {"REP_TIMEOUT": 50.0, "CLOSESPIDER_TIMEOUT": 1.0}
-    result = follow(site, f"{other}/x", choice="all", loop=loop, JOBDIR=jobdir, **limits)
-    site.answer("/robots.txt", RULES, other)
-    crawl(spider=LINKS, loop=loop, settings={"JOBDIR": jobdir})
-    assert site.count("/x") == 1
-    assert noted(result) == ["/x"]
-    assert result.seconds < 50
-    assert not result.tracebacks
 
 
 def test_ours_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site: Site) -> None:
@@ -236,8 +173,7 @@ def test_ours_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site
 
 
 def test_ours_what_a_callback_yielded_before_it_failed_is_not_lost(site: Site) -> None:
-    other = site.origins[1]
-    result = follow(site, f"{other}/cart", f"{other}/a", choice="all", fails=True)
+    result = follow(site, "/cart", "/a", fails=True)
     assert noted(result) == ["/a"]
     assert result.stats["spider_exceptions/ZeroDivisionError"] == 1
 

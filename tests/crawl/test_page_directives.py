@@ -160,9 +160,9 @@ def test_ours_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scr
     assert obeyed.stats("rep/page/") == {**SAID, "link_dropped_count": links, "item_marked_count": items}
     assert dropped.stats("rep/page/") == {**SAID, "link_dropped_count": links, "item_dropped_count": items}
     (run,) = Log(audit.with_name("dropped.jsonl")).runs
-    assert {note: tally.count for note, tally in run.dropped.ranked()} == {
-        ("link", dropped.site.origin, "its page says nofollow"): links,
-        ("item", dropped.site.origin, "its page says noindex"): items,
+    assert {(each["what"], each["why"], each["count"]) for each in run.tallies["dropped"].facts()} == {
+        ("link", "its page says nofollow", links),
+        ("item", "its page says noindex", items),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.support.crawl import crawl, on_each_loop
+from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, hang, robots, sequence
 
 
@@ -61,21 +61,3 @@ def test_ours_the_first_attempt_has_its_time_out_however_short_the_wait() -> Non
     with Site() as site:
         site.answer("/robots.txt", robots("", delay=0.4))
         assert len(crawl(f"{site.origin}/1", settings=settings).pages) == 1
-
-
-@on_each_loop
-def test_ours_a_crawl_that_closes_says_what_it_still_waits_for(loop: str) -> None:
-    """That is what waits in the gate, here because another queue knows nothing of robots.txt."""
-    with Site(["127.0.0.1", "127.0.0.2"]) as site:
-        site.answer("/robots.txt", hang())
-        urls = [f"{origin}/1" for origin in site.origins]
-        queue = "scrapy.pqueues.DownloaderAwarePriorityQueue"
-        settings = {"REP_TIMEOUT": 2.5, "SCHEDULER_PRIORITY_QUEUE": queue}
-        result = crawl(*urls, settings=settings, loop=loop, interrupt_when=lambda: len(site.log) == 2)
-    (told,) = [line for line in result.lines("INFO") if "still waits" in line]
-    named = " and ".join([re.escape(origin) for origin in site.origins])
-    assert re.fullmatch(
-        r"The crawl is closing; it still waits for the robots\.txt of "
-        rf"{named}, until \d\d:\d\d:\d\d at the latest",
-        told,
-    )

@@ -391,7 +391,7 @@ def test_after_a_kill_a_page_that_the_spider_kept_is_not_made_again(tmp_path: Pa
         requests = filtered(site.origin + path for path in PAGES)
         crawl_until(lambda: len(site.log) > 15, *requests, settings=settings, spider=f"{SPIDERS}:Keeps")
         made = pages(site)
-    journal = Journal(crawler_at_rest({"JOBDIR": str(tmp_path)}, Keeps))
+    journal = Journal(crawler_at_rest({"JOBDIR": str(tmp_path)}, Keeps), tmp_path / "requests.journal")
     left = {urlsplit(journal.unpickle(record).url).path for record in journal.left()}
     journal.close()
     assert len(made) >= 15

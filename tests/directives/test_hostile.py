@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from scrapy_rep.directives import ai_answers, page_directives
 from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
+from scrapy_rep.directives.dates import read_moment
 from scrapy_rep.directives.page import combine
 from scrapy_rep.directives.robots_signals import MAX_PATTERNS, PathRules, RobotsSignals, read_signal, read_usage
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, parse_date, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.rsl import License, RslFile, read_licenses
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.directives.terms import MAX_LICENSES, MAX_SIZE, Reservation, ReservationFile, urls_in_header
@@ -138,7 +139,7 @@ def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
 
 @given(st.lists(st.sampled_from(DATES)).map("".join))
 def test_ours_a_date_that_is_read_can_be_shown(text: str) -> None:
-    parse_date(text)
+    read_moment(text)
     page = combine(read_header(f"unavailable_after: {text}"), ["mybot"])
     assert str(page) is not None
     for read in (noai, bing, google):
@@ -146,7 +147,7 @@ def test_ours_a_date_that_is_read_can_be_shown(text: str) -> None:
 
 
 def test_ours_a_date_out_of_range_in_utc_is_none() -> None:
-    assert parse_date("9999-12-31T23:59:59-12:00") is parse_date("0001-01-01T00:00:00+12:00") is None
+    assert read_moment("9999-12-31T23:59:59-12:00") is read_moment("0001-01-01T00:00:00+12:00") is None
 
 
 def test_ours_rules_in_one_item_are_bounded() -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_rep.directives.dates import read_date
 from scrapy_rep.directives.sitemap import MOST_ENTRIES, MOST_ERRORS, MOST_OCTETS, NotASitemapError, Sitemap
-from scrapy_rep.directives.sitemap_dates import read_date
 from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
 
 URL = "https://h.example/maps/sitemap.xml"

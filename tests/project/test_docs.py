@@ -33,7 +33,6 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command, module_of
-from scrapy_rep.tools.crawler_table import CRAWL_DELAYS, FALLBACKS
 from scrapy_rep.tools.crawlers import CRAWLERS, Category, Follows, Source
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import Config, read_config
@@ -259,16 +258,6 @@ def test_every_room_is_named(page: str) -> None:
     assert folders <= documented <= set(ROOMS)
 
 
-def test_the_table_of_engines_is_the_one_that_the_benchmark_wrote() -> None:
-    found = re.findall(
-        r"^\| (?:engine|scrapy_rep|Protego|urllib|robotspy|gpyrobotstxt|fast-robotstxt).* \|$",
-        section(PAGES["docs/benchmarks.md"], "## The rule engine"),
-        re.MULTILINE,
-    )
-    assert len(found) >= 9
-    assert set(found) <= set(PAGES["docs/engine.md"].splitlines())
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_in_a_page_is_python(page: str) -> None:
     for block in blocks(PAGES[page], "python"):
@@ -327,16 +316,18 @@ def test_the_page_of_profiles_says_what_is_known_of_each_crawler_and_where_from(
     page = PAGES["docs/profiles.md"]
     groups = {**_cells(section(page, "## Which group counts"))}
     assert groups == {
-        token: (f"the group of `{other}`{_FOR_ALL[CRAWLER_OF[token].ignores_star]}", _cited(source))
-        for source, crawlers in FALLBACKS
-        for token, other in crawlers
+        each.token: (f"the group of `{other}`{_FOR_ALL[each.ignores_star]}", _cited(each.other_documents[0]))
+        for each in CRAWLERS
+        for other in each.fallbacks
     } | {
         each.token: ("none; not that for `*` either", _cited(each.source))
         for each in CRAWLERS
         if each.ignores_star and not each.fallbacks
     }
     assert _cells(section(page, "## Who reads Crawl-delay")) == {
-        token: (as_cell(reads), _cited(source)) for source, reads, tokens in CRAWL_DELAYS for token in tokens
+        each.token: (as_cell(each.reads_crawl_delay), _cited(each.other_documents[-1]))
+        for each in CRAWLERS
+        if each.reads_crawl_delay is not None
     }
     disobey = {Follows.NOTHING: "never", Follows.PARTLY: "not always"}
     assert _cells(section(page, "## Who does not follow robots.txt")) == {

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
     "protocol", "directives", "clock", "exceptions", "signals", "settings", "runtime", "policy", "robots",
-    "pacing", "gate", "spiders", "tools.files", "tools.processes", "tools.crawler_table", "tools.crawlers",
+    "pacing", "gate", "spiders", "tools.files", "tools.processes", "tools.crawlers",
     "tools.profiles", "tools.lint", "census", "tools", "contracts", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank, a part of a room its own if it has one."""
@@ -152,7 +152,7 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
         ("from scrapy_rep.tools.commands.explain import main", "scrapy_rep.tools.explanation"),
         ("from scrapy_rep.tools.commands.serve import main", "scrapy_rep.tools.commands"),
         ("from scrapy_rep.tools import answers", "scrapy_rep.tools.answers"),
-        ("from scrapy_rep.tools.audit import sentences, report", "scrapy_rep.tools.audit"),
+        ("from scrapy_rep.tools.audit import sentences", "scrapy_rep.tools.audit"),
         ("from scrapy_rep.census import rows", "scrapy_rep.census"),
         ("from scrapy_rep.tools.survey import report, comparison_report", "scrapy_rep.tools.survey"),
         ("from scrapy_rep.tools.bulk import decide, lines, open_source", "scrapy_rep.tools.bulk"),

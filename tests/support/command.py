@@ -17,6 +17,8 @@ import pytest
 from scrapy.cmdline import execute
 from scrapy.settings import Settings
 
+from scrapy_rep.tools.commands import run_told
+
 from .crawl import PROCESSES
 
 # A shell starts what runs in the background with Ctrl-C ignored.
@@ -39,7 +41,7 @@ def command_here(command: ModuleType, *arguments: str, **settings: Any) -> tuple
     """The exit code of the sub-command in this module, and what it prints, in this process."""
     parser, out = ArgumentParser(), io.StringIO()
     command.add_arguments(parser)
-    return command.run(parser.parse_args(arguments), Settings(settings), out), out.getvalue()
+    return run_told(command, parser.parse_args(arguments), Settings(settings), out), out.getvalue()
 
 
 def scrapy_command(folder: Path, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:

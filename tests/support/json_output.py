@@ -14,7 +14,7 @@ from .exceptions import exception
 from .markdown import ROOT, run_robots
 
 _FORMATS: Final = ROOT / "tests" / "crawl" / "formats"
-_BODY: Final = b"""User-agent: *
+BODY: Final = b"""User-agent: *
 Disallow: /private
 Disalow: /x
 Allow: /private/a
@@ -31,13 +31,13 @@ def fields() -> Iterator[str]:
     with TemporaryDirectory() as folder:
         for command, arguments in _calls(Path(folder)):
             _, out = run_robots(command, arguments)
-            found = {name for line in out.splitlines() for name in _fields(json.loads(line))}
+            found = {name for line in out.splitlines() for name in fields_in(json.loads(line))}
             yield from (f"{command} {name}" for name in found)
 
 
 def _calls(folder: Path) -> Iterator[tuple[str, list[str]]]:
     old, new, urls, store = (folder / name for name in ("example.com.txt", "new.txt", "urls", "store"))
-    old.write_bytes(_BODY)
+    old.write_bytes(BODY)
     new.write_bytes(b"User-agent: *\nDisallow: /\n")
     urls.write_text("https://example.com/private\n")
     with closing(sqlite3.connect(store)) as connection:
@@ -55,11 +55,12 @@ def _calls(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "cache", ["purge", *in_store]
 
 
-def _fields(value: Any, before: str = "") -> Iterator[str]:
+def fields_in(value: Any, before: str = "") -> Iterator[str]:
+    """The names of all fields in *value*, those of objects within with the names before them."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield f"{before}{name}"
-            yield from _fields(inner, f"{before}{name}.") if name not in _BY_NAME else ()
+            yield from fields_in(inner, f"{before}{name}.") if name not in _BY_NAME else ()
     elif isinstance(value, list):
         for inner in value:
-            yield from _fields(inner, before)
+            yield from fields_in(inner, before)

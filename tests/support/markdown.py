@@ -12,6 +12,8 @@ from pathlib import Path
 
 from scrapy.settings import Settings
 
+from scrapy_rep.tools.commands import run_told
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = {
@@ -76,4 +78,4 @@ def run_robots(name: str, arguments: list[str]) -> tuple[int, str]:
     command.add_arguments(parser)
     parsed = parser.parse_intermixed_args(arguments)
     settings = Settings(dict(pair.split("=", 1) for pair in parsed.set))
-    return command.run(parsed, settings, out), out.getvalue()
+    return run_told(command, parsed, settings, out), out.getvalue()

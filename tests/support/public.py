@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from configparser import ConfigParser
-from typing import Any, Final
+from typing import Final
 
 from scrapy.settings import Settings
 
@@ -30,9 +31,10 @@ from scrapy_rep.testing.plugin import MARKER, OPTION
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import TABLE, Config
+from scrapy_rep.tools.resources import Answer, Checked, Kind, Report
 from scrapy_rep.tools.watch.copies import FORMAT
-from scrapy_rep.tools.web.api import description
-from scrapy_rep.tools.web.visitors import Limits
+from scrapy_rep.tools.web import page
+from scrapy_rep.tools.web import question as web_question
 
 from . import json_output
 from .markdown import PAGES, ROOT, names, section
@@ -133,19 +135,14 @@ def _lists() -> Iterator[str]:
 
 def _web() -> Iterator[str]:
     """What programs send to the web checker, and what they get."""
-    for path, methods in description(Limits())["paths"].items():
-        post = methods["post"]
-        question = post["requestBody"]["content"]["application/json"]["schema"]
-        answer = post["responses"]["200"]["content"].get("application/json", {}).get("schema", {})
-        yield from (f"api POST {path} takes {name}" for name in _properties(question))
-        yield from (f"api POST {path} answers {name}" for name in _properties(answer))
-
-
-def _properties(schema: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    for name, inner in schema.get("properties", {}).items():
-        yield f"{before}{name}"
-        for each in (inner, inner.get("items", {}), *inner.get("anyOf", [])):
-            yield from _properties(each.get("items", each), f"{before}{name}.")
+    body = json_output.BODY + b"Allow: /\nUseragnt: b\nDisallow: /\n"  # a mistake that has consequences
+    asked = web_question.Question(body, ("/private/a",), ("*", "Googlebot"))
+    resources = Report("a", (Checked("", Kind.PAGE, Answer(True)),), (Checked("", Kind.IMAGE, Answer(True)),))
+    taken = {"check": web_question.JSON_FIELDS, "fetch": {"site"}, "resources": web_question.PAGE_FIELDS}
+    answers = {"check": json.loads(page.facts(asked)), "resources": resources.as_facts()}
+    yield from (f"api POST /api/{path} takes {name}" for path, found in taken.items() for name in found)
+    for path, answer in answers.items():
+        yield from (f"api POST /api/{path} answers {name}" for name in {*json_output.fields_in(answer)})
 
 
 _KINDS: Final = (public_names, _settings, _literals, _signals, _commands, _files, _columns, _lists, _web)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, Reason, parse
-from scrapy_rep.tools.crawler_table import CRAWL_DELAYS, FALLBACKS
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS, CRAWLERS, Source, crawler_of
 from scrapy_rep.tools.profiles import DISOBEYS, FALLBACK, GROUPS, NONE, OWN, STAR, reading, token_for
 
@@ -284,20 +282,9 @@ def test_ours_the_line_is_that_which_names_the_crawler_where_those_for_all_count
 # The table.
 
 
-def tokens_of_special_facts() -> Iterator[str]:
-    for _, rows in FALLBACKS:
-        for row in rows:
-            yield from row
-    for _, _, tokens in CRAWL_DELAYS:
-        yield from tokens
-
-
-def test_what_only_some_crawlers_do_is_said_of_crawlers_in_the_table() -> None:
+def test_each_crawler_whose_group_another_one_follows_is_in_the_table() -> None:
     known = {crawler.token for crawler in CRAWLERS}
-    assert {*tokens_of_special_facts()} <= known
-    told = [row[0] for _, rows in FALLBACKS for row in rows]
-    assert max(Counter(told).values()) == 1
-    assert max(Counter(token for _, _, tokens in CRAWL_DELAYS for token in tokens).values()) == 1
+    assert {token for crawler in CRAWLERS for token in crawler.fallbacks} <= known
 
 
 def test_each_special_fact_has_a_document() -> None:

@@ -54,7 +54,10 @@ class Store(Protocol):
         """Replace the entry of the origin of *entry*, and release this crawl's lease on that origin."""
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
-        """Try to get the lease on *origin*: for *seconds*, or until it is released, no other crawl gets it."""
+        """Try to get the lease on *origin*: for *seconds*, or until it is released, no other crawl gets it.
+
+        The crawl that has it asks again, every few seconds, while its fetch lasts.
+        """
 
     async def release_lease(self, origin: Origin) -> None:
         """Release the lease that this crawl holds on *origin*, if it holds one."""

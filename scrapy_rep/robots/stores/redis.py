@@ -2,8 +2,7 @@
 
 The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body,
 ``lease:ORIGIN`` the holder of a lease, and ``note:KEY`` a note. An entry expires when no worker could use it any
-more, and a body an hour after the last entry that needs it. A lease is short, and renewed while its fetch lasts: a
-worker that dies delays the others by seconds, and those on its own machine not at all.
+more, and a body an hour after the last entry that needs it.
 """
 
 from __future__ import annotations
@@ -11,32 +10,24 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
-
-from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import deferred_from_coro
+from uuid import uuid4
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.ai import origin_of
-from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import CLOCK_SKEW
 from scrapy_rep.robots.stores.codec import UnreadableEntryError, decode_json, encode_body, encode_json
-from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError
 
 if TYPE_CHECKING:
-    from scrapy.utils.asyncio import CallLaterResult
-
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.stores import Store
     from scrapy_rep.robots.stores.redis_connection import RedisConnection
 
 logger = logging.getLogger(__name__)
 
-_LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the worker that holds it
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
 _SHA256_DIGITS: Final = 64  # in front of the JSON
 _BATCH: Final = 500  # keys that one call reads or deletes
@@ -62,12 +53,11 @@ redis.call('SET', KEYS[2], ARGV[2], 'PX', math.max(life, redis.call('PTTL', KEYS
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
 return 1
 """
-# KEYS: lease. ARGV: holder, milliseconds. Returns the other holder, if there is one.
+# KEYS: lease. ARGV: holder, milliseconds. Fails if there is another holder.
 _LEASE: Final = """
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return holder end
+if (redis.call('GET', KEYS[1]) or ARGV[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return false
+return 1
 """
 _GET_NOTE: Final = "return redis.call('GET', KEYS[1])"
 # KEYS: notes. ARGV: milliseconds that they live, their texts.
@@ -85,9 +75,7 @@ class RedisStore:
         self._connection = connection
         self._local = local
         self._stale_max = stale_max
-        self._holder = LeaseHolder.new()
-        self._leased: dict[Origin, float] = {}  # until when, monotonic
-        self._renewal: CallLaterResult | None = None
+        self._holder = uuid4().hex
         self._has_warned = False
         self._get, self._put = connection.script(_GET), connection.script(_PUT)
         self._get_note, self._put_notes = connection.script(_GET_NOTE), connection.script(_PUT_NOTES)
@@ -101,11 +89,10 @@ class RedisStore:
         return self._decode(origin, *found) if found else None
 
     async def put(self, entry: Entry) -> None:
-        self._forget_lease(entry.origin)
         sha256 = entry.sha256
         keys = [f"entry:{entry.origin}", f"body:{sha256}", f"lease:{entry.origin}"]
         values = [sha256 + encode_json(entry), encode_body(entry), self._milliseconds_to_live(entry)]
-        arguments = [*values, str(self._holder), entry.fetched_at, clock.time() + CLOCK_SKEW]
+        arguments = [*values, self._holder, entry.fetched_at, clock.time() + CLOCK_SKEW]
         try:
             await self._connection.run(self._put, keys, arguments)
         except RedisAwayError:
@@ -113,19 +100,15 @@ class RedisStore:
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
         """As `Store.acquire_lease`, among all workers of the fleet."""
+        arguments = [self._holder, int(seconds * 1_000)]
         try:
-            granted = await self._lease_for(origin, min(seconds, _LEASE_LIFE))
+            return bool(await self._connection.run(self._lease, [f"lease:{origin}"], arguments))
         except RedisAwayError:
             return await self._local.acquire_lease(origin, seconds)
-        if granted and seconds > _LEASE_LIFE:
-            self._leased[origin] = clock.monotonic() + seconds
-            self._renewal = self._renewal or call_later(_LEASE_LIFE / 3, self._renew_leases)
-        return granted
 
     async def release_lease(self, origin: Origin) -> None:
-        self._forget_lease(origin)
         try:
-            await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
+            await self._connection.run(self._release, [f"lease:{origin}"], [self._holder])
         except RedisAwayError:
             await self._local.release_lease(origin)
 
@@ -147,38 +130,7 @@ class RedisStore:
 
     def close(self) -> None:
         """Close the local store; the connection to Redis closes itself."""
-        for origin in list(self._leased):
-            self._forget_lease(origin)
-        self._holder.retire()
         self._local.close()
-
-    async def _lease_for(self, origin: Origin, seconds: float) -> bool:
-        keys, arguments = [f"lease:{origin}"], [str(self._holder), int(seconds * 1_000)]
-        other = await self._connection.run(self._lease, keys, arguments)
-        if other and has_died(other.decode(errors="replace")):
-            await self._connection.run(self._release, keys, [other])
-            other = await self._connection.run(self._lease, keys, arguments)
-        return not other
-
-    def _forget_lease(self, origin: Origin) -> None:
-        self._leased.pop(origin, None)
-        if self._renewal and not self._leased:
-            self._renewal.cancel()
-            self._renewal = None
-
-    def _renew_leases(self) -> None:
-        self._renewal = call_later(_LEASE_LIFE / 3, self._renew_leases)
-        for origin, until in list(self._leased.items()):
-            if clock.monotonic() < until:
-                deferred_from_coro(self._renew_lease(origin))
-            else:
-                self._forget_lease(origin)
-
-    async def _renew_lease(self, origin: Origin) -> None:
-        with suppress(RedisAwayError, RedisRequiredError):
-            await self._lease_for(origin, _LEASE_LIFE)
-            if origin not in self._leased:  # released while this waited for Redis
-                await self._connection.run(self._release, [f"lease:{origin}"], [str(self._holder)])
 
     def _milliseconds_to_live(self, entry: Entry) -> int:
         return int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1

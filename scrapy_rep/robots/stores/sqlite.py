@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import project_data_dir
@@ -19,7 +20,6 @@ from scrapy.utils.project import project_data_dir
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE
 from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.lease import LeaseHolder, has_died
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.runtime.crawl import Crawl
@@ -61,8 +61,7 @@ class SqliteStore:
         self._has_leased = self._has_swept = False
         self._sweep: Iterator[int] | None = None
         self._at_rest: SqliteFile | None = None
-        self._living = LeaseHolder.new()
-        self._holder = str(self._living)
+        self._holder = uuid4().hex
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | NoFileStore:
@@ -106,7 +105,6 @@ class SqliteStore:
 
     def close(self) -> None:
         """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
-        self._living.retire()
         self.connection.close(self._release_all)
         if self._at_rest:
             self._at_rest.close()
@@ -136,19 +134,10 @@ class SqliteStore:
             raise StoreAwayError(f"the store {path} cannot be read: {error}") from None
 
     async def _lease(self, origin: Origin, seconds: float, since: float) -> bool:
-        def lease(file: SqliteFile) -> bool:
-            self._has_leased = True
-            terms = (origin, self._holder, clock.time(), seconds, since)
-            if file.lease(*terms):
-                return True
-            other = file.holder(origin)
-            if other is None or not has_died(other):
-                return False
-            file.release_lease(origin, other)
-            return file.lease(*terms)
-
+        self._has_leased = True
+        terms = (origin, self._holder, clock.time(), seconds, since)
         try:
-            return await self.connection.write(lease)
+            return await self.connection.write(lambda file: file.lease(*terms))
         except StoreAwayError:
             return True
 

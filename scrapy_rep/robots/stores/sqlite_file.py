@@ -27,9 +27,8 @@ _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
 _PAUSE: Final = 0.005  # seconds between two attempts
 _BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits, which should never have to
 _CHECKPOINT: Final = 200  # transactions, of five pages or so, after which the log is merged into the file
-_SWEEP_STEP: Final = 400  # entries, or pages, that one step of a sweep looks at
-_DELETED_AT_ONCE: Final = 40  # entries, or pages, in one transaction: other processes wait for its end
-_MOST_FREE: Final = 4  # the part of the file, one fourth, that may be free before the file shrinks
+_SWEEP_STEP: Final = 400  # entries that one step of a sweep looks at
+_DELETED_AT_ONCE: Final = 40  # entries in one transaction: other processes wait for its end
 _LAST_ORIGIN: Final = "\U0010ffff"
 
 _TABLES: Final = (
@@ -44,23 +43,11 @@ _TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS leases (
         origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
-    # For the rate limiter: in microseconds of the machine's monotonic clock, but `holds` in POSIX seconds.
-    """CREATE TABLE IF NOT EXISTS turns (
-        key TEXT PRIMARY KEY, last INTEGER, holder TEXT, number INTEGER, due INTEGER NOT NULL,
-        lapse INTEGER NOT NULL, until INTEGER NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS turn_queue (
-        key TEXT NOT NULL, worker TEXT NOT NULL, came INTEGER NOT NULL, expected INTEGER NOT NULL,
-        PRIMARY KEY (key, worker)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS holds (
-        key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL,
-        pace REAL NOT NULL, PRIMARY KEY (key, worker)
-    ) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS notes (
         key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
 )
+_NAMES: Final = {"bodies", "entries", "entries_by_body", "leases", "notes"}
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
 _ALL: Final = f"{_SELECT} ORDER BY origin"
@@ -138,19 +125,17 @@ class SqliteFile:
             raise
 
     def _prepare(self) -> None:
-        # Count the tables first: another process may be creating them, and it sets the two numbers with them.
-        (tables,) = self._execute_when_free("SELECT count(*) FROM sqlite_master").fetchone()
+        # Look at the tables first: another process may be creating them, and it sets the two numbers with them.
+        tables = {name for (name,) in self._execute_when_free("SELECT name FROM sqlite_master")}
         application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and application == _APPLICATION and schema > SCHEMA:
             raise LaterFileError(f"a later version of scrapy_rep made it: schema {schema}, not {SCHEMA}")
         if tables and (application, schema) != (_APPLICATION, SCHEMA):
             raise ForeignFileError(f"application id {application:#x}, schema {schema}, not {SCHEMA}")
-        if not tables:
-            self._execute_when_free("PRAGMA auto_vacuum = INCREMENTAL")  # no longer possible once there are tables
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         self._writes.execute("PRAGMA wal_autocheckpoint = 0")
-        if tables < len(_TABLES):  # else it is opened without waiting for a process that writes to it
+        if not tables >= _NAMES:  # else it is opened without waiting for a process that writes to it
             self._create_tables()
 
     def _create_tables(self) -> None:
@@ -236,11 +221,6 @@ class SqliteFile:
         """
         return self._write(_LEASE, str(origin), holder, now + seconds, now, since) > 0
 
-    def holder(self, origin: Origin) -> str | None:
-        """Return who has the lease on *origin*, or had it last and did not release it."""
-        found = self._writes.execute("SELECT holder FROM leases WHERE origin = ?", (str(origin),)).fetchone()
-        return str(found[0]) if found else None
-
     def release_lease(self, origin: Origin, holder: str) -> None:
         """Release the lease on *origin* if *holder* has it."""
         self._write(_RELEASE, str(origin), holder)
@@ -248,11 +228,6 @@ class SqliteFile:
     def release_all(self, holder: str) -> None:
         """Release all leases of *holder*."""
         self._write("DELETE FROM leases WHERE holder = ?", holder)
-
-    def select(self, statement: str, values: dict[str, Any]) -> list[Any]:
-        """Return the rows that *statement* selects."""
-        with self._reading:
-            return self._reads.execute(statement, values).fetchall()
 
     def note(self, key: str, now: float) -> str | None:
         """Return the text under *key*, or None."""
@@ -284,7 +259,7 @@ class SqliteFile:
         return deleted
 
     def sweep(self, start: Origin, now: float, stale_max: float) -> Iterator[int]:
-        """Delete entries that are past `Entry.of_use_until` and leases that have ended, and shrink the file.
+        """Delete entries that are past `Entry.of_use_until` and leases that have ended.
 
         Each step takes the write lock for some milliseconds at most, whatever the size of the file, and yields the
         number of entries that it deleted. The sweep goes once round all origins, beginning behind *start*: crawls
@@ -296,8 +271,6 @@ class SqliteFile:
             while rows := self._writes.execute(_STEP, {**times, "after": after, "end": end}).fetchall():
                 yield self._delete([row[:2] for row in rows if row[2]], times)
                 after = rows[-1][0]  # noqa: PLW2901
-        while self._shrink():
-            yield 0
 
     def _delete(self, found: list[tuple[str, str]], times: dict[str, float]) -> int:
         """Delete what was *found* unusable, origins and bodies, unless it was replaced meanwhile."""
@@ -308,20 +281,7 @@ class SqliteFile:
                 unusable = [{**times, "origin": origin} for origin, _ in some]
                 deleted += connection.executemany(_DELETE_IF_UNUSABLE, unusable).rowcount
                 connection.executemany(_DELETE_BODY_IF_UNUSED, {(body,) for _, body in some})
-        if found:
-            self._shrink()
         return deleted
-
-    def _shrink(self) -> int:
-        """Give free pages at the end of the file back, if there are many; return how many."""
-        can_shrink, free, pages = (self._pragma(each) for each in ("auto_vacuum", "freelist_count", "page_count"))
-        if not can_shrink or free <= _SWEEP_STEP or free * _MOST_FREE <= pages:
-            return 0
-        for _ in range(_SWEEP_STEP // _DELETED_AT_ONCE):
-            with self.transaction() as connection:
-                for _ in range(_DELETED_AT_ONCE):  # sqlite3 ends a PRAGMA at its first row, after one page
-                    connection.execute("PRAGMA incremental_vacuum(1)")
-        return free - self._pragma("freelist_count")
 
     def _pragma(self, name: str) -> int:
         return int(self._execute_when_free(f"PRAGMA {name}").fetchone()[0])

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from scrapy_rep.protocol.display import shown
-
-K = TypeVar("K", bound=Hashable)
+from scrapy_rep.tools.files import read_file
 
 _LONGEST_TEXT: Final = 400  # characters
 _MOST_ENTRIES: Final = 1_000  # of a list or a dict
@@ -22,7 +20,6 @@ _MOST_KEYS: Final = 1_000
 _MOST_EXAMPLES: Final = 3
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _MOST_KNOWN: Final = 200_000
-_CHUNK: Final = 1_048_576  # octets
 
 
 def clip(value: object) -> str:
@@ -83,54 +80,42 @@ class Fields:
         return value[:_MOST_ENTRIES] if isinstance(value, list) else []
 
 
-@dataclass(slots=True)
-class Tally:
-    """How often something was counted, and the first examples of it."""
+class Tallies:
+    """How often something was counted, by key, with the first examples of it; ``more`` is for all further keys.
 
-    count: int = 0
-    examples: list[str] = field(default_factory=list)
+    A key has a text for each of *names*.
+    """
 
-    def add(self, count: int, *examples: str) -> None:
-        """Count *count* more, of which *examples* are some."""
-        self.count += count
-        for example in examples:
-            if example and len(self.examples) < _MOST_EXAMPLES and example not in self.examples:
-                self.examples.append(example)
-
-
-class Tallies(Generic[K]):
-    """A `Tally` for each of the first keys; ``more`` is what was counted for all further ones."""
-
-    def __init__(self) -> None:
+    def __init__(self, *names: str) -> None:
         self.more = 0
-        self._found: dict[K, Tally] = {}
+        self._names = names
+        self._found: dict[tuple[str, ...], tuple[int, list[str]]] = {}
 
-    def add(self, key: K, count: int, *examples: str) -> None:
-        """Count *count* more for *key*."""
-        tally = self._found.get(key)
-        if tally is None:
-            if len(self._found) >= _MOST_KEYS:
-                self.more += count
-                return
-            tally = self._found[key] = Tally()
-        tally.add(count, *examples)
+    def add(self, key: tuple[str, ...], count: int, *examples: str) -> None:
+        """Count *count* more for *key*, of which *examples* are some."""
+        if key not in self._found and len(self._found) >= _MOST_KEYS:
+            self.more += count
+            return
+        before, known = self._found.get(key, (0, []))
+        named = filter(None, dict.fromkeys([*known, *examples]))
+        self._found[key] = before + count, [*islice(named, _MOST_EXAMPLES)]
 
-    def merge(self, other: Tallies[K]) -> None:
+    def update(self, other: Tallies) -> None:
         """Count what *other* has counted, too."""
         self.more += other.more
-        for key, tally in other._found.items():
-            self.add(key, tally.count, *tally.examples)
+        for key, (count, examples) in other._found.items():
+            self.add(key, count, *examples)
 
-    def ranked(self) -> list[tuple[K, Tally]]:
-        """The keys, those counted most often first."""
-        return sorted(self._found.items(), key=lambda pair: -pair[1].count)
+    def facts(self) -> list[dict[str, Any]]:
+        """Each key by its names, with its ``count`` and ``examples``, those counted most often first."""
+        return [
+            {**dict(zip(self._names, key, strict=True)), "count": count, "examples": examples}
+            for key, (count, examples) in sorted(self._found.items(), key=lambda found: -found[1][0])
+        ]
 
     def total(self) -> int:
         """All that was counted."""
-        return self.more + sum(tally.count for tally in self._found.values())
-
-    def __len__(self) -> int:
-        return len(self._found)
+        return self.more + sum(count for count, _ in self._found.values())
 
 
 class Bodies:
@@ -159,17 +144,9 @@ class Bodies:
     def _problem(self, digest: str) -> str:
         path = self.folder / f"{digest}.txt"
         try:
-            if not path.is_file():
-                return f"the robots.txt {path} is missing"
-            found = _hash_of(path)
+            found = sha256(read_file(path)).hexdigest() if path.is_file() else None
         except OSError as error:
             return f"the robots.txt {path} cannot be read: {error.strerror}"
+        if found is None:
+            return f"the robots.txt {path} is missing"
         return "" if found == digest else f"the robots.txt {path} was changed: its SHA-256 is {found}"
-
-
-def _hash_of(path: Path) -> str:
-    digest = sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from scrapy_rep.protocol import Access, Origin
 
@@ -31,38 +31,25 @@ _SETTINGS: Final = {
 }
 _RESTRICTIONS: Final = ("noindex", "nofollow")
 _ACCESSES: Final = tuple(access.value for access in Access)
+_EVENTS: Final = ("decision", "robots", "backoff", "page", "ai", "sums", "end")
+_EXCEPTION: Final = ("url", "reason", "until")
+_NOTE: Final = ("what", "origin", "why")
+TALLIES: Final = {
+    "groups": ("verdict", "word", "origin", "rule"),  # requests that were not simply allowed; by whose decision
+    "words": ("verdict", "word"),  # the same, however many sites and rules there are
+    "exceptions_used": _EXCEPTION,
+    "exceptions_unused": _EXCEPTION,
+    "unreachable": ("origin", "error"),  # robots.txt files
+    "stale": ("origin",),  # requests that an expired copy decided
+    "backoffs": ("slot",),  # how often a download slot slowed down; the examples are reasons
+    "directives": _NOTE,  # pages, by what they say about themselves
+    "reserved": _NOTE,  # pages that are reserved from a purpose, by purpose and by what says so
+    "dropped": _NOTE,  # links and items
+}
+"""What is counted by several texts, and the names of these texts."""
+
 MOST_SITES: Final = 20_000
 _MOST_ANSWERS: Final = 200_000  # robots.txt files of a run that are told apart
-
-
-class Group(NamedTuple):
-    """What requests have in common: the verdict, who decided to send them, the site, the rule or reason."""
-
-    verdict: str
-    word: str
-    origin: str
-    rule: str
-
-
-class Exempted(NamedTuple):
-    """An exception as a log names it."""
-
-    url: str
-    reason: str
-    until: str
-
-    @classmethod
-    def of(cls, fields: Fields) -> Exempted:
-        """The exception that *fields* describe."""
-        return cls(fields.text("url"), fields.text("reason"), fields.text("until"))
-
-
-class Note(NamedTuple):
-    """What pages of a site say, or what was dropped there; and why, which may be empty."""
-
-    what: str
-    origin: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,49 +64,32 @@ class Start:
     scrapy_rep: str = ""
     scrapy: str = ""
     mode: str = ""
-    agents: tuple[str, ...] = ()
     user_agent: str = ""
-    modes: tuple[tuple[str, str], ...] = ()
-    exceptions: int = 0
-    dialect: str = ""
+    agents: list[str] = field(default_factory=list)
+    modes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, line: int, fields: Fields) -> Start:
-        """The start that *fields* describe."""
-        names = ("run", "project", "spider", "scrapy_rep", "scrapy", "mode", "user_agent", "dialect")
+    def of(cls, line: int, event: Fields) -> Start:
+        """The start that *event* describes."""
+        names = ("run", "project", "spider", "scrapy_rep", "scrapy", "mode", "user_agent")
+        texts = {name: event.text(name) for name in names}
         return cls(
-            line=line, time=fields.time("time"), agents=tuple(fields.texts("agents")),
-            modes=tuple(fields.pairs("modes").items()), exceptions=len(fields.tables("exceptions")),
-            **{name: fields.text(name) for name in names},
-        )  # fmt: skip
+            line, time=event.time("time"), agents=event.texts("agents"), modes=event.pairs("modes"), **texts
+        )
 
 
 class Run:
     """The sums of one run; ``end`` is the reason for which the spider closed, None if its end is not recorded.
 
-    ``groups`` are the requests that were not simply allowed, ``words`` the same by verdict and word, ``stale``
-    those that an expired copy decided, by site. ``exceptions`` were used, ``unused`` ones were not. ``robots``
-    counts robots.txt files by access, those that are ``unreachable`` by site and error. ``backoffs`` counts how
-    often each download slot slowed down, with the first reasons as examples. ``directives`` counts pages by what
-    they say about themselves, ``reserved`` those that are reserved from a purpose by that purpose, ``dropped`` the
-    links and items that were dropped.
+    ``tallies`` are those of `TALLIES`; ``robots`` counts robots.txt files by access.
     """
 
     def __init__(self, start: Start) -> None:
         self.start = start
         self.last_time = start.time
         self.end: str | None = None
-        self.groups: Tallies[Group] = Tallies()
-        self.words: Tallies[tuple[str, str]] = Tallies()
-        self.exceptions: Tallies[Exempted] = Tallies()
-        self.unused: Tallies[Exempted] = Tallies()
-        self.stale: Tallies[str] = Tallies()
+        self.tallies = {name: Tallies(*names) for name, names in TALLIES.items()}
         self.robots: Counter[str] = Counter()
-        self.unreachable: Tallies[tuple[str, str]] = Tallies()
-        self.backoffs: Tallies[str] = Tallies()
-        self.directives: Tallies[Note] = Tallies()
-        self.reserved: Tallies[Note] = Tallies()
-        self.dropped: Tallies[Note] = Tallies()
         self.sites: set[str] = set()
         self._lines: Counter[str] = Counter()
         self._summed: Counter[str] = Counter()
@@ -142,23 +112,18 @@ class Run:
         counts = self.counts
         return sum(counts.get(verdict, 0) for verdict in verdicts)
 
+    def groups(self, verdicts: Iterable[str]) -> list[dict[str, Any]]:
+        """The requests with one of *verdicts*, by who decided, site, and rule."""
+        return [group for group in self.tallies["groups"].facts() if group["verdict"] in verdicts]
+
     def add(self, kind: str, event: Fields) -> None:
         """Add an event of the *kind* that its field ``event`` names; one of a later version is left out."""
         self.last_time = max(event.time("time"), self.last_time)
-        if kind == "decision":
-            self._decision(event)
-        elif kind == "robots":
-            self._robots(event)
-        elif kind == "backoff":
-            self.backoffs.add(event.text("slot"), 1, event.text("why"))
-        elif kind == "page":
-            self._page(event)
-        elif kind == "ai":
-            self._ai(event)
-        elif kind == "sums":
-            self._sums(event)
-        elif kind == "end":
-            self._end(event)
+        if kind in _EVENTS:
+            getattr(self, f"_{kind}")(event)
+
+    def _count(self, name: str, key: tuple[str, ...], count: int = 1, *examples: str) -> None:
+        self.tallies[name].add(key, count, *examples)
 
     def _decision(self, event: Fields) -> None:
         verdict, url = event.text("verdict"), event.text("url")
@@ -167,14 +132,14 @@ class Run:
         self._visit(origin)
         exception = event.table("exception")
         if event.text("source") == "stale":
-            self.stale.add(origin, 1, url)
+            self._count("stale", (origin,), 1, url)
         if verdict == _EXCEPTED and exception:
-            self.exceptions.add(Exempted.of(exception), 1)
+            self._count("exceptions_used", _exception(exception), 1, url)
         if verdict not in PLAIN:
             rule = event.text("rule") or event.text("reason")
             word = _word(verdict, rule, exception)
-            self.groups.add(Group(verdict, word, origin, "" if rule == DONT_OBEY else rule), 1, url)
-            self.words.add((verdict, word), 1)
+            self._count("groups", (verdict, word, origin, "" if rule == DONT_OBEY else rule), 1, url)
+            self._count("words", (verdict, word))
 
     def _robots(self, event: Fields) -> None:
         access, origin = event.text("access"), event.text("origin")
@@ -182,7 +147,10 @@ class Run:
             self._answers.add(hash((origin, event.text("sha256"))))
         self.robots[access if access in _ACCESSES else ""] += 1
         if access == Access.UNREACHABLE.value:
-            self.unreachable.add((origin, event.text("error")), 1)
+            self._count("unreachable", (origin, event.text("error")))
+
+    def _backoff(self, event: Fields) -> None:
+        self._count("backoffs", (event.text("slot"),), 1, event.text("why"))
 
     def has_answer_for(self, decision: Fields) -> bool:
         """Whether an event before names the robots.txt that *decision* rests on; if it does, and is known."""
@@ -193,7 +161,7 @@ class Run:
         url, words = event.text("url"), event.texts("directives")
         for word in _RESTRICTIONS:
             if word in words:
-                self.directives.add(Note(word, _origin(url), ""), 1, url)
+                self._count("directives", (word, _origin(url), ""), 1, url)
 
     def _ai(self, event: Fields) -> None:
         """Count a page that is reserved once for each purpose that it is reserved from, by what said so first."""
@@ -202,26 +170,26 @@ class Run:
         refused = [purpose for purpose in purposes if answers.text(purpose) == "no"]
         silent = [purpose for purpose in purposes if answers.text(purpose) == "unknown"]
         for purpose in refused or silent:  # silence reserves only with a setting, which the event does not name
-            self.reserved.add(Note(purpose, _origin(url), _refusal(event, purpose)), 1, url)
+            self._count("reserved", (purpose, _origin(url), _refusal(event, purpose)), 1, url)
 
     def _sums(self, event: Fields) -> None:
         for each in event.tables("dropped"):
-            self.dropped.add(Note(*map(each.text, Note._fields)), each.number("count"))
+            self._count("dropped", (*map(each.text, _NOTE),), each.number("count"))
         for each in event.tables("counts"):
             verdict, count, origin = each.text("verdict"), each.number("count"), each.text("origin")
             self._summed[verdict if verdict in VERDICTS else ""] += count
             self._visit(origin)
             if verdict == _OFF:  # its requests have no lines
                 word = _word(verdict, "", None)
-                self.groups.add(Group(verdict, word, origin, ""), count)
-                self.words.add((verdict, word), count)
+                self._count("groups", (verdict, word, origin, ""), count)
+                self._count("words", (verdict, word), count)
 
     def _end(self, event: Fields) -> None:
         self.end = event.text("reason")
         counts = event.table("counts") or Fields(None)
         self._at_end.update({verdict: counts.number(verdict) for verdict in VERDICTS})
         for each in event.tables("unused"):
-            self.unused.add(Exempted.of(each), 1)
+            self._count("exceptions_unused", _exception(each))
 
     def _visit(self, origin: str) -> None:
         if origin and len(self.sites) < MOST_SITES:
@@ -239,20 +207,16 @@ class Run:
 
     def merge(self, other: Run) -> None:
         """Add the sums of *other*; its start and end are left out."""
-        for mine, theirs in ((self._lines, other._lines), (self._summed, other._summed)):
-            mine.update(theirs)
+        for name, tallies in self.tallies.items():
+            tallies.update(other.tallies[name])
         self.robots.update(other.robots)
-        self.groups.merge(other.groups)
-        self.words.merge(other.words)
-        self.exceptions.merge(other.exceptions)
-        self.stale.merge(other.stale)
-        self.unreachable.merge(other.unreachable)
-        self.unused.merge(other.unused)
-        self.backoffs.merge(other.backoffs)
-        self.directives.merge(other.directives)
-        self.reserved.merge(other.reserved)
-        self.dropped.merge(other.dropped)
+        self._lines.update(other._lines)
+        self._summed.update(other._summed)
         self.sites |= other.sites
+
+
+def _exception(fields: Fields) -> tuple[str, ...]:
+    return (*map(fields.text, _EXCEPTION),)
 
 
 def _word(verdict: str, rule: str, exception: Fields | None) -> str:

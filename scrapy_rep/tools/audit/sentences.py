@@ -1,4 +1,7 @@
-"""What logs come down to, in sentences for a reader who answers to others and knows no robots.txt."""
+"""What logs come down to, for a reader who answers to others and knows no robots.txt: in sentences, and as a page.
+
+The template ``report.html`` holds the words of the page and its looks.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,21 @@ LIMITS: Final = (
     " added at the end, nor changes by one who computed the hashes anew: compare the last hash with a copy of it."
 )
 _NAMED: Final = 3
+_WORDS: Final = {
+    "allowed": ("allowed by robots.txt", "green"),
+    "excepted": ("against robots.txt, by an exception", "violet"),
+    "reported": ("against robots.txt, in the mode report", "amber"),
+    "ignored": ("rules not checked", "blue"),
+    "off": ("robots.txt switched off", "grey"),
+    "forbidden": ("not sent", "red"),
+    "unreachable": ("not sent for now", "red"),
+}
+_ACCESSES: Final = {
+    "successful": "read",
+    "unavailable": "do not exist, so everything is allowed",
+    "unreachable": "could not be fetched",
+    "": "unknown",
+}
 
 
 class Summary:
@@ -35,14 +53,6 @@ class Summary:
         """Whether nothing shows that a log was changed."""
         return all(log.is_intact for log in self.logs)
 
-    def names(self, field: str) -> list[str]:
-        """The values of the *field* of the starts of the runs, each once."""
-        return [name for name in dict.fromkeys(getattr(run.start, field) for run in self.runs) if name]
-
-    def agents(self) -> list[str]:
-        """The product tokens of the runs, each once."""
-        return list(dict.fromkeys(agent for run in self.runs for agent in run.start.agents))
-
     def sentences(self) -> tuple[str, str, str]:
         """Who crawled what, when and under which name; requests, and who decided; whether the log is intact."""
         return self._who(), self._what(), self._whether()
@@ -50,7 +60,8 @@ class Summary:
     def _who(self) -> str:
         if not self.runs:
             return "The log holds no run of a spider."
-        spiders, agents = self.names("spider"), self.agents()
+        spiders = [*dict.fromkeys(run.start.spider for run in self.runs if run.start.spider)]
+        agents = [*dict.fromkeys(agent for run in self.runs for agent in run.start.agents)]
         who = f"The spider {_listed(spiders)}" if len(spiders) == 1 else f"The spiders {_listed(spiders)}"
         in_runs = f" in {self.number_of_runs:,} runs" if self.number_of_runs > 1 else ""
         more = "more than " if len(self.total.sites) >= MOST_SITES else ""
@@ -82,19 +93,18 @@ class Summary:
         if held_back := total.counted(NOT_SENT):
             further = number_of(held_back, "further request was", "further requests were")
             sentences.append(f"{further} not sent, because robots.txt forbids that or could not be fetched")
-        if slowed := total.backoffs.total():
+        if slowed := total.tallies["backoffs"].total():
             times = number_of(slowed, "time", "times")
             sentences.append(f"{times} the crawl slowed down, because a site asked for that or failed repeatedly")
-        if dropped := total.dropped.total():
+        if dropped := total.tallies["dropped"].total():
             dropped_ones = number_of(dropped, "link or item was", "links and items were")
             sentences.append(f"{dropped_ones} dropped, because robots.txt or a page says so")
         return ". ".join([*sentences, ""]).rstrip()
 
     def _on_whose_word(self, verdicts: Sequence[str]) -> str:
-        words = self.total.words.ranked()
-        ranked = [(word, tally.count) for (verdict, word), tally in words if verdict in verdicts]
-        named = [f"{count:,} by {word}" for word, count in ranked[:_NAMED]]
-        if others := self.total.counted(verdicts) - sum(count for _, count in ranked[:_NAMED]):
+        words = [each for each in self.total.tallies["words"].facts() if each["verdict"] in verdicts][:_NAMED]
+        named = [f"{each['count']:,} by {each['word']}" for each in words]
+        if others := self.total.counted(verdicts) - sum(each["count"] for each in words):
             named.append(f"{others:,} for other reasons")
         return "; ".join(named)
 
@@ -134,3 +144,27 @@ def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     named = ", ".join(names[:_NAMED]) or "without a name"
     return f"{named} and {more:,} more" if more > 0 else named
+
+
+def report(summary: Summary) -> str:
+    """Return the page about the logs of *summary*. Raises ``ModuleNotFoundError`` without Jinja2."""
+    from scrapy_rep.tools.page import Part, page_template  # noqa: PLC0415  # needs an extra, which sentences do not
+
+    total, counts = summary.total, summary.total.counts
+    used, unused = (total.tallies[name].facts() for name in ("exceptions_used", "exceptions_unused"))
+    needed = [{**each, "count": 0, "examples": []} for each in used]
+    left = [{**each, "count": 0} for each in unused]  # those that no crawl needed
+    return page_template(__package__).render(
+        {name: tallies.facts() for name, tallies in total.tallies.items()},
+        summary=summary,
+        limits=LIMITS,
+        moment=lambda time: ", ".join(day_and_time(time)) if time else "unknown",
+        allowed=counts.get("allowed", 0),
+        against=total.groups(AGAINST),
+        unasked=total.groups(UNASKED),
+        forbidden=total.groups(NOT_SENT),
+        numbers=[total.counted(verdicts) for verdicts in (AGAINST, UNASKED, NOT_SENT)],
+        parts=[Part(name, counts.get(verdict, 0), colour) for verdict, (name, colour) in _WORDS.items()],
+        exceptions=used + [each for each in left if each not in needed],
+        accesses=[(words, total.robots[access]) for access, words in _ACCESSES.items() if total.robots[access]],
+    )

@@ -15,19 +15,15 @@ from functools import partial
 from io import BufferedReader
 from itertools import chain
 from json.encoder import encode_basestring_ascii as _quoted
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, Final, cast
 
 from scrapy_rep.protocol import path_of
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.files import require_text
 
-from .sources import Reading, open_source
+from .sources import Source
 from .verdicts import BulkVerdict, Decider, Held, Rules
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 CHUNK: Final = 524_288
 """Octets of a piece of the input, more or less: handing it to a process costs nothing, for a little memory."""
@@ -39,10 +35,11 @@ FIELDS: Final = ("url", "origin", "agent", "allowed", "line", "rule", "reason")
 """The fields of a line of output, in their order."""
 
 # A line with a URL that every format writes as it is: its start, as `split_url` answers it, its path as far as it
-# has one spelling, and the rest. Any other line is the fourth group. Nearly no URL is longer.
+# has one spelling, and the rest. Any other line is the fourth group. Nearly no URL is longer; for one that is,
+# each length of the path is tried with each of the rest, so their limits are low.
 _lines_in = re.compile(
-    rb"[ \t\r\f\v]*(?:(https?://[a-z0-9.-]{1,255}(?::[0-9]{1,4})?)(/[-/_.~?=&+,:;@!()0-9A-Za-z]{0,8000})"
-    rb"([!$-[\]-~]{0,8000})[ \t\r\f\v]*\n|([^\n]*)\n)"
+    rb"[ \t\r\f\v]*(?:(https?://[a-z0-9.-]{1,255}(?::[0-9]{1,4})?)(/[-/_.~?=&+,:;@!()0-9A-Za-z]{0,1000})"
+    rb"([!$-[\]-~]{0,1000})[ \t\r\f\v]*\n|([^\n]*)\n)"
 ).finditer
 
 
@@ -89,30 +86,11 @@ FORMATS: Final = {
 """The formats of output: JSON Lines, values separated by tabs, or the URLs alone, as they came."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a process needs to know before it can decide: all of it can be sent to it.
-
-    ``only`` are those `WORDS` of a verdict that are written, all if it is empty.
-    """
-
-    source: Path | BaseSettings
-    reading: Reading
-    rules: Rules
-    held: Held
-    format: str = "jsonl"
-    only: Collection[str] = ()
-
-    def start(self) -> LineDecider:
-        """What decides. Raises `SourceError`."""
-        return LineDecider(self)
-
-
 Key = tuple[str, bool | None, str]
 """What is counted: the agent, whether it may, the reason."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)  # the same one for all URLs of a verdict, which counts them fast
 class _Ending:
     """What follows the URL in a line, empty where none is written, and how that line counts."""
 
@@ -123,11 +101,21 @@ class _Ending:
 class LineDecider:
     """Decides pieces of the input, one after the other."""
 
-    def __init__(self, task: Task) -> None:
-        """Raises `SourceError`."""
-        self._format, self._only = FORMATS[task.format], task.only or WORDS.values()
-        self._canonical_octets = task.rules.dialect.canonical_octets
-        self._decider = Decider(open_source(task.source, task.reading), task.rules, self._ending, task.held)
+    def __init__(
+        self,
+        source: Callable[[], Source],
+        rules: Rules,
+        held: Held | None = None,
+        form: str = "jsonl",
+        only: Collection[str] = (),
+    ) -> None:
+        """*source* opens what is asked, *form* is one of `FORMATS`.
+
+        *only* are those `WORDS` of a verdict that are written, all if it is empty. Raises `SourceError`.
+        """
+        self._format, self._only = FORMATS[form], only or WORDS.values()
+        self._canonical_octets = rules.dialect.canonical_octets
+        self._decider = Decider(source(), rules, self._ending, held)
 
     def _ending(self, verdict: BulkVerdict) -> _Ending:
         text = self._format.after(verdict) if WORDS[verdict.allowed] in self._only else ""

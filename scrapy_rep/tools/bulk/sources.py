@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -61,35 +61,29 @@ class Source(Protocol):
         """What is known of the robots.txt of *origin*. Raises `SourceError` when the source cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How the entries of a store are read; the fields are those settings of a crawl.
+def open_source(
+    place: Path | BaseSettings,
+    *,
+    stale_max: float = LONG_UNREACHABLE,
+    status_access: Mapping[int, Access] | None = None,
+) -> Source:
+    """The source at *place*: a folder of files, the folder of a survey, or a store.
 
-    ``stale_max`` are the seconds for which an expired entry stands in for an unreachable origin.
+    A store is a SQLite file, or what the settings of a project name. The other arguments are those settings of a
+    crawl that say how its entries are read. Raises `SourceError` where none of these is.
     """
-
-    stale_max: float = LONG_UNREACHABLE
-    status_access: Mapping[int, Access] = field(default_factory=dict)
-
-
-def open_source(place: Path | BaseSettings, reading: Reading | None = None) -> Source:
-    """The source at *place*: a folder of files, the folder of a survey, or a store, which takes a *reading*.
-
-    A store is a SQLite file, or what the settings of a project name. Raises `SourceError` where none of these is.
-    """
-    if not isinstance(place, Path):
-        return StoreSource(place, reading or Reading())
-    try:
-        if place.is_dir():
-            is_survey = SurveyFolder(place).is_used and (place / "files").is_dir()
-            return SurveySource(place) if is_survey else FileSource(place)
-        with open_file(place) as file:
-            start = file.read(len(_SQLITE))
-    except (OSError, ValueError) as error:
-        raise _unreadable(place, error) from None
-    if start != _SQLITE:
-        raise SourceError(f"{place} is neither a folder of robots.txt files nor a store (REP_STORE_PATH)")
-    return StoreSource(place, reading or Reading())
+    if isinstance(place, Path):
+        try:
+            if place.is_dir():
+                is_survey = SurveyFolder(place).is_used and (place / "files").is_dir()
+                return SurveySource(place) if is_survey else FileSource(place)
+            with open_file(place) as file:
+                start = file.read(len(_SQLITE))
+        except (OSError, ValueError) as error:
+            raise _unreadable(place, error) from None
+        if start != _SQLITE:
+            raise SourceError(f"{place} is neither a folder of robots.txt files nor a store (REP_STORE_PATH)")
+    return StoreSource(place, stale_max, status_access or {})
 
 
 def _unreadable(place: Path, error: OSError | ValueError) -> SourceError:
@@ -161,14 +155,14 @@ class SurveySource:
 class StoreSource:
     """A store of entries. What an entry means is what it means to a crawl now; none is fetched again."""
 
-    def __init__(self, place: Path | BaseSettings, reading: Reading) -> None:
-        """*place* is a SQLite file, or the settings of the crawls that share the store. Raises `SourceError`."""
+    def __init__(self, place: Path | BaseSettings, stale_max: float, status_access: Mapping[int, Access]) -> None:
+        """As `open_source`."""
         from scrapy_rep.robots.stores import store_of  # noqa: PLC0415  # they load Scrapy, which files do not need
         from scrapy_rep.robots.stores.sqlite import SqliteStore  # noqa: PLC0415
         from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection  # noqa: PLC0415
 
-        self._status_access = reading.status_access
-        self._freshness = Freshness(0.0, inf, reading.stale_max, Backoff(0.0, 0.0))
+        self._status_access = status_access
+        self._freshness = Freshness(0.0, inf, stale_max, Backoff(0.0, 0.0))
         self._store = SqliteStore(SqliteConnection(place)) if isinstance(place, Path) else store_of(place)
         self.get(_ANY)  # what cannot be used is said at once
 

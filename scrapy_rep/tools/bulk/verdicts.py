@@ -60,7 +60,7 @@ class BulkVerdict:
     reason: str
 
     @classmethod
-    def of(cls, origin: str, agent: str, access: Access, verdict: Verdict) -> BulkVerdict:
+    def of(cls, origin: str, access: Access, agent: str, verdict: Verdict) -> BulkVerdict:
         """What *verdict* means where *access* chose the rules."""
         if access is not Access.SUCCESSFUL and verdict.reason is not Reason.ROBOTS_TXT:
             return cls(origin, agent, verdict.allowed, None, None, access.value)
@@ -90,28 +90,21 @@ class Held:
     octets: int = 33_554_432
 
 
-class _Answers(Generic[T]):
+def _answers(robotstxt: RobotsTxt, token: str, present: Callable[[Verdict], T]) -> On[T]:
     """The robots.txt of one origin as one crawler sees it; each of its verdicts is presented once."""
+    ask = partial(robotstxt.verdict_on_path, token)
+    known: dict[int, tuple[Verdict, T]] = {}
 
-    __slots__ = ("_ask", "_known", "_present")
+    def on(path: bytes) -> T:
+        verdict = ask(path)
+        found = known.get(id(verdict))  # which no other verdict has while this dictionary holds it
+        if found is None:
+            if len(known) >= _VERDICTS_KEPT:
+                known.clear()
+            found = known[id(verdict)] = verdict, present(verdict)
+        return found[1]
 
-    def __init__(self, robotstxt: RobotsTxt, token: str, present: Callable[[Verdict], T]) -> None:
-        self._ask = partial(robotstxt.verdict_on_path, token)
-        self._present = present
-        self._known: dict[int, tuple[Verdict, T]] = {}
-
-    def on(self, path: bytes) -> T:
-        """The verdict on *path*."""
-        verdict = self._ask(path)
-        known = self._known.get(id(verdict))  # which no other verdict has while this dictionary holds it
-        return known[1] if known else self._first(verdict)
-
-    def _first(self, verdict: Verdict) -> T:
-        presented = self._present(verdict)
-        if len(self._known) >= _VERDICTS_KEPT:
-            self._known.clear()
-        self._known[id(verdict)] = verdict, presented
-        return presented
+    return on
 
 
 class Decider(Generic[T]):
@@ -168,26 +161,19 @@ class Decider(Generic[T]):
             return self._same(str(origin), known), 0
         access = rules.unreachable if known.access is Access.UNREACHABLE else known.access
         robotstxt = parse(rules_by(access, known.body), rules.dialect, limit=rules.limit)
-        return [self._answers(origin, known.access, robotstxt, crawler).on for crawler in rules.crawlers], len(
-            known.body
-        )
+        made = partial(BulkVerdict.of, str(origin), known.access)
+        return [self._on(robotstxt, crawler, made) for crawler in rules.crawlers], len(known.body)
 
-    def _answers(self, origin: Origin, access: Access, robotstxt: RobotsTxt, crawler: Crawler) -> _Answers[T]:
-        text, token = str(origin), next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
-        return _Answers(
-            robotstxt,
-            token,
-            lambda verdict: self._present(BulkVerdict.of(text, token, access, verdict)),
-        )
+    def _on(self, robotstxt: RobotsTxt, crawler: Crawler, made: Callable[[str, Verdict], BulkVerdict]) -> On[T]:
+        token = next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
+        return _answers(robotstxt, token, lambda verdict: self._present(made(token, verdict)))
 
     def _same(self, origin: str, reason: Missing) -> list[On[T]]:
         """The same verdict on every path of *origin*, for each crawler."""
         allowed = self._rules.missing if reason is Missing.NO_FILE else None
-        verdicts = [
-            BulkVerdict(origin, crawler[0] or "*", allowed, None, None, reason.value)
-            for crawler in self._rules.crawlers
-        ]
-        return [partial(_first_of, self._present(verdict)) for verdict in verdicts]
+        tokens = [crawler[0] or "*" for crawler in self._rules.crawlers]
+        found = [self._present(BulkVerdict(origin, token, allowed, None, None, reason.value)) for token in tokens]
+        return [partial(_first_of, each) for each in found]
 
 
 def _first_of(presented: T, _path: bytes) -> T:

@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
+
+_TOLD: Final = ((f"{__name__}.inputs", "InputError"), ("scrapy_rep.exceptions", "InvalidSettingError"))
+"""The errors of a command that say what to change. Who raises one has loaded its module."""
 
 SUB_COMMANDS: Final = {
     "audit": "sum up audit logs, and verify that they are intact",
@@ -41,7 +44,7 @@ _WITHOUT_SCRAPY: Final = "Scrapy, which fetches as a crawl does, is not installe
 
 
 def module_of(name: str) -> Any:
-    """The module of the sub-command called *name*."""
+    """The module of the sub-command called *name*, or another one of this package, loaded only now."""
     return import_module(f".{name}", __name__)
 
 
@@ -96,6 +99,19 @@ def default_settings() -> BaseSettings:
     return Settings({"LOG_ENABLED": False})
 
 
+def run_told(module: Any, arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
+    """Run the sub-command *module*; return its exit code. An error that says what to change is told in a line."""
+    try:
+        code: int = module.run(arguments, settings, out)
+    except Exception as error:
+        told = (getattr(sys.modules[name], kind) for name, kind in _TOLD if name in sys.modules)
+        if not isinstance(error, (*told,)):
+            raise
+        out.flush()
+        code = module_of("terminal").print_error(module.__name__.rpartition(".")[2], error)
+    return code
+
+
 def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None) -> int:
     """Run the sub-command *module*; return its exit code. A closed pipe and Ctrl-C end it quietly."""
     if sys.stdout is None or sys.stderr is None:  # closed by the shell
@@ -103,7 +119,7 @@ def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a rule may contain what the terminal cannot encode
     try:
-        code: int = module.run(arguments, settings, sys.stdout)
+        code = run_told(module, arguments, settings, sys.stdout)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return FAILED

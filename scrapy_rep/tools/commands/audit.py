@@ -15,24 +15,30 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.audit.bounded import Tallies, Tally
 from scrapy_rep.tools.audit.logs import Log, Remark
-from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Group, Note, Run
-from scrapy_rep.tools.audit.sentences import LIMITS, Summary
+from scrapy_rep.tools.audit.runs import AGAINST, NOT_SENT, UNASKED, Run
+from scrapy_rep.tools.audit.sentences import LIMITS, Summary, report
 
 from . import FOUND, OK
-from .inputs import WITHOUT_JINJA2, InputError
+from .inputs import WITHOUT_JINJA2
 from .terminal import paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 _SHOWN: Final = 20  # groups of a run
+_LISTED: Final = {
+    "unreachable": "unreachable", "stale": "stale", "slowed down": "backoffs", "pages say": "directives",
+    "reserved": "reserved", "dropped": "dropped",
+}  # fmt: skip
+"""What is listed of a run: the label, and the name of the tallies."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,15 +51,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # noqa: ARG001
     """Run the command; return the exit code."""
-    try:
-        page = _page() if arguments.html else None
-    except InputError as error:
-        return print_error("audit", error)
+    if arguments.html and not find_spec("jinja2"):
+        return print_error("audit", WITHOUT_JINJA2)
     logs, code = _read_all(arguments.files, Path(arguments.bodies) if arguments.bodies else None)
     summary = Summary(logs)
-    if page and logs:
+    if arguments.html and logs:
         try:
-            Path(arguments.html).write_text(page(summary), encoding="utf-8")
+            Path(arguments.html).write_text(report(summary), encoding="utf-8")
         except OSError as error:
             return print_error("audit", f"{arguments.html}: {error.strerror or error}")
     if arguments.json:
@@ -61,17 +65,6 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:  # n
     elif logs:
         out.writelines(f"{line}\n" for line in _text(summary, out))
     return code or (OK if summary.is_intact else FOUND)
-
-
-def _page() -> Callable[[Summary], str]:
-    """What renders the page. Raises `InputError` without Jinja2."""
-    try:
-        from scrapy_rep.tools.audit.report import report  # noqa: PLC0415  # Jinja2 is an extra
-    except ModuleNotFoundError as error:
-        if error.name != "jinja2":
-            raise
-        raise InputError(WITHOUT_JINJA2) from None
-    return report
 
 
 def _read_all(names: Iterable[str], bodies: Path | None) -> tuple[list[Log], int]:
@@ -134,101 +127,61 @@ def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
     yield "time", [f"{start.time or 'unknown'} to {ended}"]
     yield "asked as", [f"{', '.join(start.agents)}  (User-Agent: {start.user_agent or 'of each request'})"]
     yield "versions", [f"scrapy_rep {start.scrapy_rep or 'unknown'}, Scrapy {start.scrapy or 'unknown'}"]
-    yield "modes", [", ".join([start.mode or "unknown", *(f"{mode} for {site}" for site, mode in start.modes)])]
+    yield (
+        "modes",
+        [", ".join([start.mode or "unknown", *(f"{mode} for {site}" for site, mode in start.modes.items())])],
+    )
     yield "requests", [", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "none"]
-    yield "against", _groups(run.groups, AGAINST)
-    yield "not checked", _groups(run.groups, UNASKED)
-    yield "forbidden", _groups(run.groups, NOT_SENT)
+    yield "against", _lines(run.groups(AGAINST))
+    yield "not checked", _lines(run.groups(UNASKED))
+    yield "forbidden", _lines(run.groups(NOT_SENT))
     yield "exceptions", [*_exceptions(run)]
-    yield "robots.txt", [*_robots(run)]
-    yield "stale", [f"{tally.count:,}  {site}" for site, tally in run.stale.ranked()[:_SHOWN]]
-    yield "slowed down", [*_backoffs(run)]
-    yield "pages say", [*_notes(run.directives)]
-    yield "reserved", [*_notes(run.reserved)]
-    yield "dropped", [*_notes(run.dropped)]
+    yield "robots.txt", [", ".join(f"{count:,} {access or 'unknown'}" for access, count in run.robots.items())]
+    for label, name in _LISTED.items():
+        yield label, _lines(run.tallies[name].facts())
 
 
-def _groups(groups: Tallies[Group], verdicts: Iterable[str]) -> list[str]:
-    """What was requested of which site against which rule, each with an example."""
-    ranked = [(group, tally) for group, tally in groups.ranked() if group.verdict in verdicts]
-    lines = [line for group, tally in ranked[:_SHOWN] for line in _group(group, tally)]
-    more = sum(tally.count for _, tally in ranked[_SHOWN:])
-    return [*lines, f"{number_of(more, 'more request', 'more requests')}"] if more else lines
+def _lines(facts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The first *facts*, each with its number, who decided, and an example, as far as these are known."""
+    lines = [line for fact in facts[:_SHOWN] for line in _fact(fact)]
+    more = sum(fact["count"] for fact in facts[_SHOWN:])
+    return [*lines, f"and {more:,} more"] if more else lines
 
 
-def _group(group: Group, tally: Tally) -> Iterator[str]:
-    yield "  ".join(filter(None, [f"{tally.count:,}", group.verdict, group.origin, group.rule]))
-    if group.word:
-        yield f"  by {group.word}"
-    yield from (f"  {url}" for url in tally.examples[:1])
+def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
+    texts = (text for name, text in fact.items() if name not in ("count", "word", "examples"))
+    yield "  ".join(filter(None, [f"{fact['count']:,}", *texts]))
+    if fact.get("word"):
+        yield f"  by {fact['word']}"
+    yield from (f"  {example}" for example in fact["examples"][:1])
 
 
 def _exceptions(run: Run) -> Iterator[str]:
-    for exception, tally in run.exceptions.ranked()[:_SHOWN]:
-        requests = number_of(tally.count, "request", "requests")
-        yield f"{requests} by {exception.url} (until {exception.until}: {exception.reason})"
-    for exception, _ in run.unused.ranked()[:_SHOWN]:
-        yield f"unused: {exception.url} (until {exception.until}: {exception.reason})"
-
-
-def _robots(run: Run) -> Iterator[str]:
-    if run.robots:
-        yield ", ".join(f"{count:,} {access or 'unknown'}" for access, count in run.robots.items())
-    for (origin, error), tally in run.unreachable.ranked()[:_SHOWN]:
-        yield f"unreachable: {origin}  {error}  ({number_of(tally.count, 'time', 'times')})"
-
-
-def _backoffs(run: Run) -> Iterator[str]:
-    for slot, tally in run.backoffs.ranked()[:_SHOWN]:
-        yield "  ".join(filter(None, [f"{tally.count:,}", slot, "; ".join(tally.examples)]))
-
-
-def _notes(notes: Tallies[Note]) -> Iterator[str]:
-    """What pages said or what was dropped, by site and reason, each with an example if there is one."""
-    for note, tally in notes.ranked()[:_SHOWN]:
-        yield "  ".join(filter(None, [f"{tally.count:,}", note.what, note.origin, note.why]))
-        yield from (f"  {url}" for url in tally.examples[:1])
-
-
-def _note_facts(notes: Tallies[Note]) -> list[dict[str, Any]]:
-    return [{**note._asdict(), "count": tally.count, "examples": tally.examples} for note, tally in notes.ranked()]
+    for used in run.tallies["exceptions_used"].facts()[:_SHOWN]:
+        requests = number_of(used["count"], "request", "requests")
+        yield f"{requests} by {used['url']} (until {used['until']}: {used['reason']})"
+    for unused in run.tallies["exceptions_unused"].facts()[:_SHOWN]:
+        yield f"unused: {unused['url']} (until {unused['until']}: {unused['reason']})"
 
 
 def _log_facts(log: Log) -> dict[str, Any]:
     return {
         "file": str(log.path), "lines": log.lines, "intact": log.is_intact, "last_hash": log.last_hash,
-        "problems": [{"line": remark.line, "text": remark.text} for remark in log.problems.first],
+        "problems": [asdict(remark) for remark in log.problems.first],
         "problem_count": log.problems.number,
-        "notes": [{"line": remark.line, "text": remark.text} for remark in log.notes.first],
+        "notes": [asdict(remark) for remark in log.notes.first],
         "bodies_checked": log.bodies.checked if log.bodies else None,
         "runs": [_run_facts(run) for run in log.runs], "runs_left_out": log.runs_left_out,
     }  # fmt: skip
 
 
 def _run_facts(run: Run) -> dict[str, Any]:
-    start = run.start
-    groups = [
-        {**group._asdict(), "count": tally.count, "examples": tally.examples}
-        for group, tally in run.groups.ranked()
-    ]
+    facts = asdict(run.start)
+    start = facts.pop("time")
+    lists = {name: tallies.facts() for name, tallies in run.tallies.items() if name != "words"}
     return {
-        "line": start.line, "run": start.run, "project": start.project, "spider": start.spider,
-        "start": start.time, "end": run.last_time, "end_reason": run.end, "scrapy_rep": start.scrapy_rep,
-        "scrapy": start.scrapy, "agents": list(start.agents), "user_agent": start.user_agent, "mode": start.mode,
-        "modes": dict(start.modes), "counts": run.counts, "sites": len(run.sites), "groups": groups,
-        "groups_left_out": run.groups.more,
-        "exceptions_used": [{**one._asdict(), "count": tally.count} for one, tally in run.exceptions.ranked()],
-        "exceptions_unused": [one._asdict() for one, _ in run.unused.ranked()],
+        **facts, "start": start, "end": run.last_time, "end_reason": run.end, "counts": run.counts,
+        "sites": len(run.sites), "groups_left_out": run.tallies["groups"].more, **lists,
+        "stale": {fact["origin"]: fact["count"] for fact in lists["stale"]},
         "robots": {access or "unknown": count for access, count in run.robots.items()},
-        "unreachable": [
-            {"origin": origin, "error": error, "count": tally.count}
-            for (origin, error), tally in run.unreachable.ranked()
-        ],
-        "stale": {site: tally.count for site, tally in run.stale.ranked()},
-        "backoffs": [
-            {"slot": slot, "count": tally.count, "examples": tally.examples}
-            for slot, tally in run.backoffs.ranked()
-        ],
-        "directives": _note_facts(run.directives), "reserved": _note_facts(run.reserved),
-        "dropped": _note_facts(run.dropped),
     }  # fmt: skip

@@ -22,14 +22,13 @@ from scrapy_rep.directives.ai import PATHS, SiteFile
 from scrapy_rep.protocol import Kind, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.licenses import license_at
+from scrapy_rep.robots.files import license_at
 from scrapy_rep.robots.stores import Store, store_of
 from scrapy_rep.settings import NOT_SHARED
 from scrapy_rep.tools.answers import time_fact
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme
-from .terminal import print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -48,8 +47,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         with closing(store_of(settings)) as store:
             origin = _named(with_scheme(arguments.origin), store) if arguments.origin is not None else None
             return _ACTIONS[arguments.action](store, origin, arguments.json, out)
-    except (ValueError, InputError, OSError) as error:
-        return print_error("cache", error)
+    except (ValueError, OSError) as error:
+        raise InputError(str(error)) from None
 
 
 def _named(url: str, store: Store) -> Origin:
@@ -70,7 +69,7 @@ def _list(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> i
 
 def _show(store: Store, origin: Origin | None, as_json: bool, out: IO[str]) -> int:
     if origin is None:
-        return print_error("cache", "show needs an ORIGIN")
+        raise InputError("show needs an ORIGIN")
     entry = next(store.entries(origin), None)
     if entry is None:
         out.write(f"{origin} is not in the store\n")

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
@@ -28,8 +28,8 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS
-from scrapy_rep.tools.bulk.lines import FORMATS, Damaged, Key, Task, chunks, decompressed
-from scrapy_rep.tools.bulk.sources import Reading, SourceError
+from scrapy_rep.tools.bulk.lines import FORMATS, Damaged, Key, LineDecider, chunks, decompressed
+from scrapy_rep.tools.bulk.sources import SourceError, open_source
 from scrapy_rep.tools.bulk.verdicts import Held, Rules
 from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
@@ -78,26 +78,29 @@ def _number(text: str) -> int:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
-        processes = arguments.processes or cores()
-        task = _task(arguments, settings, processes)
-        decided = _Output(arguments, out)
-        with _opened(arguments.urls) as file:
-            # Settings may hold what cannot be sent to another process.
-            decided.write_all(task, file, processes if isinstance(task.source, Path) else 1)
-        return decided.end()
+        parsed = RepSettings.from_settings(settings)
+        source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
+        # Settings may hold what cannot be sent to another process.
+        processes = (arguments.processes or cores()) if isinstance(source, Path) else 1
+        start = _decider(arguments, settings, parsed, source, arguments.processes or cores())
+        start()  # what cannot be used is said before anything is read
+        counts = _decide(arguments, start, processes, out)
     except (InputError, InvalidSettingError, SourceError) as error:
         out.flush()
         return print_error("decide", error)
+    if arguments.summary:
+        out.writelines(_summary(counts, is_json=arguments.format == "jsonl"))
+    out.flush()
+    return _unknown(counts)
 
 
-def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
-    """What to do. Raises `InputError`, `InvalidSettingError` and `SourceError`."""
-    parsed, crawlers = RepSettings.from_settings(settings), crawlers_of(arguments.agent, settings)
-    if (
-        arguments.format == "urls"
-        and not arguments.summary
-        and (len(arguments.only or ()), len(crawlers)) != (1, 1)
-    ):
+def _decider(
+    arguments: Namespace, settings: BaseSettings, parsed: RepSettings, place: Path | BaseSettings, processes: int
+) -> Callable[[], LineDecider]:
+    """What each process starts with. Raises `InputError` and `InvalidSettingError`."""
+    crawlers = crawlers_of(arguments.agent, settings)
+    is_one = (len(arguments.only or ()), len(crawlers)) == (1, 1)
+    if arguments.format == "urls" and not arguments.summary and not is_one:
         raise InputError(
             "--format urls prints URLs of one kind for one crawler: add --only allowed, and one --agent"
         )
@@ -108,16 +111,11 @@ def _task(arguments: Namespace, settings: BaseSettings, processes: int) -> Task:
         parsed.unreachable.access,
         _MISSING[arguments.missing],
     )
-    task = Task(
-        Path(arguments.robots) if arguments.robots else _store_of(parsed, settings),
-        Reading(parsed.stale_max, dict(parsed.status_access)),
-        rules,
-        Held(parsed.memory_entries // processes, parsed.memory_size // processes // _TIMES_ITS_BODY),
-        arguments.format,
-        ("",) if arguments.summary else tuple(arguments.only or ()),
-    )
-    task.start()  # what cannot be used is said before anything is read
-    return task
+    status_access = dict(parsed.status_access)
+    source = partial(open_source, place, stale_max=parsed.stale_max, status_access=status_access)
+    held = Held(parsed.memory_entries // processes, parsed.memory_size // processes // _TIMES_ITS_BODY)
+    only = ("",) if arguments.summary else tuple(arguments.only or ())
+    return partial(LineDecider, source, rules, held, arguments.format, only)
 
 
 def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSettings:
@@ -131,94 +129,83 @@ def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSetting
     return path
 
 
-@contextmanager
-def _opened(name: str) -> Iterator[BufferedReader]:
-    """Open the file *name*, or standard input. Raises `InputError`, for what reading it raises too."""
-    if name == "-" and (sys.stdin is None or sys.stdin.isatty()):
-        raise InputError("no URLs given: name a file with --urls, or pipe them to standard input, one per line")
+def _opened(name: str) -> AbstractContextManager[BufferedReader]:
+    """The file *name*, or standard input. Raises ``OSError`` and `InputError`."""
+    if name == "-":
+        if sys.stdin is None or sys.stdin.isatty():
+            raise InputError(
+                "no URLs given: name a file with --urls, or pipe them to standard input, one per line"
+            )
+        return nullcontext(cast("BufferedReader", sys.stdin.buffer))
     try:
-        if name == "-":
-            yield cast("BufferedReader", sys.stdin.buffer)
-        else:
-            with open_file(Path(name)) as file:
-                yield file
-    except Damaged as error:
-        raise InputError(f"{name}: damaged, or cut off: {error}") from None
+        return open_file(Path(name))
     except ValueError as error:  # a NUL in the name
         raise unreadable(name, error) from None
 
 
-class _Output:
-    """Writes the verdicts as they come, counts them, and shows progress."""
+def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: int, out: IO[str]) -> Counter[Key]:
+    """Write the verdicts as they come, and show progress; return how many there are of each kind.
 
-    def __init__(self, arguments: Namespace, out: IO[str]) -> None:
-        self._arguments, self._out = arguments, out
-        self._octets: IO[bytes] | None = getattr(out, "buffer", None)
-        self._counts: Counter[Key] = Counter()
-        self._progress, self._pace = Progress(sys.stderr), Pace()
-
-    def write_all(self, task: Task, file: BufferedReader, processes: int) -> None:
-        """Decide the URLs in *file*. Raises `InputError` and `SourceError`."""
-        if not self._arguments.summary:
-            self._write(FORMATS[task.format].head.encode())
-        size = _size(file)
-        results = map_with_state(
-            task.start, self._read(file), worth_it=_CHUNKS_WORTH_PROCESSES, processes=processes, batch=1
-        )
+    Raises `InputError` and `SourceError`.
+    """
+    counts: Counter[Key] = Counter()
+    progress, pace = Progress(sys.stderr), Pace()
+    if not arguments.summary:
+        out.write(FORMATS[arguments.format].head)
+    out.flush()
+    with _opened(arguments.urls) as file:
+        size, pieces = _size(file), _read(arguments.urls, file)
+        results = map_with_state(start, pieces, worth_it=_CHUNKS_WORTH_PROCESSES, processes=processes, batch=1)
         with closing(cast("Any", results)):
-            for octets, counts in results:
-                self._write(octets)
-                self._counts.update(counts)
-                self._show(file.tell() / size if size else None)
+            for octets, found in results:
+                _write(octets, out)
+                counts.update(found)
+                done = counts.total()
+                progress.show(f"{done:,} verdicts, {pace.text(done, file.tell() / size if size else None)}")
+    progress.clear()
+    return counts
 
-    def _read(self, file: BufferedReader) -> Iterator[bytes]:
-        try:
-            yield from chunks(decompressed(file))
-        except OSError as error:  # gzip says so of a damaged file, too
-            raise InputError(f"{self._arguments.urls}: {error.strerror or error}") from None
 
-    def _write(self, octets: bytes) -> None:
-        if self._octets is not None:
-            self._octets.write(octets)
-        else:
-            self._out.write(octets.decode("utf-8", "surrogateescape"))
+def _read(name: str, file: BufferedReader) -> Iterator[bytes]:
+    try:
+        yield from chunks(decompressed(file))
+    except Damaged as error:
+        raise InputError(f"{name}: damaged, or cut off: {error}") from None
+    except OSError as error:  # gzip says so of a damaged file, too
+        raise InputError(f"{name}: {error.strerror or error}") from None
 
-    def _show(self, share: float | None) -> None:
-        done = self._counts.total()
-        self._progress.show(f"{done:,} verdicts, {self._pace.text(done, share)}")
 
-    def end(self) -> int:
-        """Print the summary, and what is unknown; return the exit code."""
-        self._progress.clear()
-        if self._arguments.summary:
-            self._write_summary()
-        self._out.flush()
-        unknown: Counter[str] = Counter()
-        for (_, allowed, reason), number in self._counts.items():
-            if allowed is None:
-                unknown[reason] += number
-        if not unknown:
-            return OK
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in unknown.most_common())
-        print_error(
-            "decide", f"{unknown.total():,} of {self._counts.total():,} verdicts are {WORDS[None]}: {reasons}"
-        )
-        return FOUND
+def _write(octets: bytes, out: IO[str]) -> None:
+    if hasattr(out, "buffer"):
+        out.buffer.write(octets)
+    else:
+        out.write(octets.decode("utf-8", "surrogateescape"))
 
-    def _write_summary(self) -> None:
-        is_json = self._arguments.format == "jsonl"
-        if not is_json:
-            self._out.write("agent\tallowed\treason\turls\n")
-        for (agent, allowed, reason), number in self._counts.most_common():
-            facts = {"agent": agent, "allowed": allowed, "reason": reason, "urls": number}
-            row = f"{agent}\t{WORDS[allowed]}\t{reason}\t{number}"
-            self._out.write(f"{json.dumps(facts) if is_json else row}\n")
+
+def _summary(counts: Counter[Key], *, is_json: bool) -> Iterator[str]:
+    if not is_json:
+        yield "agent\tallowed\treason\turls\n"
+    for (agent, allowed, reason), number in counts.most_common():
+        facts = {"agent": agent, "allowed": allowed, "reason": reason, "urls": number}
+        yield f"{json.dumps(facts)}\n" if is_json else f"{agent}\t{WORDS[allowed]}\t{reason}\t{number}\n"
+
+
+def _unknown(counts: Counter[Key]) -> int:
+    """Say on how many URLs there is no verdict, and why; return the exit code."""
+    unknown: Counter[str] = Counter()
+    for (_, allowed, reason), number in counts.items():
+        if allowed is None:
+            unknown[reason] += number
+    if not unknown:
+        return OK
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in unknown.most_common())
+    print_error("decide", f"{unknown.total():,} of {counts.total():,} verdicts are {WORDS[None]}: {reasons}")
+    return FOUND
 
 
 def _size(file: BufferedReader) -> int:
-    """The octets of a regular *file*, 0 of anything else."""
+    """The octets of *file*, 0 of a pipe."""
     try:
-        status = os.fstat(file.fileno())
+        return os.fstat(file.fileno()).st_size
     except OSError:  # no file, in a test
         return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0

@@ -21,7 +21,6 @@ from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin
 
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, Access, Dialect, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
@@ -33,13 +32,9 @@ from .inputs import (
     GivenFile,
     InputError,
     check_names,
-    fetch_settings,
-    fetch_urls,
     is_url,
     origin_of,
-    raise_for,
     read_all,
-    read_files,
     read_lines,
     token_of,
 )
@@ -77,26 +72,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    try:
-        parsed = RepSettings.from_settings(settings)
-        dialects = _dialects(arguments.dialect, parsed.dialect)
-        if arguments.new is None and len(arguments.dialect) < _TWO:
-            raise InputError("name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)")
-        names = (arguments.old, arguments.new or arguments.old)
-        named = [arguments.old, *filter(None, [arguments.new])]
-        check_names([*named, "-"] if arguments.urls == "-" else named)
-        agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-        printer = _Printer(out, dialects, as_json=arguments.json)
-        comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
-        if arguments.sitemap:
-            comparison.compare_sitemaps(settings)
-        else:
-            read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
-            comparison.compare(arguments.urls)
-        return comparison.printer.end()
-    except (InputError, InvalidSettingError) as error:
-        out.flush()
-        return print_error("diff", error)
+    parsed = RepSettings.from_settings(settings)
+    dialects = _dialects(arguments.dialect, parsed.dialect)
+    if arguments.new is None and len(arguments.dialect) < _TWO:
+        raise InputError("name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)")
+    names = (arguments.old, arguments.new or arguments.old)
+    named = [arguments.old, *filter(None, [arguments.new])]
+    check_names([*named, "-"] if arguments.urls == "-" else named)
+    agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
+    printer = _Printer(out, dialects, as_json=arguments.json)
+    comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
+    if arguments.sitemap:
+        comparison.compare_sitemaps(settings)
+    else:
+        read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
+        comparison.compare(arguments.urls)
+    return comparison.printer.end()
 
 
 def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:
@@ -154,15 +145,11 @@ class _Comparison:
 
     def compare_sitemaps(self, settings: BaseSettings) -> None:
         """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
-        from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
-
-        raise_for(read_files(dict.fromkeys(self._names), self.keep))
-        crawl(fetch_settings(settings, self._limit), self._compare_sitemaps)
+        read_all(dict.fromkeys(self._names), settings, self.keep, self._limit, then=self._compare_sitemaps)
         if not self.printer.count:
             raise InputError("the sitemaps that NEW lists contain no URL")
 
     async def _compare_sitemaps(self, fetcher: Fetcher) -> None:
-        raise_for(await fetch_urls(fetcher, dict.fromkeys(self._names), self.keep))
         difference, new = self._difference(), self._file(self._names[1])
         sitemaps = parse(new.body, limit=self._limit).sitemaps
         if not sitemaps:

@@ -21,7 +21,7 @@ from scrapy_rep.settings import RepSettings
 
 from . import FOUND, OK
 from .crawl_runner import with_each_spider, with_spider
-from .terminal import paint, print_error
+from .terminal import paint
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -38,10 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    try:
-        found = _found(settings, arguments.spider)
-    except InvalidSettingError as error:
-        return print_error("exceptions", error)
+    found = _found(settings, arguments.spider)
     now = clock.time()
     expired = sum(exception.ends_at <= now for exception in found)
     for exception in sorted(found, key=lambda exception: exception.ends_at):

@@ -30,7 +30,7 @@ from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import number_of, shown
 
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
-from .explained import NoCrawl, as_facts, as_line, as_text
+from .explained import as_facts, as_line, as_text
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
 from .sites import NOTHING, CrawlerRules, Pages, Said, add_licenses, licenses_beside, said_by_site
 from .terminal import Progress, paint, print_error
@@ -62,21 +62,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* no crawl applies to a file."""
-    try:
-        if arguments.spider and (arguments.agent or arguments.file):
-            raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
-        if arguments.page and arguments.file:
-            raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
-        if settings is None and arguments.file:
-            return _explain_by_file(arguments, None, _printer(arguments, None, NoCrawl(), out))
-        return _explain_by_settings(arguments, settings or default_settings(), out)
-    except InputError as error:
-        return print_error("explain", error)
+    if arguments.spider and (arguments.agent or arguments.file):
+        raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
+    if arguments.page and arguments.file:
+        raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
+    if settings is None and arguments.file:
+        return _explain_by_file(arguments, None, _Printer(arguments, None, None, out))
+    return _explain_by_settings(arguments, settings or default_settings(), out)
 
 
 def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """As in a crawl with these *settings*. Raises `InputError`."""
-    from scrapy_rep.settings import InvalidSettingError, RepSettings  # noqa: PLC0415  # load Scrapy, as the next do
+    """As in a crawl with these *settings*. Raises `InputError` and `InvalidSettingError`."""
+    from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy, as the next do
 
     from .crawl_policy import CrawlPolicy  # noqa: PLC0415
     from .crawl_runner import with_spider  # noqa: PLC0415
@@ -84,16 +81,12 @@ def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[s
     if arguments.dialect:
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
-    try:
-        settings = with_spider(settings, arguments.spider)
-        printer = _printer(arguments, settings, CrawlPolicy(settings), out)
-        if arguments.file:
-            return _explain_by_file(arguments, settings, printer)
-        printer.is_planning = arguments.spider is not None
-        of_pages = RepSettings.from_settings(settings) if arguments.page else None
-        return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
-    except InvalidSettingError as error:
-        raise InputError(str(error)) from None
+    settings = with_spider(settings, arguments.spider)
+    printer = _Printer(arguments, settings, CrawlPolicy(settings), out)
+    if arguments.file:
+        return _explain_by_file(arguments, settings, printer)
+    of_pages = RepSettings.from_settings(settings) if arguments.page else None
+    return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
@@ -106,38 +99,22 @@ def _urls(given: Sequence[str]) -> Iterator[str]:
             yield url
 
 
-def _printer(
-    arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | NoCrawl, out: IO[str]
-) -> _Printer:
-    crawlers = crawlers_of(arguments.agent, settings)
-    has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
-    is_full = arguments.full or arguments.page or (has_one_url and len(crawlers) == 1)
-    by_profile = arguments.agent is not None
-    return _Printer(out, crawlers, policy, by_profile=by_profile, as_json=arguments.json, full=is_full)
-
-
 class _Printer:
     """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
     def __init__(
-        self,
-        out: IO[str],
-        crawlers: list[tuple[str, ...]],
-        policy: CrawlPolicy | NoCrawl,
-        *,
-        by_profile: bool,
-        as_json: bool,
-        full: bool,
+        self, arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | None, out: IO[str]
     ) -> None:
-        self.crawlers = crawlers
-        self.by_profile = by_profile  # not for the crawlers of a project, who do what the engine says
-        self.is_planning = False  # whether to say what a crawl does
-        self.is_full = full
-        self.is_telling_problems = full and not as_json
+        self.crawlers = crawlers_of(arguments.agent, settings)
+        self.by_profile = arguments.agent is not None  # not for those of a project, who do what the engine says
+        self.is_planning = arguments.spider is not None  # whether to say what a crawl does
+        has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
+        self.is_full = arguments.full or arguments.page or (has_one_url and len(self.crawlers) == 1)
+        self.is_telling_problems = self.is_full and not arguments.json
         self.exit_code = OK
         self._out = out
         self._policy = policy
-        self._as_json = as_json
+        self._as_json = arguments.json
         self._is_terminal = out.isatty()  # where the answers themselves show the progress
         self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)
@@ -173,7 +150,8 @@ class _Printer:
             return gap + (f"{planned}\n{text}" if plan else text)
         crawler = f"  ({shown(rules.agent)})" if len(self.crawlers) > 1 else ""
         verdict = rules.verdict(url)
-        return planned or as_line(url, verdict, self._policy.apply(url, verdict), self._out) + crawler
+        applied = self._policy.apply(url, verdict) if self._policy else None
+        return planned or as_line(url, verdict, applied, self._out) + crawler
 
     def show_progress(self, text: str) -> None:
         """Show *text* on a terminal until the next answer."""

@@ -44,49 +44,25 @@ _STARS: Final = {
 _HTML: Final = "an HTML page instead of a robots.txt: it disallows nothing unless it contains rules"
 
 
-class NoCrawl:
-    """Stands for `CrawlPolicy`, and for what that applies to a URL, where there are no settings of a crawl."""
-
-    purposes: Final = ()
-
-    def apply(self, _url: str, _verdict: Verdict) -> NoCrawl:
-        """Nothing applies besides robots.txt."""
-        return self
-
-    def consequences(self, _url: str, _said: Said) -> list[str]:
-        """There are none."""
-        return []
-
-    def as_note(self) -> str:
-        """What goes behind the line of one URL."""
-        return ""
-
-    def as_sections(self, *, has_delay: bool) -> Iterator[tuple[str, list[str]]]:  # noqa: ARG002
-        """The labels and lines of the whole explanation."""
-        return iter(())
-
-    def as_facts(self) -> dict[str, Any]:
-        """The same as data for JSON."""
-        return dict.fromkeys(("mode", "exception", "lapsed_exception", "delay_exception"))
+_NOT_APPLIED: Final = dict.fromkeys(("mode", "exception", "lapsed_exception", "delay_exception"))
 
 
-def as_line(url: str, verdict: Verdict, applied: Applied | NoCrawl, out: IO[str]) -> str:
+def as_line(url: str, verdict: Verdict, applied: Applied | None, out: IO[str]) -> str:
     """Return one line: the verdict, the line that decided or the reason, the URL, the rule, what else applies."""
     reason = f"line {verdict.line}" if verdict.rule else verdict.reason.value
     rule = f"  {verdict.rule!s}" if verdict.rule else ""
-    return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note()}"
+    return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note() if applied else ''}"
 
 
-def as_text(
-    url: str, rules: CrawlerRules, policy: CrawlPolicy | NoCrawl, out: IO[str], said: Said = NOTHING
-) -> str:
-    """Return the whole explanation, on several lines."""
+def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[str], said: Said = NOTHING) -> str:
+    """Return the whole explanation, on several lines; *policy* is that of a crawl, if one applies."""
     explanation = rules.explain(url)
-    applied = policy.apply(url, explanation.verdict)
+    applied = policy.apply(url, explanation.verdict) if policy else None
     lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
-    purposes = policy.purposes if explanation.verdict.allowed else ()
+    purposes = policy.purposes if policy and explanation.verdict.allowed else ()
+    consequences = policy.consequences(url, said) if policy else []
     sections = chain(_sections(rules, explanation, applied, out), said.as_sections(purposes))
-    for label, texts in (*sections, *_address(url, rules), ("in a crawl", policy.consequences(url, said))):
+    for label, texts in (*sections, *_address(url, rules), ("in a crawl", consequences)):
         for text in texts:
             lines.append(f"{paint(f'{label:<{_LABEL_WIDTH}}', 'faint', out)}{text}")
             label = ""  # noqa: PLW2901
@@ -108,7 +84,7 @@ def _painted(verdict: Verdict, out: IO[str], width: int = 0) -> str:
 
 
 def _sections(
-    rules: CrawlerRules, explanation: Explanation, applied: Applied | NoCrawl, out: IO[str]
+    rules: CrawlerRules, explanation: Explanation, applied: Applied | None, out: IO[str]
 ) -> Iterator[tuple[str, list[str]]]:
     known = crawler_of(rules.agent)
     about = f"  ({known.about})" if known else ""
@@ -125,12 +101,12 @@ def _sections(
     if not rules.has_rules or explanation.verdict.reason is Reason.ROBOTS_TXT:
         yield "why", [why_without_rule(explanation.verdict)]
     if not rules.has_rules:
-        yield from applied.as_sections(has_delay=False)
+        yield from applied.as_sections(has_delay=False) if applied else ()
         return
     explainer = rules.explainer
     yield "group", [*map(record_text, explainer.agents), _why_group(rules)]
     yield "rules", _matches(explanation, out) or ["none matches, so it is allowed"]
-    yield from applied.as_sections(has_delay=explainer.delay is not None)
+    yield from applied.as_sections(has_delay=explainer.delay is not None) if applied else ()
     if explainer.delay:
         unread = f", which {shown(rules.agent)} does not read" if rules.crawl_delay is None else ""
         yield "delay", [f"line {explainer.delay.line:<6}{delay_text(explainer.delay.text)}{unread}"]
@@ -181,16 +157,16 @@ def _matches(explanation: Explanation, out: IO[str]) -> list[str]:
 
 
 def as_facts(
-    url: str, rules: CrawlerRules, policy: CrawlPolicy | NoCrawl, said: Said = NOTHING, *, full: bool
+    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, said: Said = NOTHING, *, full: bool
 ) -> dict[str, Any]:
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     explanation = rules.explain(url) if full else Explanation(rules.verdict(url), ())
     verdict, origin = explanation.verdict, str(rules.fetched.origin) if rules.fetched else None
     facts = {"url": url, "agent": rules.agent, **verdict_facts(verdict), "origin": origin}
-    facts |= policy.apply(url, verdict).as_facts()
+    facts |= policy.apply(url, verdict).as_facts() if policy else _NOT_APPLIED
     if not full:
         return facts
-    facts |= {**said.as_facts(), "consequences": policy.consequences(url, said)}
+    facts |= {**said.as_facts(), "consequences": policy.consequences(url, said) if policy else []}
     facts["robots_txt"] = _source_facts(rules)
     return facts | _rules_facts(url, rules, explanation) if rules.has_rules else facts
 

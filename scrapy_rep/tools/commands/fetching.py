@@ -25,8 +25,8 @@ from scrapy_rep.gate import site_files
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.robots.files import needed_files
 from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.registry import needed_files
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import Engine
 
@@ -159,13 +159,17 @@ class Fetcher:
     async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""
         paths = {TDMREP, *needed_files(settings)}
-        robots = await self._extension.with_files(fetched.robots, fetched.origin.robots_url, paths)
-        return replace(fetched, robots=robots, has_files=True)
+        await self._add_files(fetched, paths=paths)
+        return replace(fetched, has_files=True)
 
     async def with_licenses(self, fetched: Fetched, urls: Iterable[str]) -> Fetched:
         """*fetched* with the licenses at *urls* that can be read."""
-        robots = await self._extension.with_licenses(fetched.robots, fetched.origin.robots_url, urls)
-        return replace(fetched, robots=robots, has_licenses=True)
+        await self._add_files(fetched, licenses=urls)
+        return replace(fetched, has_licenses=True)
+
+    async def _add_files(self, fetched: Fetched, **wanted: Iterable[str]) -> None:
+        robots, cause = fetched.robots, Request(fetched.origin.robots_url)
+        robots.files = {**robots.files, **await self._extension.files.fetched(robots, cause, **wanted)}
 
     async def fetch_page(self, url: str) -> FetchedPage:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""

@@ -23,7 +23,6 @@ from math import ceil
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
 from scrapy_rep.robots.stores.sqlite import path_of_store
 from scrapy_rep.runtime.product_tokens import tokens_of
@@ -82,14 +81,9 @@ def _number(things: str, text: str) -> int:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     problems: list[int] = []
-    try:
-        settings = with_spider(settings, arguments.spider)
-        parsed = RepSettings.from_settings(settings)
-        forecast = _forecast(
-            arguments, settings, lambda problem: problems.append(print_error("forecast", problem))
-        )
-    except (InputError, InvalidSettingError) as error:
-        return print_error("forecast", error)
+    settings = with_spider(settings, arguments.spider)
+    parsed = RepSettings.from_settings(settings)
+    forecast = _forecast(arguments, settings, lambda problem: problems.append(print_error("forecast", problem)))
     if forecast is None:
         return FAILED
     within: float | None = arguments.within

@@ -22,7 +22,6 @@ from scrapy.utils.python import to_unicode
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.html import MAX_SIZE, Page
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.middleware import RepMiddleware
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.policy.policy import Mode, Policy
@@ -38,7 +37,7 @@ from . import FOUND, OK
 from .crawl_runner import with_addons, with_spider
 from .fetching import Fetcher, crawl, with_gate
 from .resources import PageAsker
-from .terminal import Progress, paint, print_error
+from .terminal import Progress, paint
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -217,12 +216,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    try:
-        chosen = with_spider(settings, arguments.spider)
-        identity = Identity(with_addons(chosen))
-        rows = [*identity.rows(_answered(identity, chosen, is_offline=arguments.offline))]
-    except InvalidSettingError as error:
-        return print_error("identity", error)
+    chosen = with_spider(settings, arguments.spider)
+    identity = Identity(with_addons(chosen))
+    rows = [*identity.rows(_answered(identity, chosen, is_offline=arguments.offline))]
     for row in rows:
         facts = {**row._asdict(), "documents": _DOCUMENTS[row.name]}
         out.write(json.dumps(facts) + "\n" if arguments.json else _lines(row, out))

@@ -10,7 +10,7 @@ import re
 import sys
 from argparse import ArgumentParser
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -169,20 +169,25 @@ def check_names(names: Iterable[str]) -> None:
 
 def read_all(
     names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int,
-    check: Check = require_text,
+    check: Check = require_text, *, then: Callable[[Fetcher], Awaitable[None]] | None = None,
 ) -> None:  # fmt: skip
     """Hand each robots.txt in *names* to *found*: files first, in order, then URLs as they arrive.
 
     *limit* is the number of octets that will be parsed. Raises `InputError` for those that cannot be read, after
-    all others have been handed over.
+    all others have been handed over. *then* is done in the same crawl, once all could be read.
     """
     names = list(names)
-    problems = read_files(names, found, check)
-    if any(map(is_url, names)):
+    problems = _read_files(names, found, check)
+    if then:
+        raise_for(problems)
+    if then or any(map(is_url, names)):
         from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
         async def work(fetcher: Fetcher) -> None:
-            problems.extend(await fetch_urls(fetcher, names, found))
+            problems.extend(await _fetch_urls(fetcher, names, found))
+            if then:
+                raise_for(problems)
+                await then(fetcher)
 
         crawl(fetch_settings(settings, limit), work)
     raise_for(problems)
@@ -194,20 +199,17 @@ def raise_for(problems: list[InputError]) -> None:
         raise InputError("; ".join(map(str, problems)))
 
 
-def read_files(
+def _read_files(
     names: Iterable[str], found: Callable[[GivenFile], object], check: Check = require_text
 ) -> list[InputError]:
     """Hand each of *names* that is not a URL to *found*; return the problems of those that cannot be read."""
     problems: list[InputError] = []
     for name in names:
-        if is_url(name):
-            continue
         try:
-            body = read_file(name, check)
-        except InputError as error:
+            if not is_url(name):
+                found(GivenFile(name, read_file(name, check)))
+        except InputError as error:  # noqa: PERF203
             problems.append(with_hint(error))
-        else:
-            found(GivenFile(name, body))
     return problems
 
 
@@ -218,7 +220,7 @@ def with_hint(error: InputError) -> InputError:
     return InputError(f"{error} (a URL starts with https://)") if "No such file" in str(error) else error
 
 
-async def fetch_urls(
+async def _fetch_urls(
     fetcher: Fetcher, names: Iterable[str], found: Callable[[GivenFile], object]
 ) -> list[InputError]:
     """Hand the robots.txt of each URL in *names* to *found* as it arrives; return the problems of the others."""

@@ -39,7 +39,7 @@ from .inputs import (
     with_hint,
 )
 from .lint_output import OUTPUTS, Output, TextOutput
-from .terminal import Pace, Progress, print_error
+from .terminal import Pace, Progress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -107,13 +107,6 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     if arguments.explain:
         out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n")
         return OK
-    try:
-        return _lint(arguments, settings, out)
-    except (InputError, ValueError) as error:  # of the configuration, or of the settings
-        return print_error("lint", error)
-
-
-def _lint(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     names = arguments.files or ["."]
     _check(names, is_fixing=arguments.fix)
     config = _config(arguments)
@@ -138,9 +131,12 @@ def _check(names: Sequence[str], *, is_fixing: bool) -> None:
 
 
 def _config(arguments: Namespace) -> Config:
-    """What the project says, and then the command line. Raises ``ValueError``."""
+    """What the project says, and then the command line. Raises `InputError`."""
     path = arguments.config or (None if arguments.isolated else find_config(Path.cwd()))
-    config = read_config(path) if path else Config()
+    try:
+        config = read_config(path) if path else Config()
+    except ValueError as error:
+        raise InputError(str(error)) from None
     if arguments.select:
         config = replace(config, select=arguments.select)
     if arguments.ignore:

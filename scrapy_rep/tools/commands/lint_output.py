@@ -19,8 +19,7 @@ from scrapy_rep.tools.lint.finding import Fix
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.lint.subject import characters
 
-from .source_line import with_carets
-from .terminal import paint
+from .terminal import paint, with_carets
 
 _STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
 _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -194,17 +193,7 @@ class JsonOutput(Output):
     def add(self, linted: LintedFile) -> None:
         """Print the findings in a file."""
         for finding, fix in zip(linted.findings, linted.fixes, strict=True):
-            facts = {
-                "file": linted.name,
-                "line": finding.line,
-                "column": finding.column,
-                "severity": finding.severity.value,
-                "code": finding.code,
-                "message": finding.message,
-                "advice": finding.advice,
-                "fix": _edits(fix) if fix else None,
-                "consequences": [consequence._asdict() for consequence in finding.consequences],
-            }
+            facts = {"file": linted.name, **finding.as_facts(), "fix": _edits(fix) if fix else None}
             self._out.write(json.dumps(facts) + "\n")
 
 

@@ -31,7 +31,7 @@ from scrapy_rep.tools.resources import (
 )
 
 from . import FAILED, FOUND, OK, default_settings
-from .inputs import InputError, origin_of, token_of, with_scheme
+from .inputs import origin_of, token_of, with_scheme
 from .sites import CrawlerRules
 from .terminal import Progress, paint, print_error
 
@@ -59,23 +59,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    from scrapy_rep.settings import InvalidSettingError  # noqa: PLC0415  # loads Scrapy, as the next does
-
-    from .fetching import crawl, with_gate  # noqa: PLC0415
+    from .fetching import crawl, with_gate  # noqa: PLC0415  # loads Scrapy
 
     reports: list[Report] = []
     progress = Progress(sys.stderr)
+    agent, url = token_of(arguments.agent), with_scheme(arguments.url)
+    origin_of(url)
+
+    async def work(fetcher: Fetcher) -> None:
+        reports.append(await check(url, agent, PageAsker(agent, fetcher, progress)))
+
     try:
-        agent = token_of(arguments.agent)
-        origin_of(arguments.url)
-        url = with_scheme(arguments.url)
-
-        async def work(fetcher: Fetcher) -> None:
-            reports.append(await check(url, agent, PageAsker(agent, fetcher, progress)))
-
         crawl(with_gate(settings or default_settings()), work)
-    except (InputError, InvalidSettingError) as error:
-        return print_error("resources", error)
     finally:
         progress.clear()
     (report,) = reports

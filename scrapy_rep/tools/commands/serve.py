@@ -10,6 +10,7 @@ internet: only public addresses are fetched, and what one visitor can ask for is
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from ipaddress import ip_address
@@ -18,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Final
 from scrapy_rep import __version__
 
 from . import OK, dialect_and_limit, main_of
-from .terminal import print_error
+from .inputs import InputError
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -54,20 +55,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command until Ctrl-C; return the exit code. Without *settings* the defaults count."""
+    _, size = dialect_and_limit(settings)
     try:
-        _, size = dialect_and_limit(settings)
         from scrapy_rep.tools.web.server import serve  # noqa: PLC0415  # needs the extra
-    except ValueError as error:  # of the settings
-        return print_error("serve", error)
     except ModuleNotFoundError as error:
-        return print_error("serve", _WITHOUT_EXTRA.format(error.name))
+        raise InputError(_WITHOUT_EXTRA.format(error.name)) from None
     if not arguments.public and not _is_loopback(arguments.host):
         print(f"scrapy robots serve: {_OPEN.format(arguments.host)}", file=sys.stderr)  # noqa: T201
     try:
         serve(arguments, size, out)
     except OSError as error:
-        where = f"{arguments.host}, port {arguments.port}"
-        return print_error("serve", f"{where}: {error.strerror or error}")
+        why = os.strerror(error.errno) if error.errno else error
+        raise InputError(f"{arguments.host}, port {arguments.port}: {why}") from None
     return OK
 
 

@@ -16,42 +16,40 @@ Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip ins
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from functools import partial
 from importlib.util import find_spec
-from itertools import chain, compress
+from itertools import chain, compress, repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_rep.census import Capture, rows
+from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.processes import in_background, map_in_processes
-from scrapy_rep.tools.survey.folder import Census, SurveyFolder, relative, row_of
+from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.inputs import (
     WITHOUT,
-    Captures,
     Files,
     ParquetRows,
-    WarcFiles,
     parquet_captures,
     surveys_in,
+    warc_captures,
 )
 
 from . import OK
 from .inputs import WITHOUT_JINJA2, InputError
-from .surveying import Surveying, comparison_report, report
+from .surveying import Surveying
 from .terminal import print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-    from scrapy_rep.census import Row
 
     from .fetching import Fetched
 
@@ -94,7 +92,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     try:
-        if report is None:
+        if not find_spec("jinja2"):
             raise InputError(WITHOUT_JINJA2)
         if arguments.compare:
             return _compare(arguments, out)
@@ -141,16 +139,15 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
     surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path))]
     if len(surveys) < 2 or any(getattr(arguments, name) for name in _NOT_COMPARED):
         raise InputError("--compare takes two or more surveys: the only other option is --out")
+    from scrapy_rep.tools.survey.comparison_report import comparison_report  # noqa: PLC0415  # Jinja2 is an extra
+
     page, found = comparison_report(surveys, datetime.now().astimezone())
     last = Path(arguments.compare[-1])
     path = Path(arguments.out or (last if last.is_dir() else last.parent)) / "compare.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
     both = "both surveys" if len(surveys) == 2 else "the first and the last survey"
-    out.write(
-        f"{number_of(found.in_both, 'site', 'sites')} in {both}, {found.changed:,} changed,"
-        f" {found.shutting_out:,} newly close everything to a crawler, {found.letting_in:,} no longer do\n{path}\n"
-    )
+    out.write(f"{found.summary(both)}\n{path}\n")
     return OK
 
 
@@ -165,9 +162,8 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
 
         if not any(chosen):
             return
-        measure = partial(_measure, _census(arguments, parsed))
         processes = None if sum(chosen) >= _HOSTS_WORTH_PROCESSES else 0
-        with in_background(measure, survey.add, processes=processes) as measure_soon:
+        with in_background(_measure(arguments, parsed), survey.add, processes=processes) as measure_soon:
             fetch_each(origins, settings, lambda fetched: measure_soon(_captured(fetched, survey.folder)))
 
     return survey.run(out, fetch_all)
@@ -190,18 +186,18 @@ def _captured(fetched: Fetched, to: SurveyFolder) -> tuple[Capture, str | None]:
 
 
 def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
-    survey, census = Surveying(arguments), _census(arguments, parsed)
+    survey, measure = Surveying(arguments), _measure(arguments, parsed)
     with ExitStack() as stack:
         if arguments.files:
-            found = _rows_of_files(Files(Path(arguments.files), _date(arguments.date)), survey, census)
+            found = _rows_of_files(Files(Path(arguments.files), _date(arguments.date)), survey, measure)
         elif arguments.rows:
             found = _rows_of_parquet(arguments.rows, survey)
         else:
-            found = _rows_of_captures(arguments, survey, census, stack)
+            found = _rows_of_captures(arguments, survey, measure, stack)
         return survey.run(out, lambda: survey.add_all(found))
 
 
-def _rows_of_files(files: Files, survey: Surveying, census: Census) -> Iterator[Row]:
+def _rows_of_files(files: Files, survey: Surveying, measure: _Measure) -> Iterator[Row]:
     def sites() -> Iterator[str]:
         for path in files.paths():
             problem = files.problem(path)
@@ -210,20 +206,22 @@ def _rows_of_files(files: Files, survey: Surveying, census: Census) -> Iterator[
             yield "" if problem else files.site(path)
 
     paths = compress(files.paths(), survey.choose(sites()))
-    return map_in_processes(partial(_measure_file, files, survey.out, census), paths, worth_it=_WORTH_PROCESSES)
+    return map_in_processes(partial(_measure_file, files, survey.out, measure), paths, worth_it=_WORTH_PROCESSES)
 
 
-def _rows_of_captures(arguments: Namespace, survey: Surveying, census: Census, stack: ExitStack) -> Iterator[Row]:
+def _rows_of_captures(
+    arguments: Namespace, survey: Surveying, measure: _Measure, stack: ExitStack
+) -> Iterator[Row]:
     if arguments.captures:
         captures = parquet_captures(arguments.captures)
     else:
-        files = WarcFiles(arguments.warc, arguments.warc_list, stack)
-        captures = Captures(files.read)
+        captures = warc_captures(arguments.warc, arguments.warc_list, stack)
     number = captures.choose(survey.is_wanted, every=arguments.all, seen=survey.seen)
-    if arguments.warc is not None and files.skipped:
-        print_error("survey", f"{number_of(files.skipped, 'record', 'records')} of a robots.txt cannot be read")
+    if captures.skipped:
+        print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
-    return captures.with_damage(map_in_processes(partial(_row_of, census), captures, worth_it=_WORTH_PROCESSES))
+    found = map_in_processes(measure, zip(captures, repeat(None)), worth_it=_WORTH_PROCESSES)
+    return captures.with_damage(found)
 
 
 def _rows_of_parquet(paths: Sequence[str], survey: Surveying) -> Iterator[Row]:
@@ -232,20 +230,25 @@ def _rows_of_parquet(paths: Sequence[str], survey: Surveying) -> Iterator[Row]:
     return compress(chain.from_iterable(table.rows() for table in tables), chosen)
 
 
-def _row_of(census: Census, capture: Capture) -> Row:
-    return row_of(capture, census)
+_Measure = Callable[[tuple[Capture, str | None]], Row]
 
 
-def _measure(census: Census, captured: tuple[Capture, str | None]) -> Row:
-    return row_of(captured[0], census, captured[1])
+def _measure(arguments: Namespace, parsed: RepSettings) -> _Measure:
+    """What makes a row of a capture and the name of the file that has its body, if any; picklable."""
+    return partial(_row_of, partial(rows, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light))
 
 
-def _measure_file(files: Files, out: str, census: Census, path: Path) -> Row:
-    return row_of(files.capture(path), census, relative(path, out))
+def _row_of(census: Callable[..., Iterator[dict[str, Any]]], captured: tuple[Capture, str | None]) -> Row:
+    capture, file = captured
+    return Row(**next(census([capture])) | {"file": file})
 
 
-def _census(arguments: Namespace, parsed: RepSettings) -> Census:
-    return partial(rows, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light)
+def _measure_file(files: Files, out: str, measure: _Measure, path: Path) -> Row:
+    try:
+        name = os.path.relpath(path, out)
+    except ValueError:  # another drive
+        name = os.path.abspath(path)
+    return measure((files.capture(path), name))
 
 
 def _date(text: str | None) -> datetime | None:

@@ -11,27 +11,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Final
 
-from scrapy_rep.census.row import UNREACHABLE, Row
+from scrapy_rep.census.row import Row
 from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
-from scrapy_rep.tools.survey.site_index import SiteIndex
-from scrapy_rep.tools.survey.site_list import SiteList
-from scrapy_rep.tools.survey.strata import TLD
-from scrapy_rep.tools.survey.totals import Totals
+from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList
+from scrapy_rep.tools.survey.totals import TLD, Totals
 
 from . import FAILED, OK
 from .inputs import InputError, numbered_lines, origin_of
 from .terminal import Pace, Progress, print_error
-
-try:
-    from scrapy_rep.tools.survey.comparison_report import comparison_report
-    from scrapy_rep.tools.survey.report import report
-except ModuleNotFoundError as error:
-    if error.name != "jinja2":
-        raise
-    comparison_report = report = None  # type: ignore[assignment]
-
-__all__ = ["Surveying", "comparison_report", "report"]
 
 _MOST_NAMED: Final = 10  # lines and files that are invalid
 
@@ -59,11 +47,11 @@ class Surveying:
         self._by = (arguments.by or "").strip().lower()  # as the names of a list are kept
         self._check_column(self._by)
 
-    def _earlier_sites(self) -> SiteIndex:
-        earlier = SiteIndex()
+    def _earlier_sites(self) -> SiteCounts:
+        earlier = SiteCounts()
         for row in self.folder.earlier_rows():
             self._totals.add(row)
-            earlier.count(row.site)
+            earlier.add(row.site)
         return earlier
 
     def _listed(self) -> SiteList:
@@ -141,7 +129,7 @@ class Surveying:
         invalid = f", {self._invalid:,} invalid" if self._invalid else ""
         return (
             f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
-            f" {totals.traits['serves', UNREACHABLE]:,} unreachable{invalid}"
+            f" {totals.unreachable:,} unreachable{invalid}"
         )
 
     def run(self, out: IO[str], survey: Callable[[], None]) -> int:
@@ -164,6 +152,8 @@ class Surveying:
         return OK if self._totals.sites == self._expected else FAILED
 
     def _write(self) -> None:
+        from scrapy_rep.tools.survey.report import report  # noqa: PLC0415  # Jinja2 is an extra
+
         to, now = self.folder, datetime.now().astimezone()
         page = report(self._totals, now, expected=self._expected, records=to.rows(), body=to.body, by=self._by)
         to.page.write_text(page, encoding="utf-8")

@@ -1,9 +1,10 @@
-"""How the commands write to a terminal: colours, errors and progress."""
+"""How the commands write to a terminal: colours, errors, progress, and lines of files with carets below a part."""
 
 from __future__ import annotations
 
 import os
 import sys
+import unicodedata
 from functools import lru_cache
 from typing import IO, Final
 
@@ -15,6 +16,10 @@ from . import FAILED
 _COLOURS: Final = {"good": "32", "bad": "31", "strong": "1", "faint": "2"}
 _TERMINAL_INTERVAL: Final = 0.2  # seconds between two updates
 _LOG_INTERVAL: Final = 5.0  # seconds, where each update is a line of its own
+_WIDEST: Final = 100  # columns of a line that are shown
+_BEFORE: Final = 40  # of these before the carets, where both ends are cut
+_TAB: Final = "    "
+_CUT: Final = "…"
 
 
 def print_error(command: str, problem: object) -> int:
@@ -79,3 +84,43 @@ class Pace:
         seconds = max(clock.monotonic() - self._began, 0.001)
         rate = f"{done / seconds:,.0f} per second"
         return f"{rate}, {duration(seconds / share - seconds)} left" if share and share < 1 else rate
+
+
+def with_carets(line: bytes, column: int, length: int) -> tuple[str, str]:
+    """The part of *line* around *length* characters from *column* on, which counts from 1, and their carets.
+
+    What is not printable is escaped; the carets stand below the characters on a terminal, however wide these are.
+    """
+    text = line.decode("utf-8", "surrogateescape")
+    at = min(column - 1, len(text))
+    if len(text) <= _WIDEST and text.isascii() and text.isprintable():  # as nearly all are
+        return text, " " * at + "^" * max(min(length, len(text) - at), 1)
+    before = _fitting(text[max(at - _WIDEST, 0) : at][::-1], _BEFORE if len(text) > _WIDEST else _WIDEST)[::-1]
+    width = sum(map(_width, before))
+    after = _fitting(text[at : at + _WIDEST], _WIDEST - width)
+    start, end = (_CUT if len(before) < at else ""), (_CUT if at + len(after) < len(text) else "")
+    carets = max(sum(map(_width, after[:length])), 1)
+    return start + "".join(map(_cell, before + after)) + end, " " * (len(start) + width) + "^" * carets
+
+
+def _fitting(text: str, columns: int) -> str:
+    """The beginning of *text* that takes no more than *columns*."""
+    for at, character in enumerate(text):
+        columns -= _width(character)
+        if columns < 0:
+            return text[:at]
+    return text
+
+
+def _cell(character: str) -> str:
+    return _TAB if character == "\t" else shown(character)
+
+
+def _width(character: str) -> int:
+    """The columns that *character* takes: https://www.unicode.org/reports/tr11/."""
+    cell = _cell(character)
+    if len(cell) > 1:
+        return len(cell)
+    if unicodedata.category(cell) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(cell) in {"W", "F"} else 1

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.clock import clock
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
@@ -90,11 +89,11 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             copies.commit()
         return watch.exit_code
     except KeyboardInterrupt:
-        return print_error("watch", "interrupted: nothing was stored")
+        raise InputError("interrupted: nothing was stored") from None
     except WebhookError as error:
-        return print_error("watch", f"--webhook: {error}. {arguments.store} was not updated: run watch again")
-    except (InputError, InvalidSettingError, UnusableFileError) as error:
-        return print_error("watch", error)
+        raise InputError(f"--webhook: {error}. {arguments.store} was not updated: run watch again") from None
+    except UnusableFileError as error:
+        raise InputError(str(error)) from None
 
 
 def _checked(path: str) -> str:

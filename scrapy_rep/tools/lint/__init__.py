@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
-from scrapy_rep.protocol.reader import require_octets
 
 from . import agent_checks, content_usage_checks, path_checks, record_checks, rule_checks, text_checks
 from .consequences import fold
@@ -41,21 +40,7 @@ def lint(
     `MOST_OF_A_CODE` findings. Raises `TypeError` for a *body* that is not ``bytes``, and nothing else, whatever
     the body contains.
     """
-    return findings_in(subject_of(body, dialect, limit=limit, url=url, hops=hops, status=status))
-
-
-def subject_of(
-    body: bytes,
-    dialect: Dialect,
-    *,
-    limit: int | None,
-    url: str = "",
-    hops: Sequence[str] = (),
-    status: int | None = None,
-) -> Subject:
-    """What `lint` looks at; the arguments are the same."""
-    require_octets(body)
-    return Subject(body, dialect if dialect.is_googles else GOOGLE, limit, url, hops, status)
+    return findings_in(Subject.of(body, dialect, limit, url=url, hops=hops, status=status))
 
 
 def findings_in(subject: Subject) -> tuple[Finding, ...]:

@@ -23,7 +23,7 @@ from scrapy_rep.protocol.records import bom_length, split_line
 from scrapy_rep.tools.files import read_file
 from scrapy_rep.tools.processes import map_in_processes
 
-from . import CODES, separate_findings_in, subject_of
+from . import CODES, separate_findings_in
 from .config import Config
 from .consequences import fold
 from .finding import Finding, Fix, apply_fixes
@@ -77,7 +77,7 @@ class FileLinter:
         """Lint *body*, what the file *name* holds; the other arguments are those of `lint`."""
 
         def once(octets: bytes) -> tuple[Subject, LintedFile]:
-            subject = subject_of(octets, self.dialect, limit=self.limit, url=url, hops=hops, status=status)
+            subject = Subject.of(octets, self.dialect, self.limit, url=url, hops=hops, status=status)
             return subject, self._chosen(name, subject)
 
         (subject, linted), fixed = once(body), 0

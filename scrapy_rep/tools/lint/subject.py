@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
-from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
+from scrapy_rep.protocol import GOOGLE, Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.other_records import extensions
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
 from scrapy_rep.protocol.product_token import agent_matcher, is_global, token_in
-from scrapy_rep.protocol.reader import cut, groups_in
+from scrapy_rep.protocol.reader import cut, groups_in, require_octets
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.files import binary_kind, is_utf_16
 
@@ -38,6 +38,12 @@ class Subject:
     url: str = ""
     hops: Sequence[str] = ()
     status: int | None = None
+
+    @classmethod
+    def of(cls, body: bytes, dialect: Dialect, limit: int | None, **source: Any) -> Subject:
+        """What `lint` looks at; the arguments are the same. Raises ``TypeError``."""
+        require_octets(body)
+        return cls(body, dialect if dialect.is_googles else GOOGLE, limit, **source)
 
     @cached_property
     def body(self) -> bytes:

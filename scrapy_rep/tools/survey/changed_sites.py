@@ -19,7 +19,6 @@ from . import comparison as what
 from .comparison import Change, Comparison, SiteChange, added_findings, treatments
 from .joined import Survey
 from .sites import NO_ROOM, finding_kind, line_texts, when_fetched
-from .trends import is_known
 
 COLOURS: Final = {
     what.OTHER_FILE: "blue", what.NEW_FILE: "green", what.NO_FILE_ANY_MORE: "violet", what.UNREACHABLE: "red",
@@ -113,7 +112,7 @@ def _described(row: Row | None) -> Iterator[str]:
         yield f"HTTP status {row.status}"
     if row.has_file:
         yield f"{row.bytes:,} bytes, {row.lines:,} lines, {row.rules:,} rules"
-    if is_known(row):
+    if OTHERS in row.restriction:
         yield _closed(row)
     if row.fetched_at:
         yield when_fetched(row.fetched_at)

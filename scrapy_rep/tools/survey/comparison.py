@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL
+from scrapy_rep.census.restriction import ALL, OTHERS
 from scrapy_rep.census.row import REDIRECTED, Row
 from scrapy_rep.census.row import UNREACHABLE as CANNOT_BE_READ
 from scrapy_rep.census.sketch import is_estimated, similarity
+from scrapy_rep.protocol.display import number_of
 from scrapy_rep.tools.lint import Severity
 
 from .joined import Joined, Source
-from .totals import severity_of
-from .trends import Trends
+from .sums import Sums, severity_of
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
 
@@ -28,6 +28,11 @@ NEW_FILE, NO_FILE_ANY_MORE = "new robots.txt", "robots.txt removed"
 UNREACHABLE, REACHABLE_AGAIN = "now unreachable", "reachable again"
 OTHER_FILE: Final = "file changed"
 """What happened to a site between two surveys."""
+
+IN_ANY, IN_BOTH, CHANGED = "sites in any survey", "sites in both surveys", "changed"
+SHUTTING_OUT: Final = "newly close everything to a crawler"
+LETTING_IN: Final = "no longer close everything to one"
+"""How many sites there are, how many of those in both changed, and how."""
 
 CHANGED_BACK, IN_BETWEEN = "changed, and back", "only in a survey in between"
 MISSING_IN_BETWEEN: Final = "unchanged, and not in a survey in between"
@@ -105,38 +110,40 @@ class SiteChange:
 
 
 class Changes:
-    """The changes of all sites between two surveys."""
+    """The changes of all sites between two surveys: the ``sites`` by what happened, and by crawler."""
 
     def __init__(self) -> None:
-        self.sites = 0
-        self.in_both = 0
-        self.what: Counter[str] = Counter()
-        self.shut_out: Counter[str] = Counter()  # sites, by crawler
+        self.sites: Counter[str] = Counter()
+        self.shut_out: Counter[str] = Counter()
         self.let_in: Counter[str] = Counter()
-        self.shutting_out = self.letting_in = 0  # sites
 
     def add(self, old: Row | None, new: Row | None, change: Change | None) -> None:
         """Count a site with its rows, and its *change*, if any."""
-        self.sites += 1
-        self.in_both += bool(old and new)
-        if change is None:
-            return
-        self.what[change.what] += 1
-        self.shut_out.update(change.shut_out)
-        self.let_in.update(change.let_in)
-        self.shutting_out += bool(change.shut_out)
-        self.letting_in += bool(change.let_in)
+        self.sites[IN_ANY] += 1
+        self.sites[IN_BOTH] += bool(old and new)
+        if change:
+            self.sites[change.what] += 1
+            self.sites[CHANGED] += change.what not in _OF_THE_LISTS
+            self.sites[SHUTTING_OUT] += bool(change.shut_out)
+            self.sites[LETTING_IN] += bool(change.let_in)
+            self.shut_out.update(change.shut_out)
+            self.let_in.update(change.let_in)
 
-    @property
-    def changed(self) -> int:
-        """The number of sites in both surveys that changed."""
-        return self.what.total() - sum(self.what[each] for each in _OF_THE_LISTS)
+    def summary(self, both: str) -> str:
+        """The changes in a line; *both* names the two surveys."""
+        number = self.sites
+        return (
+            f"{number_of(number[IN_BOTH], 'site', 'sites')} in {both}, {number[CHANGED]:,} changed,"
+            f" {number[SHUTTING_OUT]:,} {SHUTTING_OUT}, {number[LETTING_IN]:,} no longer do"
+        )
 
 
 class Comparison:
     """Sums up the changes between the surveys *sources*, two or more, and what they have in figures.
 
-    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next.
+    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next. ``all``
+    are the sums of each survey, ``same`` those of the sites in every survey, ``known`` those of the sites whose
+    restrictions are known in every survey. Lines are drawn of the latter two: a share of all moves with the list.
     Raises ``OSError``, and ``ValueError`` for what is no survey.
     """
 
@@ -145,12 +152,12 @@ class Comparison:
         self.surveys = self._joined.surveys
         self.overall = Changes()
         self.steps = [Changes() for _ in self.surveys[1:]]
-        self.trends = Trends(len(self.surveys))
+        self.all, self.same, self.known = ([Sums() for _ in self.surveys] for _ in range(3))
 
     def changes(self) -> Iterator[SiteChange]:
         """Yield each site that changed, and add it up; the sums are complete at the end."""
         for rows in self._joined.sites():
-            self.trends.add(rows)
+            self._add(rows)
             change = _site_change(rows)
             self.overall.add(rows[0], rows[-1], change.overall if change else None)
             steps = change.steps if change else [None] * len(self.steps)
@@ -158,6 +165,22 @@ class Comparison:
                 sums.add(*pair, step)
             if change:
                 yield change
+        self._complete()
+
+    def _add(self, rows: Sequence[Row | None]) -> None:
+        """Count a site by its *rows*, one for each survey."""
+        found = [(rank, row) for rank, row in enumerate(rows) if row]
+        is_same = len(found) == len(rows)
+        is_known = is_same and all(OTHERS in row.restriction for _, row in found)
+        sums = self.known if is_known else self.same if is_same else self.all
+        for rank, row in found:
+            sums[rank].add(row)
+
+    def _complete(self) -> None:
+        """Make each site count in the wider sums, too."""
+        for all_, same, known in zip(self.all, self.same, self.known, strict=True):
+            same.update(known)
+            all_.update(same)
 
 
 def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:

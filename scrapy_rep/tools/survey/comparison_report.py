@@ -7,18 +7,17 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
-from scrapy_rep.census.restriction import ALL
+from scrapy_rep.census.restriction import ALL, PART
 from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS, Category
-from scrapy_rep.tools.page import Link, Part, Tag, median, page_template, percent
+from scrapy_rep.tools.page import Link, Part, Tag, mean, median, page_template, percent
 from scrapy_rep.tools.page.lines import LineChart, Series
 
 from . import comparison as what
 from .changed_sites import COLOURS, explorer_of, tag
 from .comparison import Changes, Comparison
 from .joined import Source, Survey
-from .totals import ANY_AI
-from .trends import Figures
+from .sums import ANY_AI, DELAY, Sums
 
 _CRAWLERS_IN_CHART: Final = 20
 _SMALL_LINES: Final = 12  # crawlers with a line, of those in the table
@@ -29,34 +28,28 @@ _CATEGORIES: Final = {
 }  # fmt: skip
 """The lines of categories, with their colours."""
 
-_FIGURES: Final[dict[str, Callable[[Figures], str]]] = {
+_FIGURES: Final[dict[str, Callable[[Sums], str]]] = {
     "sites": lambda of: f"{of.sites:,}",
     "have a robots.txt": lambda of: percent(of.files, of.sites),
     "could not be read": lambda of: percent(of.unreachable, of.sites),
     "of the files contain an error": lambda of: percent(of.with_errors, of.linted) if of.linted else "not known",
-    "of the files close everything to an AI crawler by name": lambda of: percent(of.naming_ai, of.files),
+    "of the files close everything to an AI crawler by name": lambda of: percent(of.shutting_out_ai, of.files),
     "of the files have an AI-use signal": lambda of: percent(of.with_signals, of.files),
-    "of the files set a Crawl-delay": lambda of: percent(of.delays.total(), of.files),
-    "longest Crawl-delay of a file, median, s": lambda of: f"{median(of.delays):g}" if of.delays else "",
-    "bytes, median": lambda of: f"{median(of.bytes):,.0f}",
-    "lines, mean": lambda of: f"{of.lines / (of.files or 1):,.1f}",
-    "rules, mean": lambda of: f"{of.rules / (of.files or 1):,.1f}",
-    "User-agent lines, mean": lambda of: f"{of.user_agent_fields / (of.files or 1):,.1f}",
+    "of the files set a Crawl-delay": lambda of: percent(of.figures[DELAY].total(), of.files),
+    "longest Crawl-delay of a file, median, s": (
+        lambda of: f"{median(of.figures[DELAY]):g}" if of.figures[DELAY] else ""
+    ),
+    "bytes, median": lambda of: f"{median(of.figures['bytes']):,.0f}",
+    "lines, mean": lambda of: f"{mean(of.figures['lines']):,.1f}",
+    "rules, mean": lambda of: f"{mean(of.figures['rules']):,.1f}",
+    "User-agent lines, mean": lambda of: f"{mean(of.figures['user_agent_fields']):,.1f}",
 }
 """What a survey says in figures."""
 
-_CHANGES: Final[dict[str, Callable[[Changes], int]]] = {
-    "sites in both surveys": lambda of: of.in_both,
-    "changed": lambda of: of.changed,
-    "newly close everything to a crawler": lambda of: of.shutting_out,
-    "no longer close everything to one": lambda of: of.letting_in,
-    what.NEW_FILE: lambda of: of.what[what.NEW_FILE],
-    what.NO_FILE_ANY_MORE: lambda of: of.what[what.NO_FILE_ANY_MORE],
-    what.UNREACHABLE: lambda of: of.what[what.UNREACHABLE],
-    what.REACHABLE_AGAIN: lambda of: of.what[what.REACHABLE_AGAIN],
-    what.APPEARED: lambda of: of.what[what.APPEARED],
-    what.GONE: lambda of: of.what[what.GONE],
-}
+_CHANGES: Final = (
+    what.IN_BOTH, what.CHANGED, what.SHUTTING_OUT, what.LETTING_IN, what.NEW_FILE, what.NO_FILE_ANY_MORE,
+    what.UNREACHABLE, what.REACHABLE_AGAIN, what.APPEARED, what.GONE,
+)  # fmt: skip
 """What two surveys say about the sites."""
 
 
@@ -66,22 +59,21 @@ def comparison_report(surveys: Sequence[Source], when: datetime) -> tuple[str, C
     Raises ``OSError``, and ``ValueError`` for what is no survey, and for fewer than two.
     """
     comparison = Comparison(surveys)
-    explorer, trends, overall = explorer_of(comparison), comparison.trends, comparison.overall
+    explorer, overall = explorer_of(comparison), comparison.overall
     dates = [survey.label for survey in comparison.surveys]
     page = page_template(__package__, "comparison.html").render(
         explorer.packed(),
         date=day_text(when),
         dates=dates,
         is_dated=all(survey.when for survey in comparison.surveys),
-        overall=overall,
-        unreachable=overall.what[what.UNREACHABLE],
-        in_every=trends.in_every,
-        known=trends.known,
+        overall=overall.sites,
+        in_every=comparison.same[0].sites,
+        known=comparison.known[0].sites,
         charts=dict(_charts(comparison)),
         agents=_agents(comparison),
-        figures=[(name, [figure(each) for each in trends.all]) for name, figure in _FIGURES.items()],
-        steps=[(name, [count(each) for each in comparison.steps]) for name, count in _CHANGES.items()],
-        what=[_part(name, overall.what[name], colour) for name, colour in COLOURS.items() if overall.what[name]],
+        figures=[(name, [figure(each) for each in comparison.all]) for name, figure in _FIGURES.items()],
+        steps=[(name, [each.sites[name] for each in comparison.steps]) for name in _CHANGES],
+        what=[_part(name, overall.sites[name], colour) for name, colour in COLOURS.items() if overall.sites[name]],
         crawlers=_crawlers(comparison),
     )
     return page, overall
@@ -91,31 +83,28 @@ def comparison_report(surveys: Sequence[Source], when: datetime) -> tuple[str, C
 
 
 def _charts(comparison: Comparison) -> Iterator[tuple[str, LineChart]]:
-    trends, dates, times = (
-        comparison.trends,
-        [each.label for each in comparison.surveys],
-        _times(comparison.surveys),
-    )
-    if trends.known:
-        for position, name in enumerate(("everything", "something")):
+    same, dates, times = comparison.same, [each.label for each in comparison.surveys], _times(comparison.surveys)
+    if comparison.known[0].sites:
+        for name, levels in (("everything", [ALL]), ("something", [ALL, PART])):
             series = [
-                Series(
-                    category,
-                    colour,
-                    [each.closed(category)[position] / trends.known for each in trends.restrictions],
-                )
+                Series(category, colour, [_closing(each, category, levels) for each in comparison.known])
                 for category, colour in _CATEGORIES.items()
             ]
             yield name, LineChart(dates, series, times=times)
-    if trends.in_every:
+    if same[0].sites:
         shares = {
-            "files": Series("have a robots.txt", "green", [each.files / each.sites for each in trends.same]),
-            "signals": Series("have a signal", "violet", _of_files(trends.same, lambda of: of.with_signals)),
-            "delays": Series("set a Crawl-delay", "blue", _of_files(trends.same, lambda of: of.delays.total())),
+            "files": Series("have a robots.txt", "green", [each.files / each.sites for each in same]),
+            "signals": Series("have a signal", "violet", _of_files(same, lambda of: of.with_signals)),
+            "delays": Series("set a Crawl-delay", "blue", _of_files(same, lambda of: of.figures[DELAY].total())),
         }
         yield from ((name, LineChart(dates, [series], times=times)) for name, series in shares.items())
-        sizes = [median(each.bytes) if each.files else None for each in trends.same]
+        sizes = [median(each.figures["bytes"]) if each.files else None for each in same]
         yield "bytes", LineChart(dates, [Series("median size", "teal", sizes)], times=times, unit="bytes")
+
+
+def _closing(sums: Sums, category: str, levels: Sequence[str]) -> float:
+    """The share of the sites that close so much to a crawler of *category*."""
+    return sum(sums.categories[category][level] for level in levels) / sums.sites
 
 
 def _times(surveys: Sequence[Survey]) -> list[float] | None:
@@ -125,17 +114,15 @@ def _times(surveys: Sequence[Survey]) -> list[float] | None:
     return times if is_known else None
 
 
-def _of_files(surveys: Sequence[Figures], count: Callable[[Figures], int]) -> list[float | None]:
+def _of_files(surveys: Sequence[Sums], count: Callable[[Sums], int]) -> list[float | None]:
     return [count(each) / each.files if each.files else None for each in surveys]
 
 
 def _agents(comparison: Comparison) -> dict[str, Any]:
     """The share of sites that close everything to each common AI crawler, with small lines for the first ones."""
-    known, times = comparison.trends.known, _times(comparison.surveys)
-    dates = [survey.label for survey in comparison.surveys]
+    dates, times = [survey.label for survey in comparison.surveys], _times(comparison.surveys)
     shares = {
-        name: [each.agents[name, ALL] / (known or 1) for each in comparison.trends.restrictions]
-        for name in COMMON_AI_CRAWLERS
+        name: [each.shut_to(name) / (each.sites or 1) for each in comparison.known] for name in COMMON_AI_CRAWLERS
     }
     ranked = sorted(shares, key=lambda name: (-shares[name][-1], name.lower()))
     highest = max(max(values) for values in shares.values()) or 1.0

@@ -14,10 +14,9 @@ from typing import Final
 from scrapy_rep.census import sketch
 from scrapy_rep.census.row import Row
 
-from .site_index import temporary_database
+from .site_list import temporary_database
 
 _FILES_COMPARED: Final = 20_000  # with each other: memory, 5 kB each
-_AT_ONCE: Final = 1_000  # rows that wait for the database
 _CACHE: Final = 32_768  # KiB of the database in memory
 
 _TABLE: Final = "files (id INTEGER PRIMARY KEY, sha TEXT, octets INT, sketch TEXT, count INT, sites TEXT)"
@@ -66,9 +65,6 @@ class SimilarFiles:
 class Contents:
     """The different files of a survey, with the sites that serve them."""
 
-    def __init__(self) -> None:
-        self._waiting: list[tuple[int, str, int, str, str]] = []
-
     @cached_property
     def _database(self) -> Connection:
         return temporary_database(_TABLE, _CACHE)
@@ -77,9 +73,7 @@ class Contents:
         """Count the file of *row*."""
         sha = row.sha256 or ""
         key = int(sha[:15] or "0", 16)  # 60 bits: two of a thousand million files are mistaken at odds of 1 to 2
-        self._waiting.append((key, sha, row.bytes, row.sketch or "", row.site))
-        if len(self._waiting) >= _AT_ONCE:
-            self._write()
+        self._database.execute(_ADD, (key, sha, row.bytes, row.sketch or "", row.site))
 
     def shared_files(self, most: int) -> list[SharedFile]:
         """The *most* files that most sites serve, those of several sites, without the empty file."""
@@ -87,7 +81,6 @@ class Contents:
 
     def shared(self) -> tuple[int, int]:
         """The number of files that several sites serve, and that of these sites, without the empty file."""
-        self._write()
         asked = "SELECT count(*), coalesce(sum(count), 0) FROM files WHERE count > 1 AND octets"
         files, sites = self._database.execute(asked).fetchone()
         return files, sites
@@ -105,13 +98,8 @@ class Contents:
         return sorted(similar, key=lambda each: (-each.count, each.sites[0]))
 
     def _files(self, asked: str, most: int) -> list[SharedFile]:
-        self._write()
         with closing(self._database.execute(asked, (most,))) as files:
             return [
                 SharedFile(sha, octets, text, count, sites.split("\n"))
                 for sha, octets, text, count, sites in files
             ]
-
-    def _write(self) -> None:
-        self._database.executemany(_ADD, self._waiting)
-        self._waiting.clear()

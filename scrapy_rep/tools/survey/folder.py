@@ -1,4 +1,4 @@
-"""The folders of a survey: the robots.txt files that it reads, and the rows, bodies and tables that it writes.
+"""The folder of a survey: the rows, bodies and tables that it writes.
 
 In CSV, columns that hold several values are JSON; Parquet is written by `scrapy_rep.census.arrow`.
 """
@@ -6,9 +6,8 @@ In CSV, columns that hold several values are JSON; Parquet is written by `scrapy
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import IO, Any, Final
 from urllib.parse import quote
 
-from scrapy_rep.census import Capture
 from scrapy_rep.census.row import TYPES, Row, to_json
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools import files
@@ -29,26 +27,6 @@ if sys.platform != "win32":
 
 _LONGEST_NAME: Final = 200  # octets
 _MOST_IN_A_FOLDER: Final = 10_000  # files: with more, each of 256 folders has its share
-
-
-Census = Callable[[Iterable[Capture]], Iterator[dict[str, Any]]]
-"""`scrapy_rep.census.rows` with its other arguments, picklable."""
-
-
-def row_of(capture: Capture, census: Census, file: str | None = None) -> Row:
-    """Return the row of *capture*, whose body is saved as *file*."""
-    return Row(**next(iter(census([capture]))) | {"file": file})
-
-
-def relative(path: Path, folder: str) -> str:
-    """The *path* as seen from *folder*, or the whole path where there is no such way."""
-    try:
-        return os.path.relpath(path, folder)
-    except ValueError:  # another drive
-        return os.path.abspath(path)
-
-
-# What is written
 
 
 class SurveyFolder:

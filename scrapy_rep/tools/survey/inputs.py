@@ -20,7 +20,7 @@ from scrapy_rep.census import Capture, Row, precedence, site_of
 from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain_text, read_file, wrong_place
 
 from .folder import SurveyFolder
-from .site_index import newest
+from .site_list import newest
 
 WITHOUT: Final = {
     "fastwarc": "FastWARC, which reads WARC files, is not installed: pip install 'scrapy_rep[warc]'",
@@ -80,10 +80,12 @@ class Captures:
     """The captures in files of one kind, which are read twice: to choose among them, and to measure them.
 
     Of a file that turns out to be damaged, what comes before the damage counts; then follows the next file.
+    ``skipped`` is the number of records that cannot be read.
     """
 
     def __init__(self, read: Callable[[], Iterable[Iterable[Capture]]]) -> None:
         """*read* returns the captures of each file."""
+        self.skipped = 0
         self._read = read
         self._chosen = bytearray()
         self._problems: list[str] = []
@@ -105,10 +107,9 @@ class Captures:
             self._raise_problems()
         return number
 
-    def with_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield *rows*, those of the captures; then raise ``ValueError`` if files are damaged."""
-        yield from rows
-        self._raise_problems()
+    def __iter__(self) -> Iterator[Capture]:
+        """The captures that were chosen, in order."""
+        return compress(self._all(), self._chosen)
 
     def _all(self) -> Iterator[Capture]:
         self._problems = []
@@ -118,15 +119,16 @@ class Captures:
             except ValueError as error:  # noqa: PERF203
                 self._problems.append(str(error))
 
+    def with_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Yield *rows*, those of the captures; then raise ``ValueError`` if files are damaged."""
+        yield from rows
+        self._raise_problems()
+
     def _raise_problems(self) -> None:
         if self._problems:
             more = len(self._problems) - _MOST_NAMED
             named = [*self._problems[:_MOST_NAMED], *([f"and {more:,} more damaged files"] if more > 0 else [])]
             raise ValueError("; ".join(named))
-
-    def __iter__(self) -> Iterator[Capture]:
-        """The captures that were chosen, in order."""
-        return compress(self._all(), self._chosen)
 
 
 def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterator[Capture]:
@@ -138,37 +140,35 @@ def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterato
 
 def parquet_captures(paths: Iterable[str]) -> Captures:
     """The captures in Parquet files and folders at *paths*. Raises ``ModuleNotFoundError`` without pyarrow."""
-    from scrapy_rep.census import parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
+    from scrapy_rep.census import arrow, parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
 
-    files = [file for path in paths for file in parquet.files_at(_there(path))]
+    files = [file for path in paths for file in arrow.files_at(_there(path))]
     return Captures(lambda: map(parquet.captures, files))
 
 
-class WarcFiles:
-    """WARC files, by path or, for ``-``, from standard input, which is copied to a temporary file."""
+def warc_captures(paths: Iterable[str], lists: Iterable[str], stack: ExitStack) -> Captures:
+    """The captures in WARC files at *paths*, and at those in the files *lists*.
 
-    def __init__(self, paths: Iterable[str], lists: Iterable[str], stack: ExitStack) -> None:
-        """*lists* are files with more paths. Raises ``ModuleNotFoundError`` without FastWARC, and ``OSError``."""
-        from scrapy_rep.census import warc  # noqa: PLC0415  # an extra
+    The path ``-`` is standard input, which is copied to a temporary file. Raises ``OSError``, and
+    ``ModuleNotFoundError`` without FastWARC.
+    """
+    from scrapy_rep.census import warc  # noqa: PLC0415  # an extra
 
-        self._warc = warc
-        listed = map(_there, chain.from_iterable(map(warc.paths_in, lists)))
-        self._files = [
-            *(stack.enter_context(_copied()) if path == "-" else _there(path) for path in paths),
-            *listed,
-        ]
-        self.skipped = 0
+    listed = map(_there, chain.from_iterable(map(warc.paths_in, lists)))
+    files = [*(stack.enter_context(_copied()) if path == "-" else _there(path) for path in paths), *listed]
 
-    def read(self) -> Iterator[Iterator[Capture]]:
-        """Yield the captures of each file, and count the records that were ``skipped``. Raises as `WarcReader`."""
-        reader = self._warc.WarcReader()
+    def read() -> Iterator[Iterator[Capture]]:
+        reader = warc.WarcReader()
         try:
-            for file in self._files:
+            for file in files:
                 if not isinstance(file, Path):
                     file.seek(0)
                 yield reader.captures(file)
         finally:
-            self.skipped = reader.skipped
+            captures.skipped = reader.skipped
+
+    captures = Captures(read)
+    return captures
 
 
 class ParquetRows:

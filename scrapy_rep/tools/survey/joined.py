@@ -5,7 +5,7 @@ The rows wait in a temporary database, packed, so that memory does not grow with
 
 from __future__ import annotations
 
-import json
+import pickle
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from scrapy_rep.census.restriction import OTHERS
 from scrapy_rep.census.row import Row
 from scrapy_rep.tools.page import median
 
-from .site_index import temporary_database
+from .site_list import temporary_database
 
 _CACHE: Final = 32_768  # KiB of the database in memory
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -126,15 +126,11 @@ def _packed(row: Row) -> bytes:
         for name, closes in row.restriction.items()
         if name == OTHERS or closes != others or name in row.named
     }
-    text = json.dumps([*values.values()], default=datetime.isoformat, separators=(",", ":"))
-    return zlib.compress(text.encode(), 1)
+    return zlib.compress(pickle.dumps([*values.values()], pickle.HIGHEST_PROTOCOL), 1)
 
 
 def _unpacked(packed: bytes) -> Row:
-    values: dict[str, Any] = dict(zip(_KEPT, json.loads(zlib.decompress(packed)), strict=True))
-    if values["fetched_at"]:
-        values["fetched_at"] = datetime.fromisoformat(values["fetched_at"])
-    return Row(**values)
+    return Row(**dict(zip(_KEPT, pickle.loads(zlib.decompress(packed)), strict=True)))  # noqa: S301  # our own
 
 
 def _labelled(surveys: Sequence[tuple[Source, datetime | None]]) -> list[Survey]:

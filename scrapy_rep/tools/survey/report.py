@@ -8,20 +8,17 @@ from itertools import groupby, islice
 from typing import Any, Final
 
 from scrapy_rep.census.restriction import ALL, PART
-from scrapy_rep.census.row import HTML_PAGE, KINDS, REDIRECTED, UNREACHABLE, WITH_RULES, Row
+from scrapy_rep.census.row import KINDS, Row
 from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import CRAWLERS
 from scrapy_rep.tools.page import MOST_ITEMS, Link, Part, page_template
 
-from . import totals as sums
-from .agent_totals import AgentTotals
-from .ai_figures import ai_crawlers, restrictions, signals
 from .contents import SharedFile, SimilarFiles
-from .distributions import distributions
+from .figures import ai_crawlers, distributions, restrictions, signals
 from .sites import SEVERITIES, Body, explorer_of, finding_kind, link, tag
-from .strata import Strata
-from .tables import Cell, Share, Tables, Whole, files_of, sites_of, traits_of
-from .totals import ANY_AI, Totals
+from .sums import ANY_AI
+from .tables import Cell, Share, Strata, Tables, Whole
+from .totals import BLANK, COMMENT, UNREADABLE, AgentTotals, Totals
 
 _KIND_COLOURS: Final = dict(zip(KINDS, ("green", "teal", "violet", "amber", "grey", "red", "blue"), strict=True))
 _RECORD_COLOURS: Final = {"disallow": "blue", "allow": "green", "user-agent": "violet", "sitemap": "teal"}
@@ -65,10 +62,10 @@ def report(
         not_listed=max(totals.sites - MOST_ITEMS, 0),
         tables=tables,
         strata=_strata(totals, tables),
-        **_shares(totals),
+        totals=totals,
         **distributions(totals, tables),
         kinds=[Part(kind, totals.traits["serves", kind], colour) for kind, colour in _KIND_COLOURS.items()],
-        responses=_rows(totals, "serves", tables, sites_of),
+        responses=_rows(totals, "serves", tables, lambda of: of.sites),
         unreachable=_unreachable(totals, tables),
         findings=_findings(totals, tables),
         restrictions=restrictions(totals, tables),
@@ -78,7 +75,7 @@ def report(
         line_kinds=_line_kinds(totals, tables),
         features={
             "bars": _bars(totals, "contains", "violet"),
-            "rows": _rows(totals, "contains", tables, files_of),
+            "rows": _rows(totals, "contains", tables, lambda of: of.files),
         },
         shared=_shared_files(totals, shared, tables),
         similar=_similar_files(similar, [each.href for each in tags], tables),
@@ -97,25 +94,7 @@ def _bars(totals: Totals, kind: str, colour: str) -> list[Part]:
 
 def _rows(totals: Totals, kind: str, tables: Tables, whole: Whole) -> list[tuple[Cell, ...]]:
     cells = {name: (link(kind, name), count) for name, count in totals.ranked(kind)}
-    return tables.rows(cells, traits_of(kind), whole)
-
-
-def _shares(totals: Totals) -> dict[str, Any]:
-    """The figures in sentences and tiles."""
-    return {
-        "sites": totals.sites,
-        "files": totals.files,
-        "linted": totals.linted,
-        "with_rules": totals.traits["serves", WITH_RULES],
-        "html_pages": totals.traits["serves", HTML_PAGE],
-        "redirected": totals.traits["serves", REDIRECTED],
-        "with_errors": totals.with_errors,
-        "with_star_group": totals.traits["contains", sums.STAR_GROUP],
-        "with_sitemap": totals.traits["contains", sums.SITEMAP],
-        "shut_out_ai": totals.traits["contains", sums.SHUTS_OUT_AI],
-        "shut_out_unnamed": totals.traits["contains", sums.SHUTS_OUT_UNNAMED],
-        "with_delay": totals.delays.total(),
-    }
+    return tables.rows(cells, lambda of: dict(of.ranked(kind)), whole)
 
 
 def _strata(totals: Totals, tables: Tables) -> list[tuple[Cell, ...]]:
@@ -132,11 +111,10 @@ def _stratum(value: str, of: Totals) -> tuple[Cell, ...]:
 
 
 def _unreachable(totals: Totals, tables: Tables) -> dict[str, Any]:
-    statuses = _rows(totals, "status", tables, sites_of)
+    statuses = _rows(totals, "status", tables, lambda of: of.sites)
     return {
-        "sites": totals.traits["serves", UNREACHABLE],
         "bars": _bars(totals, "reason", "red")[:_REASONS_IN_CHART],
-        "rows": _rows(totals, "reason", tables, sites_of),
+        "rows": _rows(totals, "reason", tables, lambda of: of.sites),
         "statuses": sorted(statuses, key=lambda row: row[0].value if isinstance(row[0], Link) else ""),
     }
 
@@ -156,7 +134,7 @@ def _findings(totals: Totals, tables: Tables) -> dict[str, Any]:
         "severities": dict(SEVERITIES.values()),
         "bars": [Part(kind.title, count, kind.colour, link=kind.tag.href) for kind, count, _ in drawn],
         "left": len(ranked) - len(drawn),
-        "rows": tables.rows(cells, traits_of("finding"), lambda of: of.linted),
+        "rows": tables.rows(cells, lambda of: dict(of.ranked("finding")), lambda of: of.linted),
     }
 
 
@@ -164,19 +142,27 @@ def _agents(totals: Totals, top: Sequence[AgentTotals], tables: Tables) -> dict[
     known = {crawler.token.lower(): tag("names", crawler.token).href for crawler in CRAWLERS}
     bars = [Part(each.name, each.sites, "blue", link=known.get(each.name.lower(), "")) for each in top]
     cells = {
-        each.name.lower(): (each.name, each.sites, each.allow, each.disallow, each.rules / each.sites)
+        each.name.lower(): (
+            each.name,
+            each.sites,
+            each.allow,
+            each.disallow,
+            (each.allow + each.disallow) / each.sites,
+        )
         for each in top
     }
     return {
         "number": len(totals.agents.keys() - {"*", ""}),
         "bars": [bar for bar in bars if bar.name != "*"][:_AGENTS_IN_CHART],
-        "rows": tables.rows(cells, lambda of: {name: each.sites for name, each in of.agents.items()}, files_of),
+        "rows": tables.rows(
+            cells, lambda of: {name: each.sites for name, each in of.agents.items()}, lambda of: of.files
+        ),
     }
 
 
 def _line_kinds(totals: Totals, tables: Tables) -> dict[str, Any]:
     counts = totals.line_kinds
-    unread, blank = counts[sums.UNREADABLE], counts[sums.COMMENT] + counts[sums.BLANK]
+    unread, blank = counts[UNREADABLE], counts[COMMENT] + counts[BLANK]
     others = counts.total() - unread - blank - sum(counts[kind] for kind in _RECORD_COLOURS)
     return {
         "total": counts.total(),
@@ -184,7 +170,7 @@ def _line_kinds(totals: Totals, tables: Tables) -> dict[str, Any]:
         "parts": [
             *(Part(kind, counts[kind], colour) for kind, colour in _RECORD_COLOURS.items()),
             Part("other records", others, "amber"),
-            Part(sums.UNREADABLE, unread, "red"),
+            Part(UNREADABLE, unread, "red"),
             Part("comment or blank", blank, "grey"),
         ],
         "rows": tables.rows(
@@ -201,26 +187,24 @@ def _shared_files(totals: Totals, shared: Sequence[SharedFile], tables: Tables) 
     return {
         "files": files,
         "sites": sites,
-        "rows": tables.rows(cells, lambda of: of.sites_by_file, files_of),
+        "rows": tables.rows(cells, lambda of: of.sites_by_file, lambda of: of.files),
     }
 
 
 def _similar_files(similar: Sequence[SimilarFiles], hrefs: Sequence[str], tables: Tables) -> dict[str, Any]:
-    listed = {
-        href: ((Link(each.count, href), len(each.files), f"{100 * each.similarity:.0f}%", _some(each.sites)), each)
-        for href, each in zip(hrefs, similar, strict=False)
+    listed = dict(zip(hrefs, similar, strict=False))
+    cells = {
+        href: (Link(each.count, href), len(each.files), f"{100 * each.similarity:.0f}%", _some(each.sites))
+        for href, each in listed.items()
     }
+
+    def sites(of: Totals) -> dict[str, int]:
+        return {href: sum(of.sites_by_file[file.sha256] for file in each.files) for href, each in listed.items()}
+
     return {
         "groups": len(similar),
         "sites": sum(each.count for each in similar),
-        "rows": tables.rows(
-            {href: cells for href, (cells, _) in listed.items()},
-            lambda of: {
-                href: sum(of.sites_by_file.get(file.sha256, 0) for file in each.files)
-                for href, (_, each) in listed.items()
-            },
-            files_of,
-        ),
+        "rows": tables.rows(cells, sites, lambda of: of.files),
     }
 
 

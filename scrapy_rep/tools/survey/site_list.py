@@ -1,23 +1,38 @@
-"""A list of sites with what is known of them: the columns of the list become the strata of a survey."""
+"""Sites by name, on disk: however many there are, memory stays the same.
+
+A list has what is known of each; its columns become the strata of a survey.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from math import inf
 from typing import Final
 
 from scrapy_rep.protocol import Origin
 
-from .site_index import SiteIndex
-
+_CACHE: Final = 16_384  # KiB of a database in memory
 _SITE_COLUMNS: Final = ("site", "origin", "host", "hostname", "domain", "url")
 """The names of the column that holds the sites, in a list whose first line has names."""
 
 _LIKE_A_SITE: Final = re.compile(r"[.:\[]|^localhost$")
 RANK: Final = "rank"
 """The name of the first of two columns without names, as in lists of popular sites."""
+
+
+def temporary_database(table: str, cache: int = _CACHE) -> sqlite3.Connection:
+    """A database with *table* in a temporary file, which goes with the connection; *cache* is in KiB."""
+    database = sqlite3.connect("", isolation_level=None)
+    database.execute(f"PRAGMA cache_size = -{cache}")
+    database.execute("PRAGMA journal_mode = OFF")  # nobody reads it after a failure
+    database.execute("BEGIN")  # and never commit: without this each row would be written by itself
+    database.execute(f"CREATE TABLE {table}")
+    return database
 
 
 class SiteList:
@@ -28,12 +43,13 @@ class SiteList:
     """
 
     def __init__(self) -> None:
-        self._sites = SiteIndex()
+        self._database = temporary_database("sites (place INTEGER PRIMARY KEY, site TEXT UNIQUE, strata TEXT)")
         self._names: list[str] = []
 
     def add(self, origin: Origin, strata: dict[str, str] | None = None) -> None:
         """Add *origin* with its *strata*, unless it is there."""
-        self._sites.add(str(origin), json.dumps(strata) if strata else "")
+        values = str(origin), json.dumps(strata) if strata else "{}"
+        self._database.execute("INSERT OR IGNORE INTO sites (site, strata) VALUES (?, ?)", values)
 
     def read(
         self, lines: Iterable[tuple[int, str]], origin_of: Callable[[str], Origin]
@@ -61,8 +77,8 @@ class SiteList:
 
     def strata(self, site: str) -> dict[str, str] | None:
         """The strata of *site*; None when it is not in the list."""
-        found = self._sites.get(site)
-        return None if found is None else json.loads(found or "{}")
+        found = self._database.execute("SELECT strata FROM sites WHERE site = ?", (site,)).fetchone()
+        return json.loads(found[0]) if found else None
 
     @property
     def columns(self) -> list[str]:
@@ -70,11 +86,56 @@ class SiteList:
         return [name for name in self._names or [RANK] if name not in _SITE_COLUMNS]
 
     def __len__(self) -> int:
-        return len(self._sites)
+        (number,) = self._database.execute("SELECT count(*) FROM sites").fetchone()
+        return int(number)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._sites)
+        return (site for (site,) in self._database.execute("SELECT site FROM sites ORDER BY place"))
 
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line]))]
+
+
+class SiteCounts:
+    """How often each site came."""
+
+    def __init__(self) -> None:
+        self._database = temporary_database("sites (site TEXT PRIMARY KEY, times INTEGER) WITHOUT ROWID")
+
+    def add(self, site: str) -> None:
+        """Count *site*."""
+        asked = "INSERT INTO sites VALUES (?, 1) ON CONFLICT (site) DO UPDATE SET times = times + 1"
+        self._database.execute(asked, (site,))
+
+    def take(self, site: str) -> bool:
+        """Take 1 from the number of *site*; return False when there is none left."""
+        asked = "UPDATE sites SET times = times - 1 WHERE site = ? AND times > 0"
+        return self._database.execute(asked, (site,)).rowcount > 0
+
+
+def newest(captures: Iterable[tuple[str, datetime | None, str]], is_wanted: Callable[[str], bool]) -> bytearray:
+    """For each of *captures* an octet: 1 for the newest of a site that *is_wanted*, else 0.
+
+    A capture is a site, a time, and the text of which the greatest counts at the same time. One without a time is
+    older than all others.
+    """
+    database = temporary_database("newest (site TEXT PRIMARY KEY, at REAL, rank, place INTEGER) WITHOUT ROWID")
+    number = 0
+
+    def numbered() -> Iterator[tuple[str, float, str, int]]:
+        nonlocal number
+        for site, time, rank in captures:
+            yield site, time.timestamp() if time else -inf, rank, number
+            number += 1
+
+    database.executemany(
+        "INSERT INTO newest VALUES (?, ?, ?, ?) ON CONFLICT (site) DO UPDATE SET at = excluded.at,"
+        " rank = excluded.rank, place = excluded.place WHERE (excluded.at, excluded.rank) > (at, rank)",
+        numbered(),
+    )
+    found = bytearray(number)
+    for site, place in database.execute("SELECT site, place FROM newest"):
+        found[place] = is_wanted(site)
+    database.close()
+    return found

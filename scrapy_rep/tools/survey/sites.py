@@ -21,7 +21,8 @@ from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Link, Mark, Tag
 from scrapy_rep.tools.profiles import token_for
 
-from .totals import severity_of, traits
+from .sums import severity_of
+from .totals import traits
 
 SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
     Severity.ERROR: ("error", "red"), Severity.WARNING: ("warning", "amber"),

@@ -1,20 +1,68 @@
-"""The rows of the tables of a report, with a column for each stratum where strata are asked for."""
+"""The rows of the tables of a report, with a column for each stratum where strata are asked for.
+
+A stratum is the sites with one value in a column of their list, such as their rank, or in one top-level domain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from itertools import pairwise
+from typing import Final, TypeVar
 
 from scrapy_rep.census.row import Row
 from scrapy_rep.tools.page import Link, percent
 
-from .strata import TLD, Strata
-from .totals import Totals
+from .totals import TLD, UNKNOWN, Totals, columns_of
 
 Key = TypeVar("Key", bound=Hashable)
 Whole = Callable[[Totals], int]
 """Of which number something is the share."""
+
+_OTHER: Final = "other"  # the values that are not frequent
+_MOST_VALUES: Final = 8
+_LARGEST: Final = (1_000, 10_000, 100_000, 1_000_000)  # of the numbers that count together
+_RANGES: Final = (
+    f"up to {_LARGEST[0]:,}",
+    *(f"{least + 1:,} to {most:,}" for least, most in pairwise(_LARGEST)),
+    f"more than {_LARGEST[-1]:,}",
+)
+
+
+class Strata:
+    """The values of one column: the most frequent ones, and ``other`` for the rest.
+
+    Numbers count together by powers of ten when there are more than a few of them. *sites* are all values of the
+    *column*, each with its number of sites.
+    """
+
+    def __init__(self, column: str, sites: Mapping[str, int]) -> None:
+        self.column = column
+        frequent = sorted(sites, key=lambda value: (-sites[value], value))
+        numbers = {value: _number(value) for value in frequent if value not in ("", UNKNOWN)}
+        named = [value for value in frequent[:_MOST_VALUES] if value in numbers]
+        if all(numbers[value] is not None for value in named):
+            named.sort(key=lambda value: numbers[value] or 0.0)
+        self._named = frozenset((*named, UNKNOWN))
+        self._has_ranges = len(sites) > _MOST_VALUES and None not in numbers.values()
+        self.values = (*_RANGES, UNKNOWN) if self._has_ranges else (*named, UNKNOWN, _OTHER)
+
+    def value_of(self, row: Row) -> str:
+        """Which of `values` the site of *row* has."""
+        value = columns_of(row).get(self.column) or UNKNOWN
+        if not self._has_ranges:
+            return value if value in self._named else _OTHER
+        number = _number(value)
+        return UNKNOWN if number is None else _RANGES[sum(number > largest for largest in _LARGEST)]
+
+
+def _number(value: str) -> float | None:
+    """The number in *value*, None when it is none, and for an infinite one."""
+    try:
+        number = float(value.replace(",", ""))
+    except ValueError:
+        return None
+    return number if number - number == 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +82,6 @@ class Share:
 Cell = str | int | float | Link | Share
 
 
-def sites_of(totals: Totals) -> int:
-    """All sites."""
-    return totals.sites
-
-
-def files_of(totals: Totals) -> int:
-    """The sites with a robots.txt."""
-    return totals.files
-
-
-def known_of(totals: Totals) -> int:
-    """The sites whose restrictions are known."""
-    return totals.known
-
-
-class StratumTotals(Totals):
-    """The totals of one stratum; *names* in user-agent lines and *files*, by SHA-256, count alone."""
-
-    def __init__(self, names: Container[str], files: Container[str]) -> None:
-        super().__init__()
-        self._names, self._files = names, files
-        self.sites_by_file: dict[str, int] = {}
-
-    def _is_counted(self, name: str) -> bool:
-        return name in self._names
-
-    def _add_columns(self, row: Row) -> None:
-        pass
-
-    def _add_content(self, row: Row) -> None:
-        sha = row.sha256 or ""
-        if sha in self._files:
-            self.sites_by_file[sha] = self.sites_by_file.get(sha, 0) + 1
-
-
 class Tables:
     """Makes the rows of all tables of a report.
 
@@ -80,7 +93,7 @@ class Tables:
     ) -> None:
         self._strata = strata
         values = strata.values if strata else ()
-        self._totals = {value: StratumTotals(names, files) for value in values}
+        self._totals = {value: Totals(names, files) for value in values}
 
     def add(self, row: Row) -> None:
         """Count *row* in its stratum."""
@@ -94,18 +107,18 @@ class Tables:
         return "top-level domain" if column == TLD else column
 
     @property
-    def totals(self) -> Mapping[str, StratumTotals]:
+    def totals(self) -> Mapping[str, Totals]:
         """The totals of each stratum that has sites."""
         return {value: totals for value, totals in self._totals.items() if totals.sites}
 
     def heads(self, what: str = "") -> list[str]:
         """The heads of the columns of strata; *what* says which of the numbers of a row they show."""
-        return [_NAMED.format(value, what) if what else value for value in self.totals]
+        return [f"{value}: {what}" if what else value for value in self.totals]
 
     def rows(
         self,
         cells: Mapping[Key, Sequence[Cell]],
-        numbers: Callable[[StratumTotals], Mapping[Key, float]],
+        numbers: Callable[[Totals], Mapping[Key, float]],
         whole: Whole | None = None,
     ) -> list[tuple[Cell, ...]]:
         """The rows with these *cells* and their *numbers* in each stratum, as shares of *whole* if given."""
@@ -116,13 +129,5 @@ class Tables:
         ]
 
 
-_NAMED: Final = "{0}: {1}"
-
-
 def _cell(number: float, whole: int | None) -> Cell:
     return number if whole is None else Share(int(number), whole)
-
-
-def traits_of(kind: str) -> Callable[[Totals], Mapping[str, Any]]:
-    """The numbers of sites with each trait of *kind*."""
-    return lambda totals: {name: count for (each, name), count in totals.traits.items() if each == kind}

@@ -6,126 +6,104 @@ Memory grows with the number of different names and figures, not with that of th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL, NONE, OTHERS, RESTRICTIONS
+from scrapy_rep.census.restriction import ALL, NONE, OTHERS
 from scrapy_rep.census.row import Row
 from scrapy_rep.tools.crawlers import AI_CRAWLERS
-from scrapy_rep.tools.lint import CODES, Severity
 
-from .agent_totals import AgentTotals
 from .contents import Contents
-from .strata import columns_of
+from .sums import AI_CATEGORIES, ANY_AI, Sums, by_category, shuts_out_ai
 
 COMMENT, BLANK, UNREADABLE = "comment", "blank", "unreadable"
 """The lines that are no known record."""
-
-STAR_GROUP: Final = "a group for all crawlers (*)"
-SITEMAP: Final = "a Sitemap line"
-SHUTS_OUT_UNNAMED: Final = "/ disallowed to unnamed crawlers"
-SHUTS_OUT_AI: Final = "an AI crawler shut out by name"
 
 ALL_SIGNALS: Final = "all signals"
 NO, YES = "no", "yes"
 """The answers of signals; where signals disagree, the answer is no."""
 
-ANY_AI: Final = "any AI crawler"
-"""The category of all AI crawlers together."""
+RULES_PER_AGENT: Final = "rules_per_agent"
+"""The figure of a name in a file: its number of rules."""
 
-BY_NAME, BY_STAR = "by name", "through *"
-"""How a crawler is addressed."""
+TLD: Final = "tld"
+"""The column of the top-level domain, which needs no list."""
 
-FIGURES: Final = {
-    "bytes": "bytes",
-    "lines": "lines",
-    "comments": "lines with a comment",
-    "user_agent_fields": "User-agent lines",
-    "rules": "Allow and Disallow lines",
-    "sitemaps": "Sitemap lines",
-}
-"""The attributes of a row that are numbers of a file, and what they count."""
+UNKNOWN: Final = "unknown"
+"""The value of a column that is not there."""
 
-_AI_CATEGORIES: Final = (ANY_AI, *dict.fromkeys(map(str, AI_CRAWLERS.values())))
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
 _VALUES_COUNTED: Final = 1_000  # of a column of the list of sites
 
 
-class Totals:
-    """Sums up rows one by one."""
+@dataclass(slots=True)
+class AgentTotals:
+    """One name in user-agent lines: the sites that use it, its rules, and its spellings."""
 
-    def __init__(self) -> None:
-        self.sites = self.files = self.linted = 0
-        self.known = 0  # sites whose restrictions are known: with a robots.txt, or without any
-        self.captured: tuple[datetime, datetime] | None = None  # the first time and the last
-        self.columns: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites by the value of each
+    sites: int = 0
+    allow: int = 0
+    disallow: int = 0
+    spellings: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def name(self) -> str:
+        """The most frequent spelling."""
+        return self.spellings.most_common(1)[0][0]
+
+
+class Totals(Sums):
+    """The sums of a report; in a stratum, only *names* in user-agent lines and *files*, by SHA-256, count.
+
+    ``columns`` are the sites by the value of each column of their list, ``sitemap_or_delay`` those that close
+    nothing to a category, and have a Sitemap or a delay for it. ``captured`` has the first time and the last.
+    """
+
+    def __init__(self, names: Container[str] | None = None, files: Container[str] = ()) -> None:
+        super().__init__()
+        self._names, self._files = names, files
+        self.captured: tuple[datetime, datetime] | None = None
+        self.columns: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.traits: Counter[tuple[str, str]] = Counter()
-        self.figures: dict[str, Counter[float]] = {name: Counter() for name in FIGURES}  # files by figure
-        self.delays: Counter[float] = Counter()  # files by their longest delay in seconds
-        self.rules_per_agent: Counter[float] = Counter()  # of each name in each file
+        self.figures[RULES_PER_AGENT] = Counter()  # names in files
         self.line_kinds: Counter[str] = Counter()
         self.agents: defaultdict[str, AgentTotals] = defaultdict(AgentTotals)
-        self.restriction: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each agent
-        self.categories: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites by the most that is closed
-        self.sitemap_or_delay: Counter[str] = Counter()  # sites that close nothing to a category, and have one
-        self._unnamed: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites naming it by what * closes
+        self.sitemap_or_delay: Counter[str] = Counter()
         self.findings: Counter[str] = Counter()
-        self.with_errors = self.with_signals = 0
         self.ai_answers: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each signal
         self.contents = Contents()
+        self.sites_by_file: Counter[str] = Counter()
 
     def add(self, row: Row) -> None:
         """Count *row*."""
-        self.sites += 1
+        super().add(row)
         self.traits.update(traits(row))
-        self._add_columns(row)
         if row.fetched_at:
             first, last = self.captured or (row.fetched_at, row.fetched_at)
             self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
-        if row.restriction:
-            self._add_restrictions(row)
-        if row.has_file:
-            self._add_file(row)
-
-    def _add_columns(self, row: Row) -> None:
-        for column, value in columns_of(row):
+        for column, value in columns_of(row).items() if self._names is None else ():
             sites = self.columns[column]
             if value in sites or len(sites) < _VALUES_COUNTED:
                 sites[value] += 1
 
-    def _add_restrictions(self, row: Row) -> None:
-        self.known += 1
-        of_others, named = row.restriction.get(OTHERS, NONE), row.named
-        for agent, closes in row.restriction.items():
-            self.restriction[agent][closes, BY_NAME if agent in named else BY_STAR] += 1
-        for agent in named:
-            self._unnamed[agent][of_others] += 1
-        closed = by_category(row)
-        for category, closes in closed.items():
-            self.categories[category][closes] += 1
+    def _add_restrictions(self, row: Row, closed: dict[str, str]) -> None:
+        super()._add_restrictions(row, closed)
         if row.sitemaps or row.crawl_delays:
-            closed[OTHERS] = of_others
+            closed[OTHERS] = row.restriction.get(OTHERS, NONE)
             found = closed if row.sitemaps else _with_delay(row)
             self.sitemap_or_delay.update(category for category in found if closed[category] == NONE)
 
     def _add_file(self, row: Row) -> None:
-        self.files += 1
-        for name, values in self.figures.items():
-            values[getattr(row, name)] += 1
-        if row.crawl_delays:
-            self.delays[row.longest_delay] += 1
-        if row.findings is not None:
-            self.linted += 1
-            self.findings.update(row.findings)
-            self.with_errors += any(severity_of(code) is Severity.ERROR for code in row.findings)
+        super()._add_file(row)
+        self.findings.update(row.findings or {})
         self._add_lines(row)
         self._add_agents(row)
         self._add_signals(row)
-        self._add_content(row)
-
-    def _add_content(self, row: Row) -> None:
-        self.contents.add(row)
+        if self._names is None:
+            self.contents.add(row)
+        elif (sha := row.sha256 or "") in self._files:
+            self.sites_by_file[sha] += 1
 
     def _add_lines(self, row: Row) -> None:
         others = {COMMENT: row.comment_lines, BLANK: row.blank_lines, UNREADABLE: row.unread_lines}
@@ -135,7 +113,7 @@ class Totals:
     def _add_agents(self, row: Row) -> None:
         for name, disallow in row.agents_disallow.items():
             key, allow = name.lower(), row.agents_allow[name]
-            self.rules_per_agent[allow + disallow] += 1
+            self.figures[RULES_PER_AGENT][allow + disallow] += 1
             if self._is_counted(key):
                 agent = self.agents[key]
                 agent.sites += 1
@@ -144,10 +122,11 @@ class Totals:
                 agent.spellings[name] += 1
 
     def _is_counted(self, name: str) -> bool:
+        if self._names is not None:
+            return name in self._names
         return name in self.agents or len(self.agents) < _NAMES_COUNTED
 
     def _add_signals(self, row: Row) -> None:
-        self.with_signals += bool(row.ai_signals)
         stated = set()
         for name, answer in row.ai_answers.items():
             signal, _, category = name.partition(" ")
@@ -159,41 +138,26 @@ class Totals:
         """The traits of *kind*, each with its number of sites, most frequent first."""
         return [(name, count) for (each, name), count in self.traits.most_common() if each == kind]
 
-    def closed_to(self, agent: str) -> Counter[tuple[str, str]]:
-        """The sites by what is closed to *agent*, and how; where no group names it, that of ``*`` counts."""
-        ways = self.restriction.get(agent, Counter())
-        found = Counter({way: count for way, count in ways.items() if way[1] == BY_NAME})
-        unnamed = self._unnamed.get(agent, Counter())
-        for (closes, by), count in self.restriction[OTHERS].items():
-            found[closes, by] = count - unnamed[closes]
-        return found
-
     def top_agents(self, number: int) -> list[AgentTotals]:
         """The *number* names that most sites use."""
         named = (agent for name, agent in self.agents.items() if name)
         return sorted(named, key=lambda agent: (-agent.sites, agent.name))[:number]
 
 
-def by_category(row: Row) -> dict[str, str]:
-    """The most that the site of *row* closes to a crawler of each category of AI crawlers, and to any of them.
+def columns_of(row: Row) -> dict[str, str]:
+    """The columns of the site of *row*, each with its value.
 
-    No file names them all: what is closed to all others counts in each category.
+    The top-level domain is the last label of the host; `UNKNOWN` for an IP address, and for what is no origin.
     """
-    if OTHERS not in row.restriction:
-        return {}
-    found = dict.fromkeys(_AI_CATEGORIES, row.restriction[OTHERS])
-    for agent in row.named:
-        if agent in AI_CRAWLERS:
-            for name in (str(AI_CRAWLERS[agent]), ANY_AI):
-                found[name] = max(found[name], row.restriction[agent], key=RESTRICTIONS.index)
-    return found
+    label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
+    return {TLD: UNKNOWN if not label or label.isdigit() or label[0] == "[" else label, **row.strata}
 
 
 def _with_delay(row: Row) -> set[str]:
     """The categories of AI crawlers, and `OTHERS`, of which a crawler has a Crawl-delay."""
     names = {name.lower() for name, delay in row.crawl_delays.items() if delay}
     if OTHERS in names:
-        return {OTHERS, *_AI_CATEGORIES}
+        return {OTHERS, *AI_CATEGORIES}
     agents = [agent for agent in row.named if agent in AI_CRAWLERS and agent.lower() in names]
     return {str(AI_CRAWLERS[agent]) for agent in agents} | {ANY_AI for _ in agents}
 
@@ -220,20 +184,15 @@ def _features(row: Row) -> dict[str, object]:
     """What a file may contain, each with a value that is true when it does."""
     return {
         "a rule": row.rules,
-        STAR_GROUP: OTHERS in row.agents_disallow,
+        "a group for all crawlers (*)": OTHERS in row.agents_disallow,
         "a group for a named crawler": row.agents_disallow.keys() - {OTHERS},
-        SITEMAP: row.sitemaps,
+        "a Sitemap line": row.sitemaps,
         "a wildcard (*) in a rule": row.wildcards,
         "an end anchor ($) in a rule": row.anchors,
         "an Allow rule": row.allow,
         "a Crawl-delay": row.crawl_delays,
         "a comment": row.comments,
         "an unreadable line": row.unread_lines,
-        SHUTS_OUT_UNNAMED: row.shuts_out,
-        SHUTS_OUT_AI: any(row.restriction[name] == ALL for name in row.named if name in AI_CRAWLERS),
+        "/ disallowed to unnamed crawlers": row.shuts_out,
+        "an AI crawler shut out by name": shuts_out_ai(row),
     }
-
-
-def severity_of(code: str) -> Severity:
-    """Return the severity of findings of *code*; a survey that is resumed may have those of another version."""
-    return CODES[code].severity if code in CODES else Severity.NOTE

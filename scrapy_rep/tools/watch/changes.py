@@ -5,11 +5,11 @@ Comments, order, spelling and rules that change no verdict are not changes.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import Dialect, Kind, Origin, RobotsTxt, Rule, Verdict, parse
@@ -19,7 +19,9 @@ from scrapy_rep.tools.answers import MOST, rule_text, verdict_facts
 from scrapy_rep.tools.difference import SAMPLE_HOST
 
 from .copies import Copy
-from .said import Crawlers, alike
+from .said import Crawlers, Said, alike
+
+T = TypeVar("T")
 
 _LONGEST: Final = 200  # characters of a rule, a path or a URL
 _RULES: Final = 10  # changes of verdicts on paths made of rules that are told of the same agents
@@ -106,7 +108,7 @@ class Question:
         if old.robotstxt.body != new.robotstxt.body:
             crawlers = alike(self.agents, old.robotstxt, new.robotstxt)
             verdicts = [
-                self._of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers))) for each in crawlers
+                self.of_verdicts(site, each, self.paths or each.sample_paths(len(crawlers))) for each in crawlers
             ]
             # The first for each, about "/" if that has changed, stands before what the rules of others may fill.
             yield from chain.from_iterable(islice(each, 1) for each in verdicts)
@@ -115,8 +117,8 @@ class Question:
             yield from _of_sitemaps(site, old.robotstxt, new.robotstxt)
             yield from chain.from_iterable(verdicts)
 
-    def _of_verdicts(self, site: str, crawlers: Crawlers, paths: Sequence[str]) -> Iterator[Change]:
-        """A change for each rule that forbids, or no longer forbids, something to *crawlers*."""
+    def of_verdicts(self, site: str, crawlers: Crawlers, paths: Iterable[str]) -> Iterator[Change]:
+        """A change for each rule that forbids, or no longer forbids, something on *paths* to *crawlers*."""
         found: dict[tuple[bool, Rule | None], _Paths] = {}
         for path in paths:
             old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)
@@ -137,29 +139,17 @@ class Question:
             yield Change(site, "verdict", text, facts)
 
     def _of_delays(self, site: str, crawlers: Iterable[Crawlers]) -> Iterator[Change]:
-        found: dict[tuple[float | None, float | None], list[str]] = {}
-        for each in crawlers:
-            found.setdefault((each.old.crawl_delay, each.new.crawl_delay), []).extend(each.names)
-        for (before, after), names in found.items():
-            if before != after:
-                text = f"Crawl-delay for {self._names(names)}: {_seconds(after)} (before: {_seconds(before)})"
-                yield Change(site, "crawl-delay", text, {"agents": names, "old": before, "new": after})
+        for (before, after), names in _differing(crawlers, lambda said: said.crawl_delay):
+            text = f"Crawl-delay for {self._names(names)}: {_seconds(after)} (before: {_seconds(before)})"
+            yield Change(site, "crawl-delay", text, {"agents": names, "old": before, "new": after})
 
     def _of_uses(self, site: str, crawlers: Iterable[Crawlers]) -> Iterator[Change]:
-        found: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
-        for each in crawlers:
-            both = zip(each.old.uses, each.new.uses, strict=True)
-            changed = tuple((use, was, now) for (use, was), (_, now) in both if was != now)
-            found.setdefault(changed, []).extend(each.names)
-        for changed, names in found.items():
-            if changed:
-                answers = ", ".join(f"{use} {now} (before: {was})" for use, was, now in changed)
-                facts = {
-                    "agents": names,
-                    "old": {use: was for use, was, _ in changed},
-                    "new": {use: now for use, _, now in changed},
-                }
-                yield Change(site, "ai-use", f"AI use by {self._names(names)}: {answers}", facts)
+        for (before, after), names in _differing(crawlers, lambda said: said.uses):
+            now = dict(after)
+            changed = {use: was for use, was in before if was != now[use]}
+            answers = ", ".join(f"{use} {now[use]} (before: {was})" for use, was in changed.items())
+            facts = {"agents": names, "old": changed, "new": {use: now[use] for use in changed}}
+            yield Change(site, "ai-use", f"AI use by {self._names(names)}: {answers}", facts)
 
     def _names(self, agents: Sequence[str]) -> str:
         """The crawlers called *agents*, as the subject of a sentence."""
@@ -195,6 +185,16 @@ class _Paths:
         """The first path; with *every*, which paths made of rules would not deserve, the number of the others."""
         more = f" and {number_of(self.number - 1, 'more path', 'more paths')}" if every and self.number > 1 else ""
         return self.first[0] + more
+
+
+def _differing(
+    crawlers: Iterable[Crawlers], asked: Callable[[Said], T]
+) -> Iterator[tuple[tuple[T, T], list[str]]]:
+    """What the old and the new file answer where that differs, with the crawlers to which it does."""
+    found: defaultdict[tuple[T, T], list[str]] = defaultdict(list)
+    for each in crawlers:
+        found[asked(each.old), asked(each.new)].extend(each.names)
+    return (one for one in found.items() if one[0][0] != one[0][1])
 
 
 def _shown(path: str) -> str:

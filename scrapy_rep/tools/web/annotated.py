@@ -6,16 +6,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, Final
 
 from scrapy_rep.protocol import Kind, RobotsTxt, parse
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Finding, Fix, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.profiles import FALLBACK, NONE, Reading, reading
+from scrapy_rep.tools.watch.changes import Question as Asked
+from scrapy_rep.tools.watch.said import alike
 
 from .question import Question
 from .sentences import MOST_URLS, order_of, sentences
@@ -26,6 +30,9 @@ _MOST_LINES: Final = 3_000
 
 _MOST_FINDINGS: Final = 2_000
 """Findings that are shown."""
+
+_MOST_VERDICTS: Final = 20_000
+"""URLs times crawlers that are asked about before and after a fix."""
 
 _LONGEST_LINE: Final = 500
 """Characters of a line that are shown."""
@@ -62,16 +69,8 @@ class FoundHere:
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON, with the edits that fix it."""
         edits = self.fix.edits if self.fix else ()
-        return {
-            "line": self.finding.line,
-            "column": self.finding.column,
-            "severity": self.finding.severity.value,
-            "code": self.finding.code,
-            "message": self.finding.message,
-            "advice": self.finding.advice,
-            "consequences": [each._asdict() for each in self.finding.consequences],
-            "edits": [{**asdict(edit), "text": edit.text.decode("utf-8", "replace")} for edit in edits],
-        }
+        facts = [{**asdict(edit), "text": edit.text.decode("utf-8", "replace")} for edit in edits]
+        return {**self.finding.as_facts(), "edits": facts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +125,21 @@ def fixed(question: Question, key: str, action: str = "apply") -> bytes:
     here = next((here for here in found_in(question) if here.key == key), None)
     fix = (here.changes if action == "confirm" else here.fix) if here else None
     return fix.applied_to(question.robots) if fix else question.robots
+
+
+def changes_by(fix: Fix, question: Question) -> list[str]:
+    """What *fix* changes, in sentences: on URLs of *question* and paths made of rules.
+
+    Asked for the crawlers of *question*, for those that the fix names or no longer names, and for all others.
+    """
+    bodies = question.robots, fix.applied_to(question.robots)
+    old, new = (parse(body, question.flavour, limit=question.limit) for body in bodies)
+    named, renamed = ({agent.text for group in file.groups for agent in group.agents} for file in (old, new))
+    agents = dict.fromkeys(["*", *question.crawlers, *filter(None, map(asked_token, sorted(named ^ renamed)))])
+    asked, crawlers = Asked(tuple(agents), (), question.flavour, question.limit), alike(agents, old, new)
+    urls = question.urls[: _MOST_VERDICTS // len(crawlers)]
+    paths = ((each, dict.fromkeys([*urls, *each.sample_paths(len(crawlers))])) for each in crawlers)
+    return [*asked.sentences(chain.from_iterable(asked.of_verdicts("", each, urls) for each, urls in paths))]
 
 
 def annotate(question: Question, found: tuple[FoundHere, ...]) -> AnnotatedFile:

@@ -18,40 +18,39 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
-from scrapy_rep.tools.resources import RENDERER, Report
+from scrapy_rep.tools.resources import Report
 from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
-from . import api, page, resources
+from . import page, resources
 from .annotated import fixed
-from .fetch import Fetched, Fetcher, page_url, robots_url
+from .fetch import Fetched, Fetcher, robots_url
 from .guard import Guard, refusal
 from .question import (
     Form,
+    PageQuestion,
     Question,
     QuestionError,
     checked,
+    checked_page,
     choices_in,
-    crawler_in,
     page_in,
     question_in,
     read_form,
     read_page_form,
 )
-from .resources import PageQuestion
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
 
 _EXPORTS: Final = {
-    "json": ("robots.json", "application/json"),
-    "sarif": ("robots.sarif", "application/sarif+json"),
-    "csv": ("robots.csv", "text/csv; charset=utf-8"),
+    "json": ("facts", "application/json"),
+    "sarif": ("sarif", "application/sarif+json"),
+    "csv": ("verdicts_csv", "text/csv; charset=utf-8"),
 }
 
 
 def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
-    description = api.description(limits)
     routes = [
         Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
@@ -59,8 +58,7 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
         Route("/write", checker.write, methods=["POST"]),
         Route("/resources", HTMLResponse(resources.page_html(limits)), methods=["GET"]),
         Route("/resources", checker.resources, methods=["POST"]),
-        Route("/api", HTMLResponse(page.render("api.html", api=description, limits=limits)), methods=["GET"]),
-        Route("/api/openapi.json", JSONResponse(description), methods=["GET"]),
+        Route("/api", HTMLResponse(page.api_html(limits)), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
         Route("/api/resources", checker.resources_as_json, methods=["POST"]),
@@ -132,10 +130,9 @@ class _Checker:
             return page.render("problem.html", problem=str(problem)).encode()
 
     async def _export(self, question: Question, format_name: str) -> Response:
-        job = {"json": api.facts, "sarif": api.sarif, "csv": api.verdicts_csv}[format_name]
-        octets = await self._workers.run(job, question)
-        name, media_type = _EXPORTS[format_name]
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        job, media_type = _EXPORTS[format_name]
+        octets = await self._workers.run(getattr(page, job), question)
+        headers = {"Content-Disposition": f'attachment; filename="robots.{format_name}"'}
         return Response(octets, media_type=media_type, headers=headers)
 
     async def check(self, request: Request) -> Response:
@@ -175,10 +172,9 @@ class _Checker:
 
     async def resources(self, request: Request) -> Response:
         """``POST /resources``: whether the resources of a page are closed to a crawler."""
-        asked = PageQuestion("", RENDERER)
+        asked = PageQuestion()
         try:
-            url, agent = await read_page_form(request, self._limits)
-            asked = replace(asked, url=url, agent=agent)
+            asked = page_in(await read_page_form(request, self._limits))
             question, report = await self._report(asked, request)
             html = await self._workers.run(resources.report_html, question, report, self._limits)
         except Problem as problem:
@@ -187,17 +183,13 @@ class _Checker:
 
     async def resources_as_json(self, request: Request) -> Response:
         """``POST /api/resources``: the same as JSON."""
-        url, agent = page_in(await _json_of(request))
-        question, report = await self._report(PageQuestion(url, agent or RENDERER), request)
+        question, report = await self._report(page_in(await _json_of(request)), request)
         octets = await self._workers.run(resources.report_json, question, report)
         return Response(octets, media_type="application/json")
 
     async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, Report]:
         """The question that was *asked*, checked, and its answer."""
-        if not asked.url or len(asked.url) > self._limits.url_characters:
-            raise QuestionError("page: write its address, such as https://example.com/")
-        agent, visitor = crawler_in(asked.agent, self._limits), client_of(request.scope)
-        question = replace(asked, url=page_url(asked.url), agent=agent, visitor=visitor)
+        question = replace(checked_page(asked, self._limits), visitor=client_of(request.scope))
         run = self._workers.run
         return question, await resources.report_on(question, self._limits, self._fetcher, run, self._size)
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import httpcore
@@ -31,9 +31,6 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HEADERS: Final = (("Accept-Encoding", "identity"), ("Connection", "close"))
 _TEXT: Final = "text/plain, */*;q=0.5"
 _PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
-_LEAST_TIME: Final = 0.25
-"""Seconds: with less left, no further host is asked."""
-
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
@@ -59,13 +56,6 @@ class _Response:
     status: int
     headers: dict[str, str]
     body: bytes = field(repr=False)
-
-
-class _Deadline(NamedTuple):
-    """Until when something is fetched, and how many ``seconds`` that were."""
-
-    until: float
-    seconds: float
 
 
 def robots_url(site: str) -> str:
@@ -112,11 +102,7 @@ class Fetcher:
         """
         network = self.network()
         network.count(self._hosts, Origin.from_url(url).host)
-        return self._steps(url, network, _deadline(self._limits.fetch_time))
-
-    def fetches(self) -> Fetches:
-        """Return what fetches for one question."""
-        return Fetches(self, current_time() + self._limits.fetch_time)
+        return self._steps(url, network, self._limits.fetch_time)
 
     def network(self) -> Network:
         """The network of a question of which nothing has been fetched."""
@@ -124,22 +110,23 @@ class Fetcher:
 
     async def robots(self, url: str, network: Network, seconds: float) -> Fetched:
         """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
-        async with aclosing(self._steps(url, network, _deadline(seconds))) as steps:
+        async with aclosing(self._steps(url, network, seconds)) as steps:
             (found,) = [step async for step in steps if isinstance(step, Fetched)]
         return found
 
     async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
         """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
-        response = await self._ask(url, network, _deadline(seconds), _PAGE)
+        response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
         return PageResponse.of(url, response.status, location, content_type, response.body)
 
-    async def _steps(self, url: str, network: Network, deadline: _Deadline) -> AsyncGenerator[str | Fetched]:
+    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | Fetched]:
         hops: list[str] = []
+        until = current_time() + seconds
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
-            response = await self._ask(target, network, deadline, _TEXT)
+            response = await self._ask(target, network, until, seconds, _TEXT)
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
@@ -153,18 +140,18 @@ class Fetcher:
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, network: Network, deadline: _Deadline, accept: str) -> _Response:
-        """Make one request, with all failures as `FetchError`."""
+    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> _Response:
+        """Make one request *until* then, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
         network.count(self._hosts, origin.host)
         if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
             raise FetchError(f"{where}: only the default ports of http and https are asked")
         try:
-            with fail_after(max(deadline.until - current_time(), 0)):
+            with fail_after(max(until - current_time(), 0)):
                 return await self._exchange(url, origin, network, accept)
         except TimeoutError:
-            raise FetchError(f"{where} did not finish within {deadline.seconds:.2g} s") from None
+            raise FetchError(f"{where} did not finish within {seconds:.2g} s") from None
         except httpcore.LocalProtocolError:
             raise FetchError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
@@ -189,38 +176,6 @@ class Fetcher:
                     break
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
         return _Response(response.status, fields, _decoded(bytes(body), fields, limit))
-
-
-class Fetches:
-    """The fetches for one question about a page, one after the other, all in the time of one.
-
-    Each may take half of the time that is left, so a host that is slow leaves some for the others. A host is
-    counted once, however often it is asked: for its robots.txt, and for the page.
-    """
-
-    def __init__(self, fetcher: Fetcher, until: float) -> None:
-        self._fetcher = fetcher
-        self._until = until
-        self._network = fetcher.network()
-
-    async def robots(self, origin: Origin, *, of_page: bool) -> Fetched:
-        """Fetch the robots.txt of *origin*, *of_page* or of a resource. Raises `TooManyError`, `FetchError`."""
-        network = self._network if of_page else self._network.beyond()
-        return await self._fetcher.robots(origin.robots_url, network, self._seconds())
-
-    async def page(self, url: str) -> PageResponse:
-        """Request the page at *url*, without following a redirect. Raises `TooManyError` and `FetchError`."""
-        return await self._fetcher.page(url, self._network, self._seconds())
-
-    def _seconds(self) -> float:
-        seconds = (self._until - current_time()) / 2
-        if seconds < _LEAST_TIME:
-            raise FetchError("there was no time left to ask")
-        return seconds
-
-
-def _deadline(seconds: float) -> _Deadline:
-    return _Deadline(current_time() + seconds, seconds)
 
 
 def _decoded(body: bytes, headers: dict[str, str], limit: int) -> bytes:

@@ -1,27 +1,35 @@
 """The page: its form as the visitor left it, and the parts of the answer, which worker processes render.
 
-Everything is escaped, and what is not printable is shown as an escape.
+Everything is escaped, and what is not printable is shown as an escape. And the answer for programs.
 """
 
 from __future__ import annotations
 
+import io
+import json
 from codecs import iterdecode
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import chain
 from typing import Any, Final
 
 from markupsafe import Markup
 
+from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.files import write_csv
+from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.page import page_template
+from scrapy_rep.tools.profiles import GROUPS
 from scrapy_rep.tools.writer import TRAINING
 
-from .annotated import annotate, found_in, place_of, summary
-from .changes import consider
+from .annotated import annotate, changes_by, found_in, linted_file, place_of, summary
 from .question import CATEGORIES, Form, Question
 from .verdicts import compare, judge
 from .visitors import Limits
 
-COMPARING_TIME: Final = 2.0
+_COMPARING_TIME: Final = 2.0
 """Seconds after which no further dialect is compared."""
 
 _CATEGORIES: Final = {
@@ -99,13 +107,13 @@ def file_html(question: Question, action: str = "", key: str = "") -> str:
     found = found_in(question)
     file = annotate(question, found)
     place = place_of(file.findings, key)
-    considered = consider(question, file.findings[place]) if action == "consider" and place >= 0 else None
+    fix = file.findings[place].changes if action == "consider" and place >= 0 else None
     return render(
         "file.html",
         file=file,
         sentences=summary(question, found),
         place=place,
-        considered=considered,
+        changes=changes_by(fix, question) if fix else None,
         numbers={here.key: number for number, here in enumerate(file.findings, start=1)},
         is_fixed=action in {"apply", "confirm"},
         question=question,
@@ -129,12 +137,17 @@ def verdicts_html(question: Question) -> str:
 def dialects_html(question: Question) -> str:
     """What other dialects make of the file."""
     names = DIALECTS_KNOWN | OTHER_DIALECTS
-    return render("dialects.html", comparison=compare(question, COMPARING_TIME), question=question, names=names)
+    return render("dialects.html", comparison=compare(question, _COMPARING_TIME), question=question, names=names)
 
 
 def write_html(chosen: Mapping[str, str], problem: str = "") -> str:
     """The form that writes a robots.txt, with what was *chosen*; *problem* says why nothing was written."""
     return render("write.html", chosen=chosen, problem=problem, training=len(TRAINING))
+
+
+def api_html(limits: Limits) -> str:
+    """What the API takes and answers, with these *limits*."""
+    return render("api.html", limits=limits, categories=CATEGORIES, dialects=DIALECTS, groups=GROUPS)
 
 
 PARTS: Final = ("file", "verdicts", "dialects")
@@ -155,3 +168,34 @@ def render(name: str, **values: Any) -> str:
 def _verbatim(text: str) -> Markup:
     """*text* for a text field: as it is, so that it can be edited, but without what HTML cannot hold."""
     return Markup.escape(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
+
+
+# For programs.
+
+
+def facts(question: Question) -> str:
+    """All parts of the answer as JSON."""
+    found = found_in(question)
+    facts = {
+        "summary": summary(question, found),
+        **asdict(judge(question)),
+        "findings": [here.as_facts() for here in found],
+        "dialects": compare(question, _COMPARING_TIME).as_facts(),
+    }
+    return json.dumps(facts, indent=1)
+
+
+def sarif(question: Question) -> str:
+    """The findings as one SARIF 2.1.0 document."""
+    return json.dumps(sarif_document(sarif_results(linted_file(question)), Config()), indent=1)
+
+
+def verdicts_csv(question: Question) -> str:
+    """The table of verdicts, a line each."""
+    out = io.StringIO()
+    rows = (
+        (shown(one.url), one.agent, str(one.allowed).lower(), one.line, shown(one.rule), one.reason)
+        for one in judge(question).verdicts
+    )
+    write_csv(chain([["url", "agent", "allowed", "line", "rule", "reason"]], rows), out)
+    return out.getvalue()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -16,15 +16,18 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, SEARCH_CRAWLERS, Category
+from scrapy_rep.tools.resources import RENDERER
 from scrapy_rep.tools.writer import TRAINING, ChoiceError, Choices
 
+from .fetch import page_url
 from .visitors import Limits, Problem, client_of
 
 _DEFAULT_DIALECT: Final = next(iter(DIALECTS))
 _MOST_HOPS: Final = 5
 _SMALL: Final = 500_000
 """Octets of a robots.txt times verdicts: what has no more takes less than a second, however hostile it is."""
-_JSON_FIELDS: Final = {"robots", "urls", "agents", "categories", "dialect"}
+JSON_FIELDS: Final = {"robots", "urls", "agents", "categories", "dialect"}
+PAGE_FIELDS: Final = {"url", "agent"}
 _MOST_FORM_FIELDS: Final = 300
 _SEPARATORS: Final = re.compile(r"[\n,]")
 _ACCESS: Final = {access.value: access for access in Access}
@@ -99,6 +102,17 @@ class Question:
         return Access.SUCCESSFUL if self.robots else self.found
 
 
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """Whether the resources of the page at ``url`` are closed to ``agent``; ``visitor`` is who asks."""
+
+    url: str = ""
+    agent: str = RENDERER
+    visitor: str = ""
+    is_large: ClassVar = True
+    """Its work may take so long that small questions do not wait for it."""
+
+
 FIXES: Final = ("apply", "consider", "confirm")
 """What to do about a finding: make its safe fix, show what another one changes, make that one."""
 
@@ -167,8 +181,8 @@ def question_in(data: object, limits: Limits) -> Question:
     """Return the question in the JSON *data* of the API. Raises `QuestionError`."""
     if not isinstance(data, dict):
         raise QuestionError('expected a JSON object such as {"robots": "User-agent: *", "urls": ["/"]}')
-    if unknown := sorted(data.keys() - _JSON_FIELDS):
-        there = ", ".join(sorted(_JSON_FIELDS))
+    if unknown := sorted(data.keys() - JSON_FIELDS):
+        there = ", ".join(sorted(JSON_FIELDS))
         raise QuestionError(f"unknown field {shown(str(unknown[0]))!r}: there are {there}")
     robots, dialect = data.get("robots"), data.get("dialect", _DEFAULT_DIALECT)
     if not isinstance(robots, str):
@@ -243,30 +257,31 @@ def choices_in(chosen: Mapping[str, str]) -> Choices:
     )
 
 
-async def read_page_form(request: Request, limits: Limits) -> tuple[str, str]:
-    """The page and the crawler of the form about resources, as the visitor wrote them. Raises `QuestionError`."""
+async def read_page_form(request: Request, limits: Limits) -> dict[str, str]:
+    """The form about resources, as the visitor wrote it. Raises `QuestionError`."""
     fields = await _fields(request, limits)
     try:
-        page, agent = (fields.get(name, "") for name in ("page", "agent"))
+        return {name: str(fields.get(name, "")) for name in ("url", "agent")}
     finally:
         await fields.close()
-    return str(page).strip(), str(agent).strip()
 
 
-def page_in(data: object) -> tuple[str, str]:
-    """The page and the crawler in the JSON *data* of the API. Raises `QuestionError`."""
-    if isinstance(data, dict) and data.keys() <= {"url", "agent"}:
-        page, agent = data.get("url"), data.get("agent", "")
-        if isinstance(page, str) and isinstance(agent, str):
-            return page.strip(), agent.strip()
+def page_in(data: object) -> PageQuestion:
+    """Return the question in the form or in the JSON *data* of the API, unchecked. Raises `QuestionError`."""
+    if isinstance(data, dict) and data.keys() <= PAGE_FIELDS:
+        url, agent = data.get("url"), data.get("agent", "")
+        if isinstance(url, str) and isinstance(agent, str):
+            return PageQuestion(url.strip(), agent.strip() or RENDERER)
     raise QuestionError('expected a JSON object such as {"url": "https://example.com/", "agent": "Googlebot"}')
 
 
-def crawler_in(agent: str, limits: Limits) -> str:
-    """The product token in *agent*. Raises `QuestionError`."""
-    if len(agent) > limits.agent_characters:
+def checked_page(asked: PageQuestion, limits: Limits) -> PageQuestion:
+    """Return the question with a complete URL and a product token. Raises `QuestionError` and `FetchError`."""
+    if not asked.url or len(asked.url) > limits.url_characters:
+        raise QuestionError("page: write its address, such as https://example.com/")
+    if len(asked.agent) > limits.agent_characters:
         raise QuestionError(f"agent: it has more than {limits.agent_characters:,} characters")
-    return _token(agent)
+    return replace(asked, url=page_url(asked.url), agent=_token(asked.agent))
 
 
 async def _fields(request: Request, limits: Limits) -> FormData:

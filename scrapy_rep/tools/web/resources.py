@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Final
+
+from anyio import current_time
 
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.resources import (
-    RENDERER,
     Answer,
     Found,
     Kind,
@@ -25,23 +25,15 @@ from scrapy_rep.tools.resources import (
 from .fetch import Fetched, Fetcher
 from .network import FetchError
 from .page import render
-from .question import Question
+from .question import PageQuestion, Question
 from .verdicts import judge
 from .visitors import Limits, TooManyError
 
 Run = Callable[..., Awaitable[bytes]]
 """Runs one of the jobs below in a worker process."""
 
-
-@dataclass(frozen=True, slots=True)
-class PageQuestion:
-    """Whether the resources of the page at ``url`` are closed to ``agent``; ``visitor`` is who asks."""
-
-    url: str
-    agent: str
-    visitor: str = ""
-    is_large: ClassVar = True
-    """Its work may take so long that small questions do not wait for it."""
+_LEAST_TIME: Final = 0.25
+"""Seconds: with less left, no further host is asked."""
 
 
 async def report_on(question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> Report:
@@ -51,17 +43,28 @@ async def report_on(question: PageQuestion, limits: Limits, fetcher: Fetcher, ru
 
 
 class _Asker:
-    """Fetches one thing after the other, so that no question looks up two names at a time."""
+    """Fetches one thing after the other, so that no question looks up two names at a time, all in the time of one.
+
+    A host is counted once, however often it is asked: for its robots.txt, and for the page.
+    """
 
     def __init__(self, question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> None:
         self._question = question
         self._limits = limits
+        self._fetcher = fetcher
         self._run = run
         self._size = size
-        self._own = asked_token(fetcher.user_agent) or "*"
-        self._fetches = fetcher.fetches()
+        self._network = fetcher.network()
+        self._until = current_time() + limits.fetch_time
         self._of_page: tuple[Origin, Fetched] | None = None  # kept, since the page loads from its own host, too
         self._is_found = False
+
+    def _seconds(self) -> float:
+        """Half of the time that is left: a host that is slow leaves some for the others. Raises `FetchError`."""
+        seconds = (self._until - current_time()) / 2
+        if seconds < _LEAST_TIME:
+            raise FetchError("there was no time left to ask")
+        return seconds
 
     async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
         """Return what the robots.txt of each origin says about its URLs."""
@@ -81,11 +84,12 @@ class _Asker:
     async def page(self, url: str) -> PageResponse:
         """Request *url* once, if robots.txt allows that to this checker as well."""
         assert self._of_page is not None  # noqa: S101  # it was asked before
-        (own,) = await self._answers(self._of_page[1], [url], self._own)
+        token = asked_token(self._fetcher.user_agent) or "*"
+        (own,) = await self._answers(self._of_page[1], [url], token)
         if not own.allowed:
-            return PageResponse(problem=f"robots.txt disallows it to {self._own}, which asks here ({own.where})")
+            return PageResponse(problem=f"robots.txt disallows it to {token}, which asks here ({own.where})")
         try:
-            return await self._fetches.page(url)
+            return await self._fetcher.page(url, self._network, self._seconds())
         except FetchError as error:
             return PageResponse(problem=str(error))
 
@@ -102,7 +106,8 @@ class _Asker:
         """The robots.txt of *origin*; that of the page is fetched once."""
         if self._of_page is not None and self._of_page[0] == origin:
             return self._of_page[1]
-        fetched = await self._fetches.robots(origin, of_page=not self._is_found)
+        network = self._network.beyond() if self._is_found else self._network
+        fetched = await self._fetcher.robots(origin.robots_url, network, self._seconds())
         if not self._is_found:
             self._of_page = origin, fetched
         return fetched
@@ -123,7 +128,7 @@ class _Asker:
 
 def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = "") -> str:
     """The page without an answer; *problem* says why there is none to what was *asked*."""
-    asked = asked or PageQuestion("", RENDERER)
+    asked = asked or PageQuestion()
     return render("resources_answer.html", asked=asked, report=None, limits=limits, problem=problem)
 
 

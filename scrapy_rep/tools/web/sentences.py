@@ -18,7 +18,6 @@ from scrapy_rep.tools.crawlers import (
     CRAWLERS,
     SEARCH_CRAWLERS,
     Category,
-    crawler_like,
     crawler_of,
 )
 from scrapy_rep.tools.lint import CODES, Consequence, Finding, Severity
@@ -89,9 +88,7 @@ def sentences(
     """
     if access is Access.SUCCESSFUL:
         apart = [f"{note}." for note in notes[:_MOST_NOTES] if note]
-        paths = _Paths(robotstxt)
-        guesses = [*_guesses(paths, findings)]
-        return [*_who(paths), *apart, *_asked(verdicts), *guesses, *_problems(findings, is_more=bool(guesses))]
+        return [*_who(_Paths(robotstxt)), *apart, *_asked(verdicts), *_problems(findings)]
     answered = f"The server answers with status {status}" if status else "The server gives no answer"
     if access is Access.UNAVAILABLE:
         return [f"{answered}: there is no robots.txt, so all crawlers may fetch everything."]
@@ -158,35 +155,23 @@ def _disobeys(agent: str) -> str:
     return DISOBEYS.get(crawler.follows, "") if crawler else ""
 
 
-def _guesses(paths: _Paths, findings: Sequence[Finding]) -> Iterator[str]:
-    """Which known crawler is probably meant by a name that the linter does not correct."""
-    corrected = {one.line for one in findings if one.code == "misspelt-agent"}
-    for name, line in paths.unknown.items():
-        meant = crawler_like(name)
-        if meant and line not in corrected:
-            yield f"Line {line:,}: No known crawler is called {shown(name)}; perhaps {meant.token} was meant."
-
-
 _Texts = tuple[list[str], list[str], list[str], bool]
 
 
 class _Paths:
-    """The paths of the rules for each crawler that *robotstxt* names.
-
-    ``unknown`` are some of the crawlers that nobody knows, each with the line that names it.
-    """
+    """The paths of the rules for each crawler that *robotstxt* names; ``unknown`` are some that nobody knows."""
 
     def __init__(self, robotstxt: RobotsTxt) -> None:
         self.robotstxt = robotstxt
         self.groups = robotstxt.groups
         self._own: defaultdict[str, dict[int, None]] = defaultdict(dict)
-        self.unknown: dict[str, int] = {}
+        self.unknown: list[str] = []
         for position, group in enumerate(self.groups):
             for agent in group.agents:
                 known = crawler_of(agent.text)
                 name = known.token if known else as_text(token_in(agent.value, wide=robotstxt.dialect.wide_tokens))
-                if not known and name and len(self.unknown) < _MOST_UNKNOWN:
-                    self.unknown.setdefault(name, agent.line)
+                if not known and name and len(self.unknown) < _MOST_UNKNOWN and name not in self.unknown:
+                    self.unknown.append(name)
                 self._own[OTHERS if is_global(agent.value) else name][position] = None
         self._texts: dict[tuple[int, ...], _Texts] = {}
 
@@ -324,11 +309,11 @@ def order_of(finding: Finding) -> tuple[int, int, int]:
     return finding.severity.rank, finding.line, finding.column
 
 
-def _problems(findings: Sequence[Finding], *, is_more: bool) -> Iterator[str]:
-    """What the linter found; *is_more* says whether something else is already said to be wrong."""
+def _problems(findings: Sequence[Finding]) -> Iterator[str]:
+    """What the linter found."""
     serious = sorted((one for one in findings if one.severity in _SERIOUS), key=order_of)
     if not serious:
-        yield f"The linter finds no {'other ' * is_more}error and nothing{' else' * is_more} to warn of."
+        yield "The linter finds no error and nothing to warn of."
         return
     together: defaultdict[tuple[str, str, tuple[Consequence, ...]], list[int]] = defaultdict(list)
     for one in serious:

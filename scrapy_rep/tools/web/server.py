@@ -42,7 +42,7 @@ def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
         ctypes.CDLL(None).mallopt(*_LARGE_BLOCKS)
     app = application(limits, Fetcher(limits, arguments.user_agent), host=arguments.host, size=size)
     config = config_of(app, arguments.trust_proxy)
-    with _bound(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
+    with listening_at(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
         _Server(config, out).run(sockets=[listening])
 
 
@@ -103,16 +103,9 @@ class _Server(uvicorn.Server):
             self._out.flush()
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listening = socket.socket(family, kind, protocol)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER)  # its connections inherit this
-        listening.bind(address)
-    except OSError:
-        listening.close()
-        raise
+def listening_at(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises ``OSError`` for an address in use."""
+    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    listening = socket.create_server(address, family=family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER)  # its connections inherit this
     return listening

@@ -105,10 +105,6 @@ class Verdicts:
     agents: tuple[Agent, ...]
     sitemaps: tuple[str, ...]
 
-    def as_facts(self) -> dict[str, Any]:
-        """The same as data for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class DialectGroup:

@@ -25,9 +25,8 @@ from anyio import (
 
 from scrapy_rep.tools.processes import ctrl_c_held
 
-from . import api, page, resources  # noqa: F401  # what jobs need, so that a process has it before its first job
-from .question import Question, QuestionError
-from .resources import PageQuestion
+from . import page, resources  # noqa: F401  # what jobs need, so that a process has it before its first job
+from .question import PageQuestion, Question, QuestionError
 from .visitors import Limits, TooManyError
 
 Job = Callable[..., str | bytes]
@@ -43,7 +42,7 @@ class BusyError(TooManyError):
 
 
 class Workers:
-    """Runs jobs, functions of `page`, `api` and `resources`, within the *limits*.
+    """Runs jobs, functions of `page` and `resources`, within the *limits*.
 
     Made inside the event loop, with which the processes end.
     """

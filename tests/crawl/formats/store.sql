@@ -10,10 +10,6 @@ CREATE TABLE entries (
         retry_at REAL NOT NULL
     ) WITHOUT ROWID;
 INSERT INTO "entries" VALUES('https://example.com','successful','https://example.com/robots.txt',200,'afb0698a97a57b59b86c44d3644e96a3a1d618d229acbce980df3a609503cb7d','["https://www.example.com/robots.txt"]',1795737600.0,1795824000.0,'"1"','',0,NULL,0.0,0.0);
-CREATE TABLE holds (
-        key TEXT NOT NULL, worker TEXT NOT NULL, said_at REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL,
-        pace REAL NOT NULL, PRIMARY KEY (key, worker)
-    ) WITHOUT ROWID;
 CREATE TABLE leases (
         origin TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID;
@@ -21,13 +17,5 @@ CREATE TABLE notes (
         key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID;
 INSERT INTO "notes" VALUES('sitemap shop https://example.com/sitemap.xml','{"began":1.0}',2795737600.0);
-CREATE TABLE turn_queue (
-        key TEXT NOT NULL, worker TEXT NOT NULL, came INTEGER NOT NULL, expected INTEGER NOT NULL,
-        PRIMARY KEY (key, worker)
-    ) WITHOUT ROWID;
-CREATE TABLE turns (
-        key TEXT PRIMARY KEY, last INTEGER, holder TEXT, number INTEGER, due INTEGER NOT NULL,
-        lapse INTEGER NOT NULL, until INTEGER NOT NULL
-    ) WITHOUT ROWID;
 CREATE INDEX entries_by_body ON entries (sha256);
 COMMIT;

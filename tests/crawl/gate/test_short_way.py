@@ -70,7 +70,7 @@ def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     assert robots is not None
     decision = extension.decide(robots, long)
     assert passes(extension, short) is not decision.is_forbidden
-    extension.record(long, robots, decision)
+    extension.account.decided(long, robots, decision)
     assert short.meta == long.meta
 
 
@@ -90,7 +90,7 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     copied.meta[META_KEY] |= {"verdict": "reported", "rule": "Disallow: /x"}
     robots = extension.cached_robots(copied.url)
     assert robots is not None
-    extension.record(copied, robots, extension.decide(robots, copied))
+    extension.account.decided(copied, robots, extension.decide(robots, copied))
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
 
 

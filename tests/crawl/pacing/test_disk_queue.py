@@ -24,8 +24,8 @@ class Process:
     """The queues of a process that works in *folder*; its end is that of a kill."""
 
     def __init__(self, folder: Path) -> None:
-        self.crawler = crawler_at_rest({"JOBDIR": str(folder)})
-        self.journal = Journal(self.crawler)
+        self.crawler = crawler_at_rest()
+        self.journal = Journal(self.crawler, folder / "requests.journal")
 
     def kill(self) -> None:
         self.journal._file.close()

@@ -13,9 +13,8 @@ import pytest
 from redis import Redis
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.limiter import Hold, RateLimiter
-from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
-from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiter import Hold, HoldBook, RateLimiter
+from scrapy_rep.pacing.limiters import RedisRateLimiter, SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
 from tests.support.direct_connection import DirectConnection, at_once
@@ -92,17 +91,8 @@ def test_in_a_file_one_that_a_wrong_clock_has_dated_means_nothing(
     at_once(a.hold(HOLD))
     assert_hears(b, HOLD)
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
-
-
-def test_a_file_of_an_earlier_version_takes_them_too(path: Path) -> None:
-    at_once(SqliteRateLimiter(SqliteConnection(path), "a").hold(HOLD))
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DROP TABLE holds")
-    a, b = (SqliteRateLimiter(SqliteConnection(path), name) for name in "ab")
-    assert_hears(b)
-    at_once(a.hold(HOLD))
-    assert_hears(b, HOLD)
+        ((text,),) = connection.execute("SELECT text FROM notes").fetchall()
+    assert len(HoldBook.read(text).rows) == 1
 
 
 def test_a_crawl_that_stores_nothing_makes_no_file(path: Path) -> None:
@@ -110,21 +100,15 @@ def test_a_crawl_that_stores_nothing_makes_no_file(path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_stream_in_redis_ends(redis_client: Redis) -> None:
+def test_redis_keeps_them_for_as_long_as_they_hold(redis_client: Redis) -> None:
     at_once(RedisRateLimiter(DirectConnection(redis_client), "a").hold(HOLD))  # type: ignore[arg-type]
-    assert 86_000 < redis_client.ttl("rep:holds") <= 86_400
+    assert 29 <= redis_client.ttl("rep:holds") <= 30
 
 
-def test_in_redis_what_is_no_hold_is_passed_over(redis_client: Redis) -> None:
+@pytest.mark.parametrize("text", ["", "x", "{}", "[1]", '[["k", "c", 1, "soon", 1, 0]]', '[["k", "c", 1, 2, []]]'])
+def test_what_is_no_hold_means_nothing_and_is_replaced(redis_client: Redis, text: str) -> None:
     a, b = (RedisRateLimiter(DirectConnection(redis_client), name) for name in "ab")  # type: ignore[arg-type]
-    redis_client.xadd("rep:holds", {"x": "y"})
-    redis_client.xadd("rep:holds", {"worker": "c", "key": "k", "seconds": "soon", "delay": "1", "pace": "0"})
+    redis_client.set("rep:holds", text)
+    assert_hears(b)
     at_once(a.hold(HOLD))
     assert_hears(b, HOLD)
-
-
-def test_a_redis_that_allows_no_stream_is_not_away(redis_client: Redis) -> None:
-    redis_client.set("rep:holds", "something else")
-    limiter = RedisRateLimiter(DirectConnection(redis_client), "a")  # type: ignore[arg-type]
-    at_once(limiter.hold(HOLD))
-    assert_hears(limiter)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from scrapy.statscollectors import StatsCollector
 
-from scrapy_rep.pacing.limiter import Permit, Permits, RateLimiterAwayError, SharedSlot, SlotPermits
+from scrapy_rep.pacing.limiter import Permit, RateLimiterAwayError
+from scrapy_rep.pacing.permits import Permits, SharedSlot, SlotPermits
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
 
@@ -29,7 +30,7 @@ def _waiting_takes_no_time(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -
         clock.now += seconds
         await asyncio.sleep(0)
 
-    for module in ("pacing.limiter", "runtime.event_loop"):
+    for module in ("pacing.permits", "runtime.event_loop"):
         monkeypatch.setattr(f"scrapy_rep.{module}.sleep", sleep)
 
 

@@ -25,7 +25,6 @@ class Robots:
     def __init__(self) -> None:
         self.ends: dict[str, Callable[[], None]] = {}
         self.downloads = 0
-        self.cancelled = 0
 
     @property
     def is_fetching(self) -> bool:
@@ -44,9 +43,6 @@ class Robots:
     def end(self, url: str) -> None:
         self.downloads -= 1
         self.ends.pop(url)()
-
-    def cancel_prefetches(self) -> None:
-        self.cancelled += 1
 
 
 class Waiting:
@@ -159,11 +155,10 @@ def test_nothing_is_fetched_before_the_crawl_runs(bench: Bench) -> None:
     assert len(bench.robots.ends) == 1
 
 
-def test_when_the_crawl_closes_fetches_are_cancelled_and_nobody_is_admitted(bench: Bench) -> None:
+def test_when_the_crawl_closes_nobody_is_admitted(bench: Bench) -> None:
     waiting = bench.add(1)
     bench.engine.is_closing = True
     bench.clock.advance(0.3)
-    assert bench.robots.cancelled == 1
     bench.robots.end(waiting.url)
     assert (waiting.admitted, bench.clock.timers) == (0, 0)
 

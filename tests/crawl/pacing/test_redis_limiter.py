@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from redis import Redis
 
 from scrapy_rep.pacing.limiter import RateLimiterAwayError
-from scrapy_rep.pacing.redis_limiter import RedisRateLimiter
+from scrapy_rep.pacing.limiters import RedisRateLimiter
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError
 from tests.support.direct_connection import DirectConnection, at_once
 
-from .conftest import DELAY, KEY, Worker
+from .conftest import DELAY, KEY, Permit, Worker
 
 
 class NoConnection(DirectConnection):
@@ -45,8 +47,31 @@ def test_redis_forgets_download_slots_and_workers_that_stay_away(
     a, b, *_ = redis_workers
     a.start()
     b.ask()
-    for kind in ("turns", "queue"):
-        assert 60_000 < redis_client.pttl(f"rep:{kind}:{KEY}") <= 71_000
+    assert 60_000 < redis_client.pttl(f"rep:permits:{KEY}") <= 71_000
+
+
+def test_what_another_worker_changes_between_the_two_steps_of_a_question_counts(
+    redis_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b, *_ = redis_workers
+    read = a.limiter._read  # type: ignore[attr-defined]
+
+    def read_late(*arguments: Any) -> Any:
+        found = read(*arguments)
+        if not permits:
+            permits.append(b.ask())
+        return found
+
+    permits: list[Permit] = []
+    monkeypatch.setattr(a.limiter, "_read", read_late)
+    assert a.ask().starts_in is None
+    assert permits[0].starts_in is not None
+
+
+def test_what_another_program_has_put_there_is_replaced(redis_workers: list[Worker], redis_client: Redis) -> None:
+    for text in (b"", b"{}", b"[1]", b'[1, 2, 3, {"a": 4}]', b"[[", b"\xff"):
+        redis_client.set(f"rep:permits:{KEY}", text)
+        assert redis_workers[0].ask().starts_in == 0
 
 
 def test_a_report_of_what_redis_has_forgotten_leaves_nothing_behind(

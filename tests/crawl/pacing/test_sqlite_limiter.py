@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from scrapy_rep.pacing.limiter import RateLimiterAwayError
-from scrapy_rep.pacing.sqlite_limiter import SqliteRateLimiter
+from scrapy_rep.pacing.limiters import SqliteRateLimiter
 from scrapy_rep.robots.stores import sqlite_connection
 from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
 from tests.support.crawl import PROCESSES
@@ -160,15 +160,14 @@ def test_what_nobody_needs_any_more_is_forgotten(sqlite_workers: list[Worker], p
     a.simulation.now += 1_000
     at_once(b.limiter.acquire("other.example", DELAY, since=None, missed=-1, more=False))
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT key FROM turns").fetchall() == [("other.example",)]
-        assert connection.execute("SELECT * FROM turn_queue").fetchall() == []
+        assert connection.execute("SELECT key FROM notes").fetchall() == [("permits:other.example",)]
 
 
 def test_when_the_file_was_replaced_all_wait_a_delay(sqlite_workers: list[Worker], path: Path) -> None:
     a, b, *_ = sqlite_workers
     a.start()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM turns")
+        connection.execute("DELETE FROM notes")
         connection.commit()
     answer = b.ask(since=0.5)
     assert answer.starts_in is None

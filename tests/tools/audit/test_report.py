@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scrapy_rep.tools.audit.logs import Log
-from scrapy_rep.tools.audit.report import report
-from scrapy_rep.tools.audit.sentences import Summary
+from scrapy_rep.tools.audit.sentences import Summary, report
 from tests.support.chromium import dump_dom, needs_chromium
 
 from .sample import AI, BACKOFF, EXCEPTED, PAGE, RUN, SHOP, START, decision, dropped, write

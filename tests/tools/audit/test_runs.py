@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from scrapy_rep.policy.policy import Outcome
 from scrapy_rep.tools.audit import bounded, logs
-from scrapy_rep.tools.audit.bounded import Fields, Tallies
+from scrapy_rep.tools.audit.bounded import Fields
 from scrapy_rep.tools.audit.logs import Log
-from scrapy_rep.tools.audit.report import report
-from scrapy_rep.tools.audit.runs import VERDICTS, Exempted, Group, Note, Run, Start
-from scrapy_rep.tools.audit.sentences import Summary
+from scrapy_rep.tools.audit.runs import TALLIES, VERDICTS, Run, Start
+from scrapy_rep.tools.audit.sentences import Summary, report
 from tests.support.properties import fewer
 
 from .sample import (
@@ -48,6 +47,11 @@ def run_of(*events: dict[str, Any]) -> Run:
     return run
 
 
+def tallied(run: Run, name: str) -> dict[tuple[str, ...], tuple[int, list[str]]]:
+    facts = run.tallies[name].facts()
+    return {(*map(fact.get, TALLIES[name]),): (fact["count"], fact["examples"]) for fact in facts}  # type: ignore[arg-type]
+
+
 def test_ours_the_verdicts_are_those_of_a_crawl() -> None:
     assert list(VERDICTS) == [outcome.value for outcome in Outcome]
 
@@ -56,8 +60,8 @@ def test_ours_a_run_has_its_start_its_counts_and_its_end() -> None:
     run = run_of(*RUN[1:])
     assert (run.start.spider, run.start.agents, run.start.modes) == (
         "shop",
-        ("ExampleBot",),
-        (("b.example", "report"),),
+        ["ExampleBot"],
+        {"b.example": "report"},
     )
     assert (run.start.time, run.last_time, run.end) == (TIME, LATER, "finished")
     assert run.counts == {"allowed": 91, "excepted": 2, "reported": 1, "ignored": 1, "off": 3, "forbidden": 1}
@@ -65,46 +69,41 @@ def test_ours_a_run_has_its_start_its_counts_and_its_end() -> None:
 
 
 def test_ours_requests_are_grouped_by_word_site_and_rule_with_an_example() -> None:
-    groups = {group: (tally.count, tally.examples) for group, tally in run_of(*RUN[1:]).groups.ranked()}
-    assert groups == {
-        Group("excepted", WORD, SHOP, "Disallow: /api/"): (2, [f"{SHOP}/api/1"]),
-        Group("reported", "the setting REP_MODES (report)", SHOP, "unreachable"): (1, [f"{SHOP}/b"]),
-        Group("forbidden", "", SHOP, "Disallow: /api/"): (1, [f"{SHOP}/api/1"]),
-        Group("ignored", "the spider (dont_obey_robotstxt): our own pictures", SHOP, ""): (1, [f"{SHOP}/i"]),
-        Group("off", "the setting ROBOTSTXT_OBEY (False)", SHOP, ""): (3, []),
+    assert tallied(run_of(*RUN[1:]), "groups") == {
+        ("excepted", WORD, SHOP, "Disallow: /api/"): (2, [f"{SHOP}/api/1"]),
+        ("reported", "the setting REP_MODES (report)", SHOP, "unreachable"): (1, [f"{SHOP}/b"]),
+        ("forbidden", "", SHOP, "Disallow: /api/"): (1, [f"{SHOP}/api/1"]),
+        ("ignored", "the spider (dont_obey_robotstxt): our own pictures", SHOP, ""): (1, [f"{SHOP}/i"]),
+        ("off", "the setting ROBOTSTXT_OBEY (False)", SHOP, ""): (3, []),
     }  # fmt: skip
 
 
 def test_ours_exceptions_are_used_or_not_and_stale_copies_are_counted() -> None:
     run = run_of(*RUN[1:])
-    assert [(one, tally.count) for one, tally in run.exceptions.ranked()] == [(Exempted(**EXCEPTION), 2)]
-    assert [one.url for one, _ in run.unused.ranked()] == [UNUSED["url"]]
-    assert [(site, tally.count) for site, tally in run.stale.ranked()] == [(SHOP, 1)]
+    assert tallied(run, "exceptions_used") == {(*EXCEPTION.values(),): (2, [f"{SHOP}/api/1"])}
+    assert [each["url"] for each in run.tallies["exceptions_unused"].facts()] == [UNUSED["url"]]
+    assert tallied(run, "stale") == {(SHOP,): (1, [f"{SHOP}/s"])}
 
 
 def test_ours_robots_txt_files_are_counted_by_access_and_unreachable_ones_named() -> None:
     seen = {"event": "robots", "origin": SHOP, "access": "unreachable", "error": "timeout"}
     run = run_of(seen, seen, {**seen, "access": "successful"}, {**seen, "access": "strange"})
     assert dict(run.robots) == {"unreachable": 2, "successful": 1, "": 1}
-    assert [(key, tally.count) for key, tally in run.unreachable.ranked()] == [((SHOP, "timeout"), 2)]
+    assert tallied(run, "unreachable") == {(SHOP, "timeout"): (2, [])}
 
 
 def test_ours_download_slots_that_slowed_down_are_counted_those_that_did_so_most_often_first() -> None:
     failed = {**BACKOFF, "slot": "b.example", "reason": "failure", "why": "connection refused"}
     run = run_of(BACKOFF, failed, {**failed, "why": "HTTP status 503"})
-    assert [(slot, tally.count, tally.examples) for slot, tally in run.backoffs.ranked()] == [
-        ("b.example", 2, ["connection refused", "HTTP status 503"]),
-        ("shop.example.com", 1, ["HTTP status 429"]),
+    assert [*tallied(run, "backoffs").items()] == [
+        (("b.example",), (2, ["connection refused", "HTTP status 503"])),
+        (("shop.example.com",), (1, ["HTTP status 429"])),
     ]
-
-
-def noted(tallies: Tallies[Note]) -> dict[tuple[str, ...], tuple[int, list[str]]]:
-    return {tuple(note): (tally.count, tally.examples) for note, tally in tallies.ranked()}
 
 
 def test_ours_pages_are_counted_by_the_restrictions_that_they_state() -> None:
     both = {**PAGE, "url": f"{SHOP}/2", "directives": ["noindex", "nofollow"]}
-    assert noted(run_of(PAGE, both, {**PAGE, "directives": ["max-snippet=5"]}).directives) == {
+    assert tallied(run_of(PAGE, both, {**PAGE, "directives": ["max-snippet=5"]}), "directives") == {
         ("noindex", SHOP, ""): (2, [f"{SHOP}/old", f"{SHOP}/2"]),
         ("nofollow", SHOP, ""): (1, [f"{SHOP}/2"]),
     }
@@ -112,7 +111,7 @@ def test_ours_pages_are_counted_by_the_restrictions_that_they_state() -> None:
 
 def test_ours_reserved_pages_are_counted_by_purpose_and_by_what_says_no_to_it() -> None:
     silent = {**AI, "url": f"{SHOP}/2", "answers": {"search": "yes", "ai-train": "unknown"}, "statements": []}
-    assert noted(run_of(AI, silent, {**AI, "reserved": False}).reserved) == {
+    assert tallied(run_of(AI, silent, {**AI, "reserved": False}), "reserved") == {
         ("ai-train", SHOP, "ai-train=no (robots.txt)"): (1, [f"{SHOP}/art"]),
         ("ai-train", SHOP, "nothing said"): (1, [f"{SHOP}/2"]),
     }
@@ -121,11 +120,11 @@ def test_ours_reserved_pages_are_counted_by_purpose_and_by_what_says_no_to_it() 
 def test_ours_dropped_links_and_items_are_summed_over_runs() -> None:
     run = run_of(dropped(3), dropped(2), dropped(7, "item", "its page says noindex"))
     run.merge(run_of(dropped(1), PAGE))
-    assert noted(run.dropped) == {
+    assert tallied(run, "dropped") == {
         ("item", SHOP, "its page says noindex"): (7, []),
         ("link", SHOP, "Disallow: /api/"): (6, []),
     }
-    assert run.directives.total() == 1
+    assert run.tallies["directives"].total() == 1
 
 
 def test_ours_the_decisions_of_a_killed_run_count_without_its_sums() -> None:
@@ -134,13 +133,14 @@ def test_ours_the_decisions_of_a_killed_run_count_without_its_sums() -> None:
 
 def test_ours_a_request_with_dont_obey_and_no_reason_says_that_there_is_none() -> None:
     run = run_of(decision("ignored", reason="dont_obey_robotstxt", rule=None))
-    assert run.groups.ranked()[0][0].word == "the spider (dont_obey_robotstxt): without a reason"
+    assert run.tallies["groups"].facts()[0]["word"] == "the spider (dont_obey_robotstxt): without a reason"
 
 
 def test_ours_groups_are_bounded_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "_MOST_KEYS", 10)
     run = run_of(*(decision("forbidden", rule=f"Disallow: /{number}") for number in range(25)))
-    assert (len(run.groups), run.groups.more, run.groups.total()) == (10, 15, 25)
+    groups = run.tallies["groups"]
+    assert (len(groups.facts()), groups.more, groups.total()) == (10, 15, 25)
     assert run.counts == {"forbidden": 25}
 
 

@@ -11,6 +11,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,8 @@ import pytest
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import WORDS
-from scrapy_rep.tools.bulk import Held, decide, lines, open_source
-from scrapy_rep.tools.bulk.lines import CHUNK, FIELDS, Damaged, Task, chunks, decompressed
-from scrapy_rep.tools.bulk.sources import Reading
+from scrapy_rep.tools.bulk import decide, lines, open_source
+from scrapy_rep.tools.bulk.lines import CHUNK, FIELDS, Damaged, LineDecider, chunks, decompressed
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, Rules
 
 BODY = b"""\
@@ -66,7 +66,7 @@ def test_every_line_says_what_decide_says_of_its_url(folder: Path, dialect: str,
     lines = some_lines()
     agents = ["Bot", "*"]
     rules = Rules(tuple((agent,) for agent in agents), DIALECTS[dialect])
-    out, counts = Task(folder, Reading(), rules, Held(), form).start()(b"\n".join(lines) + b"\n")
+    out, counts = LineDecider(partial(open_source, folder), rules, form=form)(b"\n".join(lines) + b"\n")
     urls = [url for line in lines if (url := line.strip().decode("utf-8", "surrogateescape"))]
     expected = [
         (url, verdict.origin or None, verdict.agent, verdict.allowed, verdict.line, verdict.rule, verdict.reason)
@@ -87,7 +87,7 @@ def as_tsv(row: tuple[object, ...]) -> str:
 # The input, in pieces.
 
 
-LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(20_000)]
+LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(3_000)]
 
 
 def read(content: bytes) -> list[bytes]:
@@ -96,10 +96,13 @@ def read(content: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_pieces_are_of_whole_lines(compress: Callable[[bytes], bytes], end: bytes) -> None:
+def test_pieces_are_of_whole_lines(
+    compress: Callable[[bytes], bytes], end: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "CHUNK", 65_536)
     pieces = read(compress(b"\n".join(LINES) + end))
     assert b"".join(pieces).split(b"\n") == [*LINES, b""]
-    assert all(piece.endswith(b"\n") and len(piece) < 2 * CHUNK for piece in pieces)
+    assert all(piece.endswith(b"\n") and len(piece) < 2 * 65_536 for piece in pieces)
     assert len(pieces) > 4
 
 

@@ -13,7 +13,7 @@ from scrapy_rep.census import Row
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores.sqlite_file import SqliteFile
-from scrapy_rep.tools.bulk.sources import Known, Missing, Reading, SourceError, open_source
+from scrapy_rep.tools.bulk.sources import Known, Missing, SourceError, open_source
 from scrapy_rep.tools.survey.folder import SurveyFolder
 
 DAY = 86_400.0
@@ -125,15 +125,15 @@ def test_ours_an_entry_means_what_it_means_to_a_crawl(
 
 def test_ours_a_stale_entry_of_an_unreachable_origin_counts_as_long_as_the_settings_say(tmp_path: Path) -> None:
     path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200, failing_for=2 * DAY))
-    short, long = (open_source(path, Reading(stale_max=days * DAY)) for days in (0.5, 2))
+    short, long = (open_source(path, stale_max=days * DAY) for days in (0.5, 2))
     assert short.get(origin("https://a.example")) == Known(Access.UNREACHABLE)
     assert long.get(origin("https://a.example")) == Known(Access.SUCCESSFUL, b"Disallow: /x")
 
 
 def test_ours_a_status_with_a_meaning_of_its_own_has_it_here_too(tmp_path: Path) -> None:
     path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.UNAVAILABLE, 403))
-    reading = Reading(status_access={403: Access.UNREACHABLE})
-    assert open_source(path, reading).get(origin("https://a.example")) == Known(Access.UNREACHABLE)
+    source = open_source(path, status_access={403: Access.UNREACHABLE})
+    assert source.get(origin("https://a.example")) == Known(Access.UNREACHABLE)
 
 
 @pytest.mark.parametrize("content", [b"SQLite format 3\0garbage", b"User-agent: *", b""])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_rep.tools.commands import exceptions
+from scrapy_rep.tools.commands import exceptions, run_told
 
 from . import shop
 
@@ -32,7 +32,7 @@ def listed(*arguments: str, found: Any = (), **settings: Any) -> tuple[int, str]
     parser, out = ArgumentParser(), io.StringIO()
     exceptions.add_arguments(parser)
     given = Settings({"REP_EXCEPTIONS": list(found), **settings})
-    return exceptions.run(parser.parse_args(arguments), given, out), out.getvalue()
+    return run_told(exceptions, parser.parse_args(arguments), given, out), out.getvalue()
 
 
 @pytest.fixture(autouse=True)

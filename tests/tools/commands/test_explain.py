@@ -20,7 +20,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.protocol import parse
-from scrapy_rep.tools.commands import explain
+from scrapy_rep.tools.commands import explain, run_told
 from tests.protocol.test_google_verdicts import FOLDER, answers, bodies
 from tests.support.command import robots_command, scrapy_process
 from tests.support.command_here import robots_here
@@ -63,7 +63,7 @@ def explained(*arguments: str, **settings: Any) -> tuple[int, str]:
     """The exit code and what is printed, in this process."""
     parser, out = ArgumentParser(), io.StringIO()
     explain.add_arguments(parser)
-    code = explain.run(parser.parse_args(arguments), Settings(settings), out)
+    code = run_told(explain, parser.parse_args(arguments), Settings(settings), out)
     return code, out.getvalue()
 
 
@@ -345,7 +345,7 @@ def test_google_every_answer_on_real_files_is_that_of_the_engine_and_the_line_th
     tmp_path: Path,
 ) -> None:
     files = bodies(Path(FOLDER))
-    for row in islice(answers(Path(FOLDER)), 0, None, 499):
+    for row in islice(answers(Path(FOLDER)), 0, None, 1_999):
         (tmp_path / "file").write_bytes(files[row.file])
         asked = (row.url, "--agent", row.agent, "--json", "--file", str(tmp_path / "file"))
         code, out = explained(*asked, REP_DIALECT="google-exact", REP_MAX_SIZE=10**9)

@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from scrapy_rep.census.warc import captures
 from scrapy_rep.tools import processes
-from scrapy_rep.tools.commands import survey, surveying
+from scrapy_rep.tools.commands import survey
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from tests.census.archives import archive
 from tests.support.command import command_here, robots_command, scrapy_process
@@ -421,7 +421,7 @@ def test_ctrl_c_while_the_report_is_made_keeps_the_rows(
 
     arguments = ("--warc", warc, "--out", str(tmp_path / "out"))
     with monkeypatch.context() as patch:
-        patch.setattr(surveying, "report", interrupted)
+        patch.setattr("scrapy_rep.tools.survey.report.report", interrupted)
         assert surveyed(*arguments)[0] == 2
     assert "interrupted before there was a report; --resume continues it" in capsys.readouterr().err
     assert surveyed(*arguments, "--resume")[1].startswith("2 of 2 sites")
@@ -624,7 +624,7 @@ def test_records_become_a_table_too(folder: Path, tmp_path: Path) -> None:
 def test_without_pyarrow_parquet_is_refused_before_any_site_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(survey, "find_spec", lambda _: None)
+    monkeypatch.setattr(survey, "find_spec", lambda name: None if name == "pyarrow" else True)
     assert surveyed("a.example", "--out", str(tmp_path / "out"), "--parquet") == (2, "")
     assert "pyarrow, for Parquet, is not installed: pip install 'scrapy_rep[parquet]'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -159,7 +159,7 @@ def test_named_paths_alone_are_asked_about(watched: Watched) -> None:
 )
 def test_without_paths_each_new_rule_is_found_among_many_that_stay(watched: Watched, rule: str, path: str) -> None:
     many = OPEN + "".join(f"Disallow: /old{number}*x\n" for number in range(3_000))
-    watched.changed_to(many)
+    watched.changed_to(many, "--agent", "*")
     assert watched.changed_to(f"{many}{rule}\n", "--agent", "*") == (
         1, [f"crawlers without a group of their own may no longer fetch {path} (line 3003, {rule})"],
     )  # fmt: skip

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE
-from scrapy_rep.tools.lint import CODES, Finding, Severity, lint, separate_findings_in, subject_of
+from scrapy_rep.tools.lint import CODES, Finding, Severity, lint, separate_findings_in
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
+from scrapy_rep.tools.lint.subject import Subject
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
 from .asking import HEAD
@@ -113,7 +114,7 @@ STANDING = {
 @pytest.mark.parametrize("code", STANDING)
 def test_what_stands_for_itself_stays_a_finding(code: str) -> None:
     body = STANDING[code]
-    assert len(separate_findings_in(subject_of(body, GOOGLE, limit=None))) > 1
+    assert len(separate_findings_in(Subject(body, GOOGLE, None))) > 1
     assert code in {each.code for each in lint(body)}
 
 
@@ -122,7 +123,7 @@ def test_what_stands_for_itself_stays_a_finding(code: str) -> None:
 
 def check(body: bytes, most: int = 1_000) -> int:
     """Repair the causes in *body*, at most so many of a code; return the number of consequences that are gone."""
-    separate, findings = separate_findings_in(subject_of(body, GOOGLE, limit=512_000)), lint(body)
+    separate, findings = separate_findings_in(Subject(body, GOOGLE, 512_000)), lint(body)
     kept = Counter((each.code, each.line, each.column) for each in findings)
     folded = [each for each in separate if not kept[each.code, each.line, each.column]]
     assert len(separate) - len(folded) == len(findings)

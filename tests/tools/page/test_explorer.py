@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 
 from scrapy_rep.tools.page import CHUNK, Column, Explorer, Item, Line, Tag, page_template
 from tests.support.chromium import dump_dom, needs_chromium
+from tests.support.site import Answer, Site
 
 EVIL = '</script><script>document.title="run"</script><img src=x onerror=\'document.title="run"\'>'
 PAGE = """{% extends "base.html" %}{% import "explorer.html" as explorer %}
@@ -36,12 +38,48 @@ def things() -> Explorer:
     return explorer
 
 
-def shown(tmp_path: Path, fragment: str) -> str:
-    """The page as the browser has it, without its data and script."""
-    (tmp_path / "page.html").write_text(page(things()), encoding="utf-8")
-    url = f"{(tmp_path / 'page.html').as_uri()}#{fragment}"
-    document = dump_dom(url, tmp_path, "--virtual-time-budget=5000").decode()
-    return re.sub(r"(?s)<script.*?</script>", "", document)
+QUERIES = [
+    ("", ("thing 0", ""), 100, "101 of 101 things"),
+    ("?sort=-1", ("&lt;/script&gt;", "1,000"), 100, "101 of 101 things"),
+    ("?sort=1", ("thing 1", "1"), 100, "101 of 101 things"),
+    ("?sort=-0&find=THING", ("thing 99", "99"), 100, "100 of 101 things"),
+    ("?tag=even&find=thing 1", ("thing 10", "10"), 5, "5 of 101 things"),
+    ("?find=nothing+like+this", None, 0, "0 of 101 things"),
+    ("?sort=9&tag=unknown", ("thing 0", ""), 100, "101 of 101 things"),
+]
+FRAGMENTS = [
+    *(f"list{query}" for query, *_ in QUERIES),
+    *("item?" + quote(name) for name in ("thing 0", f"thing {CHUNK}", "thing 99", "x", EVIL)),
+]
+FRAMES = """<!DOCTYPE html><title></title><body><script>
+for (const fragment of %s) {
+    const frame = document.createElement("iframe");
+    frame.src = "page.html#" + fragment;
+    document.body.append(frame);
+}
+setTimeout(() => {
+    const frames = [...document.querySelectorAll("iframe")];
+    const seen = frames.map(one => one.contentDocument.documentElement.outerHTML);
+    document.title = encodeURIComponent(JSON.stringify(seen));
+}, 4000);
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The page as the browser has it, without its data and script, by fragment: all in frames of one page."""
+    html, folder = [("Content-Type", "text/html; charset=utf-8")], tmp_path_factory.mktemp("explorer")
+    with Site() as site:
+        site.answer("/page.html", Answer(body=page(things()).encode(), headers=html))
+        site.answer("/", Answer(body=(FRAMES % json.dumps(FRAGMENTS)).encode(), headers=html))
+        document = dump_dom(site.origin, folder, "--virtual-time-budget=5000").decode()
+    title = re.search("<title>(.*?)</title>", document)
+    assert title, document
+    seen = json.loads(unquote(title[1]))
+    return {
+        fragment: re.sub(r"(?s)<script.*?</script>", "", one)
+        for fragment, one in zip(FRAGMENTS, seen, strict=True)
+    }
 
 
 def rows(document: str) -> list[tuple[str, str]]:
@@ -49,22 +87,11 @@ def rows(document: str) -> list[tuple[str, str]]:
 
 
 @needs_chromium
-@pytest.mark.parametrize(
-    ("query", "first", "number", "count"),
-    [
-        ("", ("thing 0", ""), 100, "101 of 101 things"),
-        ("?sort=-1", ("&lt;/script&gt;", "1,000"), 100, "101 of 101 things"),
-        ("?sort=1", ("thing 1", "1"), 100, "101 of 101 things"),
-        ("?sort=-0&find=THING", ("thing 99", "99"), 100, "100 of 101 things"),
-        ("?tag=even&find=thing 1", ("thing 10", "10"), 5, "5 of 101 things"),
-        ("?find=nothing+like+this", None, 0, "0 of 101 things"),
-        ("?sort=9&tag=unknown", ("thing 0", ""), 100, "101 of 101 things"),
-    ],
-)
+@pytest.mark.parametrize(("query", "first", "number", "count"), QUERIES)
 def test_the_list_is_filtered_and_sorted_as_the_url_says(
-    tmp_path: Path, query: str, first: tuple[str, str] | None, number: int, count: str
+    shown: dict[str, str], query: str, first: tuple[str, str] | None, number: int, count: str
 ) -> None:
-    document = shown(tmp_path, f"list{query}")
+    document = shown[f"list{query}"]
     found = rows(document)
     assert len(found) == number
     if first:
@@ -77,19 +104,19 @@ def test_the_list_is_filtered_and_sorted_as_the_url_says(
 
 
 @needs_chromium
-def test_an_item_is_shown_from_whatever_chunk_it_is_in(tmp_path: Path) -> None:
+def test_an_item_is_shown_from_whatever_chunk_it_is_in(shown: dict[str, str]) -> None:
     assert CHUNK < 99
     for number in (0, CHUNK, 99):
-        document = shown(tmp_path, "item?" + quote(f"thing {number}"))
+        document = shown["item?" + quote(f"thing {number}")]
         assert f"<dt>Number</dt><dd>{number}</dd>" in document
         assert f'<h1 id="item-name">thing {number}</h1>' in document
-    assert "There is no “x” here" in shown(tmp_path, "item?x")
+    assert "There is no “x” here" in shown["item?x"]
 
 
 @needs_chromium
-def test_what_an_item_says_is_text(tmp_path: Path) -> None:
+def test_what_an_item_says_is_text(shown: dict[str, str]) -> None:
     for fragment in ("list", "item?" + quote(EVIL)):
-        document = shown(tmp_path, fragment)
+        document = shown[fragment]
         assert "<img" not in document
         assert "<title></title>" in document.replace("\n", "")
         assert "&lt;img src=x" in document

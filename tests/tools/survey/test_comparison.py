@@ -10,7 +10,17 @@ import pytest
 
 from scrapy_rep.census import Capture
 from scrapy_rep.tools.survey.changed_sites import changed_lines
-from scrapy_rep.tools.survey.comparison import APPEARED, EVERYONE_ELSE, GONE, Change, Comparison, SiteChange
+from scrapy_rep.tools.survey.comparison import (
+    APPEARED,
+    CHANGED,
+    EVERYONE_ELSE,
+    GONE,
+    IN_BOTH,
+    SHUTTING_OUT,
+    Change,
+    Comparison,
+    SiteChange,
+)
 from scrapy_rep.tools.survey.comparison_report import comparison_report
 from tests.support.chromium import dump_dom, needs_chromium
 
@@ -79,7 +89,7 @@ def test_sites_of_one_survey_alone_are_told(tmp_path: Path) -> None:
         ("c", "file changed"), ("d", APPEARED), ("a", GONE)
     ]  # fmt: skip
     overall = comparison.overall
-    assert (overall.in_both, overall.changed, overall.shutting_out) == (2, 1, 1)
+    assert [overall.sites[name] for name in (IN_BOTH, CHANGED, SHUTTING_OUT)] == [2, 1, 1]
     assert overall.shut_out == {"GPTBot": 1}
 
 

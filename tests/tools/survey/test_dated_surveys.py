@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.census import ALL, NONE, PART, Capture, Row
-from scrapy_rep.tools.survey.comparison import CHANGED_BACK, IN_BETWEEN, MISSING_IN_BETWEEN, Comparison
+from scrapy_rep.tools.survey.comparison import (
+    CHANGED,
+    CHANGED_BACK,
+    IN_BETWEEN,
+    IN_BOTH,
+    LETTING_IN,
+    MISSING_IN_BETWEEN,
+    SHUTTING_OUT,
+    Changes,
+    Comparison,
+)
 from scrapy_rep.tools.survey.comparison_report import comparison_report
 from scrapy_rep.tools.survey.joined import Joined, Source
 from tests.support.memory import octets_kept
@@ -24,6 +34,10 @@ SHUT = b"User-agent: *\nDisallow: /\n"
 DOWN = Capture("", problem="X: y")
 DAYS = [datetime(2026, month, 2, 12, tzinfo=timezone.utc) for month in (1, 2, 3)]
 WHEN = datetime(2026, 4, 1, tzinfo=timezone.utc)
+
+
+def counts(changes: Changes, *names: str) -> list[int]:
+    return [changes.sites[name] for name in names]
 
 
 def labels(*surveys: Table) -> list[str]:
@@ -95,19 +109,17 @@ def test_shares_are_of_the_sites_that_are_known_in_every_survey() -> None:
     last = {"a": CLOSED, "b": OPEN, "new": SHUT, "down": None, "page": SHUT}
     comparison = Comparison([Table("1", first), Table("2", last)])
     assert len([*comparison.changes()]) == 5
-    trends = comparison.trends
-    assert (trends.in_every, trends.known) == (4, 3)
-    assert [each.closed("training") for each in trends.restrictions] == [(0, 2), (2, 3)]
-    assert [each.closed("search") for each in trends.restrictions] == [(0, 2), (1, 3)]
-    assert [each.sites for each in trends.all] == [5, 5]
+    assert [each.sites for each in (*comparison.all, *comparison.same, *comparison.known)] == [5, 5, 4, 4, 3, 3]
+    assert [each.categories["training"] for each in comparison.known] == [{PART: 2, NONE: 1}, {ALL: 2, PART: 1}]
+    assert [each.categories["search"] for each in comparison.known] == [{PART: 2, NONE: 1}, {ALL: 1, PART: 2}]
 
 
 def test_a_crawler_that_is_not_named_follows_the_star() -> None:
     comparison = Comparison([Table("1", {"s": SHUT}), Table("2", {"s": CLOSED})])
     assert [*comparison.changes()]
-    first, last = (each.agents for each in comparison.trends.restrictions)
-    assert (first["GPTBot", ALL], first["CCBot", ALL]) == (1, 1)
-    assert (last["GPTBot", ALL], last["CCBot", PART], last["CCBot", NONE]) == (1, 1, 0)
+    first, last = comparison.known
+    assert (first.shut_to("GPTBot"), first.shut_to("CCBot")) == (1, 1)
+    assert (last.shut_to("GPTBot"), last.shut_to("CCBot")) == (1, 0)
 
 
 def test_each_step_between_two_dates_is_counted() -> None:
@@ -115,24 +127,24 @@ def test_each_step_between_two_dates_is_counted() -> None:
     comparison = Comparison(surveys)
     changes = {change.site: change.overall.what for change in comparison.changes()}
     assert changes == {"s": CHANGED_BACK, "t": "only in the old survey"}
-    assert [(each.in_both, each.changed, each.shutting_out, each.letting_in) for each in comparison.steps] == [
-        (2, 2, 2, 0), (1, 1, 0, 1)
+    assert [counts(each, IN_BOTH, CHANGED, SHUTTING_OUT, LETTING_IN) for each in comparison.steps] == [
+        [2, 2, 2, 0], [1, 1, 0, 1]
     ]  # fmt: skip
     assert comparison.steps[0].shut_out == {"GPTBot": 2}
-    assert (comparison.overall.in_both, comparison.overall.changed) == (1, 1)
+    assert counts(comparison.overall, IN_BOTH, CHANGED) == [1, 1]
 
 
 def test_a_site_of_a_survey_in_between_has_not_changed_in_both() -> None:
     comparison = Comparison([Table("1", {}), Table("2", {"s": OPEN}), Table("3", {})])
     assert [change.overall.what for change in comparison.changes()] == [IN_BETWEEN]
-    assert comparison.overall.changed == 0
+    assert counts(comparison.overall, CHANGED) == [0]
 
 
 def test_a_site_that_a_survey_in_between_left_out_has_not_changed() -> None:
     surveys = [Table("1", {"s": OPEN, "t": OPEN}), Table("2", {}), Table("3", {"s": OPEN, "t": OPEN})]
     comparison = Comparison(surveys)
     assert [change.overall.what for change in comparison.changes()] == [MISSING_IN_BETWEEN] * 2
-    assert (comparison.overall.in_both, comparison.overall.changed) == (2, 0)
+    assert counts(comparison.overall, IN_BOTH, CHANGED) == [2, 0]
     found = Comparison([surveys[0], surveys[1], Table("3", {"s": CLOSED}), surveys[2]])
     assert [change.overall.what for change in found.changes()] == [CHANGED_BACK, MISSING_IN_BETWEEN]
 
@@ -192,7 +204,7 @@ def test_the_page_has_a_dated_point_and_a_row_for_each_survey() -> None:
 @pytest.mark.parametrize("sites", [{}, {"s": None}, {"s": b""}])
 def test_surveys_of_nothing_make_a_page(sites: dict[str, bytes | None]) -> None:
     page, overall = comparison_report([Table("<b>", sites), Table("2", sites), Table("2", {})], WHEN)
-    assert overall.in_both == 0
+    assert counts(overall, IN_BOTH) == [0]
     assert "&lt;b&gt;" in page
     assert "<b>," not in page
 

@@ -9,8 +9,7 @@ import pytest
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.commands.inputs import origin_of
-from scrapy_rep.tools.survey.site_index import SiteIndex, newest
-from scrapy_rep.tools.survey.site_list import SiteList
+from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList, newest
 
 
 def listed(*lines: str) -> tuple[dict[str, dict[str, str] | None], list[tuple[int, str]]]:
@@ -54,10 +53,17 @@ def test_a_site_that_is_not_listed_has_no_strata() -> None:
 
 
 def test_a_site_is_counted_and_taken_as_often() -> None:
-    index = SiteIndex()
+    counts = SiteCounts()
     for site in "abb":
-        index.count(site)
-    assert [index.take(site) for site in ("a", "a", "b", "b", "b", "c")] == [True, False, True, True, False, False]
+        counts.add(site)
+    assert [counts.take(site) for site in ("a", "a", "b", "b", "b", "c")] == [
+        True,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_the_newest_capture_of_each_wanted_site_is_chosen() -> None:

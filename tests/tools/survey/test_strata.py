@@ -8,9 +8,8 @@ import pytest
 
 from scrapy_rep.census import Row
 from scrapy_rep.tools.survey import contents
-from scrapy_rep.tools.survey.strata import Strata, columns_of
-from scrapy_rep.tools.survey.tables import Share, StratumTotals, Tables
-from scrapy_rep.tools.survey.totals import Totals
+from scrapy_rep.tools.survey.tables import Share, Strata, Tables
+from scrapy_rep.tools.survey.totals import RULES_PER_AGENT, Totals, columns_of
 
 
 def site(name: str = "a", **strata: str) -> Row:
@@ -34,11 +33,11 @@ def strata(column: str, *values: str) -> Strata:
     ],
 )
 def test_ours_each_site_has_its_top_level_domain(name: str, tld: str) -> None:
-    assert dict(columns_of(site(name))) == {"tld": tld}
+    assert columns_of(site(name)) == {"tld": tld}
 
 
 def test_ours_a_column_of_the_list_called_tld_is_taken_as_it_is() -> None:
-    assert dict(columns_of(site("https://a.example", tld="x"))) == {"tld": "x"}
+    assert columns_of(site("https://a.example", tld="x")) == {"tld": "x"}
 
 
 def test_ours_the_eight_most_frequent_values_count_alone_and_the_rest_together() -> None:
@@ -90,12 +89,12 @@ def test_ours_strata_open_no_database_and_count_the_names_and_files_of_tables_al
 ) -> None:
     monkeypatch.setattr(contents, "temporary_database", None)
     rules = {"agents_allow": {"A": 0, "b": 0}, "agents_disallow": {"A": 1, "b": 2}, "bytes": 1}
-    totals = StratumTotals({"a"}, {"1"})
+    totals = Totals({"a"}, {"1"})
     for sha in "1112":
         totals.add(Row("s", sha256=sha, **rules))  # type: ignore[arg-type]
     assert {name: each.sites for name, each in totals.agents.items()} == {"a": 4}
     assert totals.sites_by_file == {"1": 3}
-    assert totals.rules_per_agent == {1: 4, 2: 4}
+    assert totals.figures[RULES_PER_AGENT] == {1: 4, 2: 4}
 
 
 def test_ours_the_columns_of_a_table_are_the_strata_that_have_sites() -> None:

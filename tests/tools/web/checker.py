@@ -1,4 +1,7 @@
-"""The web checker as a real server on loopback, in a thread of this process; its worker processes are real too."""
+"""The web checker as a real server on loopback, in a thread of this process; its worker processes are real too.
+
+All servers share an event loop, and with it the processes that wait for work: each takes a second to start.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,16 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import uvicorn
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from scrapy_rep.tools.web.app import application
 from scrapy_rep.tools.web.fetch import Fetcher
 from scrapy_rep.tools.web.network import Resolver, resolve
-from scrapy_rep.tools.web.server import _bound, config_of
+from scrapy_rep.tools.web.server import config_of, listening_at
 from scrapy_rep.tools.web.visitors import LOCAL, Limits
 
 MULTIPART = "multipart/form-data; boundary=limit"
@@ -111,6 +115,19 @@ class _Announcing(uvicorn.Server):
         self.ready.set()
 
 
+class Shared:
+    """The event loop of all servers of a session."""
+
+    loop: BlockingPortal
+
+
+@contextmanager
+def event_loop() -> Iterator[BlockingPortal]:
+    """An event loop in a thread of its own, with which the worker processes end."""
+    with start_blocking_portal() as running:
+        yield running
+
+
 @contextmanager
 def checker(
     limits: Limits = LOCAL,
@@ -118,17 +135,17 @@ def checker(
     resolver: Resolver = resolve,
     tls: ssl.SSLContext | None = None,
     size: int = 512_000,
+    loop: BlockingPortal | None = None,
 ) -> Iterator[Checker]:
-    """A server with these *limits*; *resolver* and *tls* are those of its fetcher."""
+    """A server with these *limits*; *resolver* and *tls* are those of its fetcher, *loop* is one of its own."""
     app = application(limits, Fetcher(limits, "Test/1", resolver=resolver, tls=tls), size=size)
     server = _Announcing(config_of(app))
     server.ready = Event()
-    with _bound("127.0.0.1", 0) as listening:
-        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
+    with listening_at("127.0.0.1", 0) as listening:
+        serving = (loop or Shared.loop).start_task_soon(server.serve, [listening])
         try:
             assert server.ready.wait(60)
             yield Checker(listening.getsockname()[1])
         finally:
             server.should_exit = True
-            thread.join(30)
+            serving.result(30)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
-import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -22,15 +20,15 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
-from scrapy_rep.tools.web import api, page, server
-from scrapy_rep.tools.web.api import ANSWER
+from scrapy_rep.tools.web import page, server
 from scrapy_rep.tools.web.guard import HEADERS, Guard
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from scrapy_rep.tools.web.workers import _prepare
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, redirect, robots
 
-from .checker import MULTIPART, ROBOTS, Checker, Reply, checker, multipart
+from .checker import MULTIPART, ROBOTS, Checker, Reply, checker, event_loop, multipart
+from .jobs import die, rest
 
 
 def check(running: Checker, **question: Any) -> Reply:
@@ -49,37 +47,23 @@ def test_the_api_answers_with_verdicts_and_findings(local: Checker) -> None:
     assert answer["summary"][-1] == "Start with line 3: write Disallow."
 
 
-def test_the_answer_is_as_the_description_says(local: Checker) -> None:
+def test_the_page_about_the_api_names_all_that_it_answers(local: Checker) -> None:
     text = ROBOTS + "Crawl-delay: 2\nContent-Signal: search=yes\nSitemap: /s.xml\n"
-    conforms(check(local, robots=text, urls=["/private", "/"], agents=["*", "a"]).data, ANSWER)
-
-
-def conforms(value: Any, schema: dict[str, Any], path: str = "answer") -> None:
-    """Assert that *value* has the properties and types of *schema*, and no others."""
-    if "anyOf" in schema:
-        schema = schema["anyOf"][0 if value is not None else 1]
-    types: dict[str, Any] = {
-        "string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict,
-        "null": type(None),
-    }  # fmt: skip
-    names: list[str] = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    assert any(isinstance(value, types[name]) for name in names), path
-    assert value in schema.get("enum", [value]), path
-    if "properties" in schema:
-        assert set(value) == set(schema["properties"]), path
-    for name, inner in schema.get("properties", {}).items():
-        conforms(value[name], inner, f"{path}.{name}")
-    for one in value if isinstance(value, list) else ():
-        conforms(one, schema["items"], f"{path}[]")
-
-
-def test_the_description_is_there_for_people_and_for_programs(local: Checker) -> None:
-    document = local.get("/api/openapi.json").data
-    assert document["openapi"].startswith("3.1")
-    assert set(document["paths"]) == {"/api/check", "/api/fetch", "/api/resources"}
+    answer = check(local, robots=text, urls=["/private", "/"], agents=["*", "a"]).data
     page = local.get("/api").text
     assert "POST /api/check" in page
     assert "at most 1,000" in page
+    described = {*re.findall(r"\w+", page)}
+    for agent in answer["agents"]:
+        assert agent.pop("ai")[0].keys() == {"answers", "urls"}
+    assert keys_in(answer) <= described
+
+
+def keys_in(value: Any) -> set[str]:
+    """The keys of all objects in *value*."""
+    if isinstance(value, list):
+        return {key for one in value for key in keys_in(one)}
+    return value.keys() | keys_in([*value.values()]) if isinstance(value, dict) else set()
 
 
 @pytest.mark.parametrize(
@@ -188,7 +172,10 @@ def test_a_fix_that_changes_verdicts_says_what_it_changes_and_is_asked_for_twice
     considered = local.submit([*fields, ("consider", key)]).text
     assert f">\n{text}" in html.unescape(considered)
     assert "This changes what crawlers may fetch." in considered
-    assert re.search(r'Crawler">\*</td>.*?/cart<.*?>allowed<.*?>disallowed on line 2<', considered, re.DOTALL)
+    assert (
+        "<li>crawlers without a group of their own may no longer fetch /cart (line 2, Disallow: /cart)"
+        in considered
+    )
     assert f'name="confirm" value="{key}"' in considered
     assert considered.count(" autofocus") == 1
     assert ">\nUser-agent: *\nDisallow: /cart\n" in local.submit([*fields, ("confirm", key)]).text
@@ -355,12 +342,6 @@ def status_of(running: Checker, rest: bytes) -> int:
         return int(connection.recv(65_536).split()[1])
 
 
-def rest(*_: object) -> str:
-    """What a process does that works until it is ended."""
-    signal.pause()
-    return ""
-
-
 @pytest.fixture
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page is never ready."""
@@ -376,7 +357,7 @@ def asking_much(running: Checker) -> AbstractContextManager[object]:
 def test_work_that_takes_long_is_ended_and_the_next_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     with checker(replace(LOCAL, work_time=1.0, workers=1)) as running:
         with monkeypatch.context() as patched:
-            patched.setattr(api, "facts", rest)
+            patched.setattr(page, "facts", rest)
             patched.setattr(page, "verdicts_html", rest)
             reply, form = check(running), running.submit([("robots", ROBOTS)])
         assert (reply.status, "stopped after 1 s" in reply.data["error"]) == (400, True)
@@ -486,7 +467,7 @@ def test_a_client_with_many_questions_at_once_has_to_wait() -> None:
 def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "facts", int)  # which a question is not
+    monkeypatch.setattr(page, "facts", int)  # which a question is not
     with checker() as running:
         reply = check(running, urls=["/secret"])
         assert (reply.status, reply.data["error"]) == (500, "the checker itself failed: its log says where")
@@ -498,25 +479,8 @@ def test_a_failure_of_our_own_tells_strangers_nothing_and_keeps_the_headers(
     assert "secret" not in log
 
 
-def die(_: object) -> None:
-    """What a process does that the system ends, for its memory say."""
-    os._exit(1)
-
-
-def test_all_processes_that_were_ended_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    with checker(replace(LOCAL, work_time=3.0, workers=2)) as running:
-        with monkeypatch.context() as patched:
-            patched.setattr(api, "facts", rest)
-            asking = [Thread(target=check, args=(running,)) for _ in range(3)]
-            for one in asking:
-                one.start()
-            for one in asking:
-                one.join()
-        assert [check(running).status for _ in range(3)] == [200] * 3
-
-
 def test_a_process_that_is_ready_has_imported_what_its_jobs_need() -> None:
-    code = f"import sys, {_prepare.__module__}; print({{{api.__name__!r}, {page.__name__!r}}} <= {{*sys.modules}})"
+    code = f"import sys, {_prepare.__module__}; print({page.__name__!r} in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
 
 
@@ -527,23 +491,27 @@ def processes() -> set[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="lists its processes as Linux does")
-def test_there_are_no_more_processes_than_the_limit_and_none_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_were_ended_are_replaced_within_the_limit_and_there_are_none_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = processes()
-    with checker(replace(LOCAL, work_time=1.0, workers=2)) as running:
+    with event_loop() as loop, checker(replace(LOCAL, work_time=2.0, workers=2), loop=loop) as running:
         assert len(processes() - before) == 2
-        monkeypatch.setattr(api, "facts", rest)
-        asking = [Thread(target=check, args=(running,)) for _ in range(6)]
-        for one in asking:
-            one.start()
-        while any(one.is_alive() for one in asking):
-            assert len(processes() - before) <= 2
-            sleep(0.05)
+        with monkeypatch.context() as patched:
+            patched.setattr(page, "facts", rest)
+            asking = [Thread(target=check, args=(running,)) for _ in range(3)]
+            for one in asking:
+                one.start()
+            while any(one.is_alive() for one in asking):
+                assert len(processes() - before) <= 2
+                sleep(0.05)
+        assert [check(running).status for _ in range(3)] == [200] * 3
     assert processes() <= before
 
 
 def test_a_process_that_ends_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     with checker(replace(LOCAL, workers=1)) as running:
-        monkeypatch.setattr(api, "facts", die)
+        monkeypatch.setattr(page, "facts", die)
         reply = check(running)
         assert (reply.status, "the process that worked on this" in reply.data["error"]) == (400, True)
         monkeypatch.undo()

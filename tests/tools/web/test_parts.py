@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, Access, parse
-from scrapy_rep.tools.web import api, page
+from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, found_in, place_of
 from scrapy_rep.tools.web.question import CATEGORIES, Question
 from scrapy_rep.tools.web.verdicts import Match, compare, judge
@@ -266,21 +266,21 @@ def test_whatever_a_file_holds_is_shown_as_text() -> None:
 
 def test_a_spreadsheet_does_not_compute_what_a_file_holds() -> None:
     question = Question(b"User-agent: *\nDisallow: /x", ("=1+1", "@x", "/x"), ("*", "-a"))
-    rows = list(csv.reader(io.StringIO(api.verdicts_csv(question))))
+    rows = list(csv.reader(io.StringIO(page.verdicts_csv(question))))
     assert rows[0] == ["url", "agent", "allowed", "line", "rule", "reason"]
     assert {row[0] for row in rows[1:]} == {"'=1+1", "'@x", "/x"}
     assert ["/x", "'-a", "false", "2", "Disallow: /x", "rule"] in rows
 
 
 def test_sarif_names_the_file_and_the_findings() -> None:
-    document = json.loads(api.sarif(Question(b"Disalow: /x", url="https://example.com/robots.txt")))
+    document = json.loads(page.sarif(Question(b"Disalow: /x", url="https://example.com/robots.txt")))
     results = document["runs"][0]["results"]
     assert "misspelt-key" in {result["ruleId"] for result in results}
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("https://")
 
 
 def test_sarif_of_a_file_without_findings_has_no_results() -> None:
-    document = json.loads(api.sarif(Question(b"User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n")))
+    document = json.loads(page.sarif(Question(b"User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n")))
     assert document["runs"][0]["results"] == []
 
 

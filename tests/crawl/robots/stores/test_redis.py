@@ -12,7 +12,6 @@ from redis import Redis
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.lease import LeaseHolder
 from scrapy_rep.robots.stores.redis import RedisStore
 from scrapy_rep.robots.stores.redis_connection import RedisAwayError, RedisConnection
 from tests.support.direct_connection import DirectConnection, at_once
@@ -136,19 +135,12 @@ def test_the_lease_of_a_worker_that_died_ends(connection: DirectConnection) -> N
     assert at_once(store_of(connection).acquire_lease(ORIGIN, 9))
 
 
-def test_a_restarted_worker_does_not_wait_for_the_lease_of_its_killed_predecessor(
-    connection: DirectConnection,
-) -> None:
-    before = LeaseHolder.new()._replace(uuid="of its earlier life")
-    connection.client.set(f"rep:lease:{ORIGIN}", str(before), px=9_000)
-    store = store_of(connection)
-    assert at_once(store.acquire_lease(ORIGIN, 9))
-    assert not at_once(store_of(connection).acquire_lease(ORIGIN, 9))
-
-
-def test_a_lease_of_another_machine_is_left_alone(connection: DirectConnection) -> None:
-    connection.client.set(f"rep:lease:{ORIGIN}", str(LeaseHolder.new()._replace(host="another")), px=9_000)
-    assert not at_once(store_of(connection).acquire_lease(ORIGIN, 9))
+def test_a_lease_is_renewed_by_its_holder_alone(connection: DirectConnection) -> None:
+    one, two = store_of(connection), store_of(connection)
+    assert at_once(one.acquire_lease(ORIGIN, 1))
+    assert at_once(one.acquire_lease(ORIGIN, 9))
+    assert not at_once(two.acquire_lease(ORIGIN, 9))
+    assert connection.client.pttl(f"rep:lease:{ORIGIN}") > 1_000
 
 
 class LocalStore(NullStore):

@@ -1,35 +1,32 @@
-"""What a comparison of dated surveys costs: time, memory, the size of the page, and its first paint in a browser.
+"""What a survey of real files costs, and a comparison of dated surveys: time, memory, the size of the page.
 
-    python -m benchmarks.comparison --corpus DIR [--surveys 10] [--sites 10000] [--out DIR]
-
-prints a Markdown table (extra ``bench``, and Chromium for the last row). The surveys are made: files of the
-corpus, which change from date to date. Sites close themselves to AI crawlers, a few open up, some files appear or
-vanish, some sites cannot be reached for a while, and the list of sites changes.
+The dated surveys are made: files of the corpus, which change from date to date. Sites close themselves to AI
+crawlers, a few open up, some files appear or vanish, some sites cannot be reached for a while, and the list of
+sites changes.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
-import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, Final
 
 from scrapy_rep.census import Capture, Row, rows
+from scrapy_rep.tools.survey.comparison import CHANGED
 from scrapy_rep.tools.survey.comparison_report import comparison_report
 from scrapy_rep.tools.survey.folder import SurveyFolder
 
-from .browser import Browser
-from .corpus import read_corpus
+from .apart import apart
+from .corpus import bodies
+from .crawl_subject import peak_octets
+from .figures import Benchmark, main
+from .shell import Run, files_in
 
 _FIRST: Final = datetime(2023, 6, 1, tzinfo=timezone.utc)
 _STEP: Final = timedelta(days=122)
@@ -78,11 +75,11 @@ class Site:
         return Capture(url, 200, b"\n\n".join([self.body, *self.added]), at)
 
 
-def make_surveys(out: Path, corpus: Path, surveys: int, sites: int) -> list[Path]:
+def make_surveys(out: Path, surveys: int, sites: int) -> list[Path]:
     """Write *surveys* folders below *out*, each of about *sites* sites; return them."""
-    bodies = [file.body for file in read_corpus(corpus)]
+    texts = bodies()
     made = (
-        Site(f"www{number:06}.example", bodies[number % len(bodies)], random.Random(number))  # noqa: S311
+        Site(f"www{number:06}.example", texts[number % len(texts)], random.Random(number))  # noqa: S311
         for number in count()
     )
     listed, known, folders = [next(made) for _ in range(sites)], dict[str, dict[str, Any]](), []
@@ -118,56 +115,44 @@ def _row(capture: Capture, path: Path, known: dict[str, dict[str, Any]]) -> Row:
 
 def build(folders: list[str], out: str) -> dict[str, float]:
     """The page about the surveys in *folders*, and what it cost; in a process of its own."""
-    began = perf_counter()
+    began = process_time()
     page, found = comparison_report([SurveyFolder(Path(name)) for name in folders], datetime.now(timezone.utc))
     Path(out).write_text(page, encoding="utf-8")
     return {
-        "sites in the first and the last survey": found.in_both,
-        "changed": found.changed,
-        "seconds": perf_counter() - began,
-        "peak memory, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024,
-        "size of the page, MB": len(page.encode()) / 1e6,
+        "changed": found.sites[CHANGED],
+        "cpu": process_time() - began,
+        "peak": peak_octets(),
+        "page": len(page.encode()),
     }
 
 
-def first_paint(page: Path) -> float:
-    """Seconds until Chromium paints the first content of *page*: the median of three."""
-    with Browser() as browser:
-        times = []
-        for _ in range(3):
-            browser.open(page.as_uri())
-            asked = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-            times.append(float(browser.evaluate(asked)) / 1_000)
-    return sorted(times)[1]
+def of_files(folder: Path) -> dict[str, float]:
+    """The survey of the corpus, by the command."""
+    files = files_in(folder / "files")
+    run = Run("survey", "--files", str(folder / "files"), "--out", str(folder / "out"))
+    return {"files": len(files), **run.figures(), "page": (folder / "out" / "survey.html").stat().st_size}
 
 
-def figures(corpus: Path, out: Path, surveys: int, sites: int) -> Iterator[tuple[str, float]]:
-    folders = [str(path) for path in make_surveys(out, corpus, surveys, sites)]
-    page = out / "compare.html"
-    command = [sys.executable, "-m", "benchmarks.comparison", "--build", json.dumps([folders, str(page)])]
-    built = subprocess.run(command, check=True, capture_output=True)  # noqa: S603
-    yield from json.loads(built.stdout).items()
-    yield "first paint, seconds", first_paint(page)
+def measure(surveys: int = 10, sites: int = 10_000) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        one = of_files(folder)
+        folders = [str(path) for path in make_surveys(folder, surveys, sites)]
+        built = apart(build, folders, str(folder / "compare.html"))
+    return {"one": one, "compared": {"surveys": surveys, "sites": sites, **built}}
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--corpus", type=Path)
-    options.add_argument("--surveys", type=int, default=10)
-    options.add_argument("--sites", type=int, default=10_000)
-    options.add_argument("--out", type=Path, help="where the surveys and the page stay")
-    options.add_argument("--build", help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.build:
-        print(json.dumps(build(*json.loads(given.build))))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        out = given.out or Path(folder)
-        out.mkdir(parents=True, exist_ok=True)
-        print(f"| {given.surveys} surveys of {given.sites:,} sites | |\n|---|---:|")
-        for name, value in figures(given.corpus, out.resolve(), given.surveys, given.sites):
-            print(f"| {name} | {value:,.2f} |" if isinstance(value, float) else f"| {name} | {value:,} |")
+def compared(survey: dict[str, Any]) -> Iterator[str]:
+    found = survey["compared"]
+    yield (
+        f"{found['surveys']} surveys of {found['sites']:,} sites took {found['cpu']:.0f} s of CPU,"
+        f" {found['peak'] / 1e6:.0f} MB of memory and a page of {found['page'] / 1e6:.1f} MB."
+    )
 
+
+BENCHMARK: Final = Benchmark(
+    measure, minutes=1.5, quick={"surveys": 2, "sites": 50}, blocks={"survey.compared": compared}
+)
 
 if __name__ == "__main__":
-    main()
+    main(__spec__.name)
