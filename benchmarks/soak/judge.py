@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Final
 
 from .log import HOLD, HOP, Arrival
-from .notes import RETRIED, START, Note
+from .notes import GIVEN_UP, RETRIED, START, Note
 from .world import FRONT, PARTS, SITEMAP_XML, Page, Rule, Site, World
 
 CLOCK: Final = 0.001
@@ -158,6 +158,7 @@ class Judge:
         self._kills, self._pauses, self._steps = sorted(kills), sorted(pauses), sorted(steps)
         self._given_up: set[tuple[str, int]] = set()
         self._retried: set[tuple[str, int]] = set()
+        self._unanswered: set[tuple[str, int]] = set()
         self._started_at: dict[str, float] = {}
         self._records: dict[str, _Record] = {}
 
@@ -265,11 +266,12 @@ class Judge:
                 name = "short gap at the download slot" + UNSHARED * _is_in(self._outages, note.time)
                 self.findings.add(name, f"{gap:.4f} s at {note.about}")
             self._started_at[note.about] = note.time
-        elif note.what == RETRIED:
+        elif note.what in (RETRIED, GIVEN_UP):
             host, _, path = note.about.partition("/")
             page = self._world.site(host).page(f"/{path}")
             if page is not None:
-                self._retried.add((host, _index(self._world, page)))
+                noted = self._retried if note.what == RETRIED else self._unanswered
+                noted.add((host, _index(self._world, page)))
 
     def close(self) -> None:
         """Look for what was never requested."""
@@ -279,7 +281,10 @@ class Judge:
             for where, page in self._expected(site):
                 self.totals["pages expected"] += 1
                 if not self._requests(where, page):
-                    self.findings.add("lost", where.world.url(where.host, where.path(page)))
+                    is_cut_off = (where.host, _index(self._world, page)) in self._unanswered
+                    self.findings.add(
+                        "lost" + " to a connection" * is_cut_off, where.world.url(where.host, where.path(page))
+                    )
 
     def _requests(self, site: Site, page: Page) -> int:
         record = self._records.get(site.host)

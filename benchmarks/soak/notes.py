@@ -1,7 +1,7 @@
 """What the crawling process notes that no server can see, written at once, so that no kill loses it.
 
 A line is ``TIME WHAT ABOUT``: `START` and a host, when its download slot decided to start a request; `RETRIED` and
-``HOST/PATH``, when Scrapy requests a page again because it failed.
+``HOST/PATH``, when Scrapy requests a page again because it failed; `GIVEN_UP` and ``HOST/PATH``, when it does not.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 START: Final = "start"
 RETRIED: Final = "retried"
+GIVEN_UP: Final = "given-up"
 
 
 class Note(NamedTuple):

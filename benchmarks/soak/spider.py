@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.spiders import SitemapSpider
 from typing_extensions import Self
 
-from .notes import RETRIED, START, Notes
+from .notes import GIVEN_UP, RETRIED, START, Notes
 from .world import FRONT, World
 
 _WALL_CLOCK: Final = 1e9  # seconds: later is POSIX time, earlier is the monotonic clock
@@ -50,7 +51,7 @@ class Soak(SitemapSpider):
             if key in paced:
                 self.note_start(key, downloader.slots[key].lastseen)
             if "retry_times" in request.meta:
-                self.note_retry(request)
+                self.note_page(RETRIED, request)
             return download(request)
 
         downloader.handlers.download_request_async = start
@@ -58,10 +59,10 @@ class Soak(SitemapSpider):
     def note_start(self, key: str, seen: float) -> None:
         self.notes.add(START, key, seen if seen < _WALL_CLOCK else on_monotonic_clock(seen))
 
-    def note_retry(self, request: Request) -> None:
+    def note_page(self, what: str, request: Request) -> None:
         url = urlsplit(request.url)
         query = f"?{url.query}" if url.query else ""
-        self.notes.add(RETRIED, f"{url.hostname}{url.path}{query}", time.monotonic())
+        self.notes.add(what, f"{url.hostname}{url.path}{query}", time.monotonic())
 
     async def start(self) -> AsyncIterator[Request]:
         """Enter every other site; each leads to the one after it."""
@@ -96,6 +97,8 @@ class Soak(SitemapSpider):
 
     def failed(self, failure: Any) -> Iterator[Request]:
         """Requests of this world end in many ways; the judge counts, the log need not."""
+        if not failure.check(IgnoreRequest):
+            self.note_page(GIVEN_UP, failure.request)
         if then := failure.request.cb_kwargs.get("then"):
             yield self.request(self.world.url(then))
 

@@ -23,6 +23,7 @@ FINDINGS: Final = {
     "before robots.txt": "pages requested before the first robots.txt was answered",
     "robots.txt out of date": "pages requested by a robots.txt that counted no longer",
     "lost": "pages never requested",
+    "lost to a connection": "pages whose requests never arrived, because the connection ended each time",
     "requested twice": "pages requested more often than faults and retries explain",
     "repeated after a kill": "pages requested again that were in the air when the crawl was killed",
     "repeated after a time-out": "pages requested again that were answered too late, on a busy machine",
@@ -39,6 +40,7 @@ FINDINGS: Final = {
 }
 REPORTED: Final = frozenset(
     {
+        "lost to a connection",
         "repeated after a kill",
         "repeated after a time-out",
         "robots.txt fetched again for a reason",

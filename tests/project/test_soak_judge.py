@@ -11,7 +11,7 @@ import pytest
 from benchmarks.soak.answers import Limiter
 from benchmarks.soak.judge import Findings, Judge, allows, permits
 from benchmarks.soak.log import Arrival
-from benchmarks.soak.notes import RETRIED, START, Note
+from benchmarks.soak.notes import GIVEN_UP, RETRIED, START, Note
 from benchmarks.soak.world import FRONT, LEAF, LIST, SITEMAP_XML, Page, Rule, Site, World
 
 pytestmark = pytest.mark.full
@@ -129,6 +129,15 @@ def test_a_page_that_was_never_requested_is_found() -> None:
     found = findings(arrival for arrival in IDEAL if arrival != lost)
     assert found.counts == {"lost": 1}
     assert found.examples["lost"] == [WORLD.url(lost.host, lost.path)]
+
+
+def test_a_page_whose_requests_scrapy_gave_up_before_they_arrived_is_told_apart() -> None:
+    lost = first(LEAF)
+    note = Note(lost.time, GIVEN_UP, f"{lost.host}{lost.path}")
+    assert findings([arrival for arrival in IDEAL if arrival != lost], [note]).counts == {
+        "lost to a connection": 1
+    }
+    assert findings(IDEAL, [note]) == Findings()
 
 
 def test_the_target_of_a_redirect_that_was_never_requested_is_found() -> None:
