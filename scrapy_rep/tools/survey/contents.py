@@ -71,7 +71,7 @@ class Contents:
 
     @cached_property
     def _database(self) -> Connection:
-        return temporary_database(_TABLE, _CACHE)
+        return temporary_database(_TABLE, _CACHE, owner=self)
 
     def add(self, row: Row) -> None:
         """Count the file of *row*."""

@@ -75,7 +75,7 @@ class Joined:
     def __init__(self, sources: Sequence[Source]) -> None:
         if len(sources) < 2:
             raise ValueError("one survey cannot be compared: name two or more")
-        self._database = temporary_database(_ROWS, _CACHE)
+        self._database = temporary_database(_ROWS, _CACHE, owner=self)
         self._database.execute(f"CREATE TABLE {_RANKS}")
         dates = [self._read(position, source) for position, source in enumerate(sources)]
         order = [*range(len(sources))]

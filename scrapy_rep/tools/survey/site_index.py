@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from math import inf
@@ -11,9 +12,11 @@ from typing import Final
 _CACHE: Final = 16_384  # KiB of the database in memory
 
 
-def temporary_database(table: str, cache: int = _CACHE) -> sqlite3.Connection:
-    """A database with *table* in a temporary file, which goes with the connection; *cache* is in KiB."""
+def temporary_database(table: str, cache: int = _CACHE, *, owner: object = None) -> sqlite3.Connection:
+    """A database with *table* in a temporary file, closed with *owner*, if there is one; *cache* is in KiB."""
     database = sqlite3.connect("", isolation_level=None)
+    if owner is not None:
+        weakref.finalize(owner, database.close)  # since 3.13 Python warns of a connection that nobody closes
     database.execute(f"PRAGMA cache_size = -{cache}")
     database.execute("PRAGMA journal_mode = OFF")  # nobody reads it after a failure
     database.execute("BEGIN")  # and never commit: without this each row would be written by itself
@@ -25,7 +28,8 @@ class SiteIndex:
     """Sites in the order in which they came, each once, with a value."""
 
     def __init__(self) -> None:
-        self._database = temporary_database("sites (place INTEGER PRIMARY KEY, site TEXT UNIQUE, value)")
+        table = "sites (place INTEGER PRIMARY KEY, site TEXT UNIQUE, value)"
+        self._database = temporary_database(table, owner=self)
 
     def add(self, site: str, value: str = "") -> None:
         """Add *site* with *value*; the first value of a site stays."""

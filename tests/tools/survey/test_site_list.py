@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sqlite3
 from datetime import datetime, timezone
 from itertools import permutations
 
@@ -58,6 +60,15 @@ def test_a_site_is_counted_and_taken_as_often() -> None:
     for site in "abb":
         index.count(site)
     assert [index.take(site) for site in ("a", "a", "b", "b", "b", "c")] == [True, False, True, True, False, False]
+
+
+def test_the_database_of_an_index_is_closed_with_it() -> None:
+    index = SiteIndex()
+    database = index._database
+    del index
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        database.execute("SELECT 1")
 
 
 def test_the_newest_capture_of_each_wanted_site_is_chosen() -> None:
