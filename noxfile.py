@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nox
 
-PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
+PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 NEWEST = "scrapy"
 SCRAPY = [nox.param("scrapy==2.14.*", id="oldest"), nox.param(NEWEST, id="newest")]
 IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks", "fuzz"]
@@ -30,6 +30,10 @@ SANITIZED = "-g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sani
 
 WITH_SCRAPY = ["tests/crawl", "tests/tools/commands", "tests/tools/testing"]
 """What another version of Scrapy can make fail; the other folders import next to none of it."""
+SCRAPYS = [nox.param(f"scrapy==2.{minor}.*", id=f"2.{minor}") for minor in range(14, 20)]
+SCRAPYS.append(nox.param("", id="source"))
+SCRAPY_TESTS = "attrs httpx2 pexpect pyftpdlib pygments pytest<9.2 pytest-rerunfailures pytest-timeout"
+SCRAPY_TESTS += " pytest-twisted pytest-xdist sybil testfixtures"
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "types", "docs", "package"]
@@ -43,6 +47,34 @@ def tests(session: nox.Session, scrapy: str) -> None:
     session.install("-e", ".[test]", scrapy)
     session.run("scrapy", "version")
     session.run("pytest", *([] if scrapy == NEWEST else WITH_SCRAPY), *session.posargs)
+
+
+@nox.session
+@nox.parametrize("scrapy", SCRAPYS)
+def compatibility(session: nox.Session, scrapy: str) -> None:
+    """Run the tests that Scrapy can make fail with each minor version, or with the source in $SCRAPY_SOURCE."""
+    # Scrapy 2.15 to 2.18 download with one of them where there is no reactor, and do not require it.
+    session.install("-e", ".[test]", "httpx", "httpx2", scrapy or _scrapy_source(session))
+    session.run("scrapy", "version")
+    session.run("pytest", *(session.posargs or WITH_SCRAPY))
+
+
+@nox.session
+def scrapy_suite(session: nox.Session) -> None:
+    """Run Scrapy's own tests, of the source in $SCRAPY_SOURCE, with the add-on in every crawl."""
+    source = _scrapy_source(session)
+    session.install(".", "-e", source, *SCRAPY_TESTS.split())  # with "-e ." our `tests` would be beside theirs
+    plugin = {"PYTHONPATH": str(Path("tests", "scrapy_suite").resolve())}
+    session.chdir(source)
+    options = ["-p", "differences", "-m", "not requires_internet and not requires_mitmproxy"]
+    session.run("pytest", *options, *(session.posargs or ["-n", "auto", "tests"]), env=plugin)
+
+
+def _scrapy_source(session: nox.Session) -> str:
+    """The folder of Scrapy's source, with its tests."""
+    if not (folder := os.environ.get("SCRAPY_SOURCE")):
+        session.skip("SCRAPY_SOURCE names no folder with the source of Scrapy")
+    return str(Path(folder).resolve())
 
 
 @nox.session

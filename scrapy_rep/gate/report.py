@@ -300,14 +300,15 @@ class ExceptionReport:
         self._stats.inc_value("rep/exception/used_count")
 
     def unused(self) -> list[PolicyException]:
-        """Those that could have been used and were not."""
-        return [one for one in self._exceptions.all if one not in self._used and one not in self._settled]
+        """Those for sites that the crawl met, which could have been used and were not."""
+        spoken_of = self._settled | self._used.keys()
+        return [one for one in self._exceptions.all if one in self._met and one not in spoken_of]
 
     def log_summary(self) -> None:
         for exception, number in self._used.most_common(_NAMED):
             requests = number_of(number, "request was", "requests were")
             logger.info("%s sent by the exception for %s", requests, shown(str(exception)))
-        if unused := [shown(str(exception)) for exception in self.unused() if exception in self._met]:
+        if unused := [shown(str(exception)) for exception in self.unused()]:
             more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
 

@@ -64,6 +64,7 @@ TOUCHES: Final = {
     "spider._follow": "holds its sitemap_follow, compiled",
     "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
     "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
+    "handler._default_client._transport._pool._max_connections": "does the same in httpx (Scrapy 2.16 to 2.18)",
 }
 """What is touched, and why."""
 
@@ -232,19 +233,32 @@ class Downloader:
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
         _active(self._downloader)
-        download = self._crawler.engine.download_async
-        connector: Any = getattr(getattr(self._handler(request), "_session", None), "connector", None)
-        if not getattr(connector, "_limit", 0):  # Twisted's handlers have no such limit, and 0 means none
-            return await download(request)
-        connector._limit += 1
-        try:
-            return await download(request)
-        finally:
-            connector._limit -= 1
+        with _one_more_connection(self._handler(request)):
+            return await self._crawler.engine.download_async(request)
 
     def _handler(self, request: Request) -> Any:
         handlers = getattr(self._downloader, "handlers", None)
         return getattr(handlers, "_get_handler", lambda _: None)(urlparse_cached(request).scheme)
+
+
+@contextmanager
+def _one_more_connection(handler: Any) -> Iterator[None]:
+    """Let the pool of *handler* have one more; Twisted's handlers have no limit, and 0 means none."""
+    connector: Any = getattr(getattr(handler, "_session", None), "connector", None)
+    transport: Any = getattr(getattr(handler, "_default_client", None), "_transport", None)
+    pool: Any = getattr(transport, "_pool", None)
+    in_aiohttp, in_httpx = bool(getattr(connector, "_limit", 0)), bool(getattr(pool, "_max_connections", 0))
+    if in_aiohttp:
+        connector._limit += 1
+    if in_httpx:
+        pool._max_connections += 1
+    try:
+        yield
+    finally:
+        if in_aiohttp:
+            connector._limit -= 1
+        if in_httpx:
+            pool._max_connections -= 1
 
 
 class DownloadSlots:

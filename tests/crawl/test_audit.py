@@ -44,7 +44,9 @@ def test_ours_an_outsider_reads_who_asked_what_was_said_and_what_was_done(path: 
         site.answer("/robots.txt", robots(RULES))
         settings = {
             "REP_AUDIT": str(path), "REP_AUDIT_BODIES": str(bodies), "USER_AGENT": "my/1",
-            "REP_EXCEPTIONS": [exception(f"{site.origin}/api/"), exception(f"{site.origin}/never")],
+            "REP_EXCEPTIONS": [
+                exception(url) for url in (f"{site.origin}/api/", f"{site.origin}/never", "http://127.9.9.9/not/met")
+            ],
         }  # fmt: skip
         paths = ["open/1", "open/2", "other", "private", "api/1"]
         result = crawl(*[f"{site.origin}/{path}" for path in paths], settings=settings)

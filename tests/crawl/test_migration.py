@@ -39,7 +39,7 @@ def run(site: Site, folder: Path, **settings: Any) -> dict[str, tuple[Crawl, Pat
 
 
 def test_ours_the_reports_tell_a_failed_fetch_from_a_real_rule(site: Site, tmp_path: Path) -> None:
-    crawls = run(site, tmp_path, REP_MODES={"*": "report"})
+    crawls = run(site, tmp_path, REP_MODES={"*": "report"}, ROBOTSTXT_OBEY=False)
     assert {name: len(result.pages) for name, (result, _) in crawls.items()} == dict.fromkeys(STORES, 3)
     reported = {name: result.stats.get("rep/reported_count", 0) for name, (result, _) in crawls.items()}
     assert reported == {"cinemas": 0, "pharmacies": 3, "bakeries": 3}

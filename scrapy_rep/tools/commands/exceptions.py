@@ -60,7 +60,7 @@ def _found(settings: BaseSettings, spider: str | None) -> dict[PolicyException, 
     """
     found: dict[PolicyException, list[str]] = {one: [] for one in _exceptions(with_spider(settings, spider))}
     of_project = set(found)
-    for name, chosen in ({} if spider else with_each_spider(settings)).items():
+    for name, chosen in () if spider else with_each_spider(settings):
         try:
             own = set(_exceptions(chosen)) - of_project
         except InvalidSettingError as error:

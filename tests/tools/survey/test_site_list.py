@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sqlite3
 from datetime import datetime, timezone
 from itertools import permutations
 
@@ -64,6 +66,15 @@ def test_a_site_is_counted_and_taken_as_often() -> None:
         False,
         False,
     ]
+
+
+def test_the_database_of_a_list_is_closed_with_it() -> None:
+    sites = SiteList()
+    database = sites._database
+    del sites
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        database.execute("SELECT 1")
 
 
 def test_the_newest_capture_of_each_wanted_site_is_chosen() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
+from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.settings import Settings
 
 from scrapy_rep.testing import RobotsSite, assert_allowed, assert_disallowed, assertions
@@ -97,10 +98,14 @@ def test_redirects_of_robots_txt_are_followed(site: RobotsSite) -> None:
     assert_disallowed(ADDON, site.url("/private"))
 
 
+class Refusing(ProtegoRobotParser):
+    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
+        return False
+
+
 @here
 def test_the_parser_of_the_settings_is_asked(site: RobotsSite) -> None:
-    settings = {**ADDON, "ROBOTSTXT_PARSER": "scrapy.robotstxt.PythonRobotParser"}
-    assert_disallowed(settings, site.url("/private/open"))  # it takes the first rule that matches
+    assert_disallowed({**ADDON, "ROBOTSTXT_PARSER": Refusing}, site.url("/private/open"))
 
 
 @pytest.mark.parametrize(
