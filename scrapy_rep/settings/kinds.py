@@ -179,14 +179,9 @@ def _target_url(value: Any) -> TargetUrl | None:
     return MappingProxyType({host.lower(): parameter for host, parameter in _text_by_name(value).items()})
 
 
-def is_import_path(store: str) -> bool:
-    """Whether the value *store* of ``REP_STORE`` names a class of the project."""
-    return "." in store
-
-
 def _store(value: Any) -> str:
     name = str(value)
-    if is_import_path(name):
+    if "." in name:
         load_object(name)
         return name
     return {"sqlite": name, "memory": name}[name]

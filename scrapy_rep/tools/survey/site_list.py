@@ -27,12 +27,12 @@ RANK: Final = "rank"
 
 class _Temporary(sqlite3.Connection):
     def __del__(self) -> None:
-        self.close()  # since 3.13 Python warns of a connection that nobody closes
+        self.close()  # in whichever thread; since 3.13 Python warns of a connection that nobody closes
 
 
 def temporary_database(table: str, cache: int = _CACHE) -> sqlite3.Connection:
     """A database with *table* in a temporary file, which goes with the connection; *cache* is in KiB."""
-    database = sqlite3.connect("", isolation_level=None, factory=_Temporary)
+    database = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=_Temporary)
     database.execute(f"PRAGMA cache_size = -{cache}")
     database.execute("PRAGMA journal_mode = OFF")  # nobody reads it after a failure
     database.execute("BEGIN")  # and never commit: without this each row would be written by itself

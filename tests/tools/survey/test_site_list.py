@@ -11,7 +11,7 @@ import pytest
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.commands.inputs import origin_of
-from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList, newest
+from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList, _Temporary, newest
 
 
 def listed(*lines: str) -> tuple[dict[str, dict[str, str] | None], list[tuple[int, str]]]:
@@ -68,13 +68,20 @@ def test_a_site_is_counted_and_taken_as_often() -> None:
     ]
 
 
-def test_the_database_of_a_list_is_closed_with_it() -> None:
+def test_the_database_of_a_list_is_closed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+
+    def close(database: sqlite3.Connection) -> None:
+        closed.append(id(database))
+        sqlite3.Connection.close(database)
+
+    monkeypatch.setattr(_Temporary, "close", close)
     sites = SiteList()
-    database = sites._database
+    number = id(sites._database)
+    assert number not in closed
     del sites
     gc.collect()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        database.execute("SELECT 1")
+    assert number in closed
 
 
 def test_the_newest_capture_of_each_wanted_site_is_chosen() -> None:
