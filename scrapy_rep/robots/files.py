@@ -7,7 +7,6 @@ another host, and hosts may name each other's: it waits for the robots.txt there
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -59,8 +58,11 @@ class SiteFiles:
 
     async def load(self, robots: Robots, cause: Request) -> None:
         """Let *robots* have all that the purposes of the crawl need; once for all who ask at the same time."""
-        with suppress(RuntimeError):  # the crawl is closing: what is not there yet is not read
+        try:
             await self._once(robots, partial(self._load, robots, cause))
+        except RuntimeError:
+            if not self._crawl.engine.is_closing:  # if it is, what is not there yet is not read
+                raise
 
     async def _load(self, robots: Robots, cause: Request) -> None:
         licenses: tuple[str, ...] = ()
