@@ -183,7 +183,7 @@ def origin(results: Mapping[str, dict[str, Any]]) -> str:
     when, cores = " to ".join(dates[:: max(1, len(dates) - 1)]), first["machine"].partition(",")[0]
     versions = ", ".join(f"{name} {first['versions'][name]}" for name in ("Python", "Scrapy"))
     load = max(result["load"] for result in results.values())
-    busy = f", busy with other work (load {load:.0f})" if load >= int(cores.split()[0]) else ""
+    busy = f", busy with other work (load {load:.0f})" if load > 2 * int(cores.split()[0]) else ""
     return f"Measured by {commands}, {when}: {cores}{busy}, {versions}."
 
 
