@@ -90,6 +90,7 @@ class RedisConnection:
         self._next_probe = 0.0
         self._settled_at = 0.0
         self._is_closed = False
+        self._calls = 0  # under way
         self._log = Crawl.of(crawler).log
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
@@ -116,6 +117,7 @@ class RedisConnection:
         if self._failures:
             self._probe_when_due()
             raise self._away()
+        self._calls += 1
         try:
             return await in_thread(self._call_now, work, *arguments)
         except self._errors as error:
@@ -125,6 +127,9 @@ class RedisConnection:
             if not self._is_closed:
                 raise
             raise self._away() from None
+        finally:
+            self._calls -= 1
+            self._disconnect_if_over()
 
     def _call_now(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run in a thread. Calls that queued behind one that timed out fail at once instead of timing out too."""
@@ -192,12 +197,16 @@ class RedisConnection:
             await self._call(self._write_probe)
 
     def close(self) -> None:
-        """Close the connection, at the end of the crawl: further calls find Redis away."""
+        """Close the connection, at the end of the crawl, after calls under way; further ones find Redis away."""
         if self._failures:
             self._away_seconds += clock.monotonic() - self._away_since
         self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
         self._is_closed = True
-        self.client.close()
+        self._disconnect_if_over()
+
+    def _disconnect_if_over(self) -> None:
+        if self._is_closed and not self._calls:
+            self.client.close()
 
     def _text_of(self, error: Exception) -> str:
         """Return one line that describes *error*, without the password."""
