@@ -227,8 +227,11 @@ class Run:
             time.sleep(SETTLED)
         if self._steps is not None and now >= self._resumes_at:
             self._step(now)
-        elif self._steps is None and all(now - crawler.began > SETTLED for crawler in self._crawlers.values()):
+        elif self._steps is None and self._crawlers and all(map(self._is_settled, self._crawlers.values())):
             self._begin_event(now)
+
+    def _is_settled(self, crawler: Crawler) -> bool:
+        return not crawler.may_end and time.monotonic() - crawler.began > SETTLED
 
     def _begin_event(self, now: float) -> None:
         events, done = self._plan.events, len(self.state.happened)
