@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Container, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
@@ -57,8 +58,9 @@ TOUCHES: Final = {
     "slot.randomize_delay": "does the same before Scrapy 2.19",
     "downloader.handlers._get_handler": "finds the download handler of Twisted, or of aiohttp",
     "downloader.handlers.download_request_async": "is where a request starts, and where its answer comes back",
-    "handler._pool.retryAutomatically": "repeats a request at once, whatever its delay; Scrapy's retries wait",
-    "handler._session._retry_connection": "does the same in aiohttp",
+    "handler._session._retry_connection": "repeats a request at once, whatever its delay; Scrapy's retries wait",
+    "handler._pool.persistent": "has Twisted keep connections, on which it does the same",
+    "handler._pool._connections": "are those connections, of which a delayed request takes none",
     "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
     "spider._cbs": "holds the sitemap_rules of a SitemapSpider, with their callbacks",
     "spider._follow": "holds its sitemap_follow, compiled",
@@ -164,18 +166,26 @@ class Downloader:
     def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
         """Let no download handler repeat a request that *is_delayed*: at once, as each does if a connection ends.
 
-        To be called once. The handlers look at their flag when a request starts, before anything else can run.
+        With Twisted such a request has a connection of its own. On one that is kept it would often fail: with the
+        same distance between all requests, servers close connections just when they are needed again. To be called
+        once. The handlers look at flag and pool when a request starts, before anything else can run.
         """
         handlers: Any = self._downloader.handlers
         download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
+        pools: dict[Any, Any] = {}
 
         async def download_once(request: Request) -> Response:
             handler, repeats = self._handler(request), not is_delayed(request)
-            if hasattr(handler, "_pool"):
-                handler._pool.retryAutomatically = repeats
             if hasattr(handler, "_session"):
                 handler._session._retry_connection = repeats
-            return await download(request)
+            if not hasattr(handler, "_pool"):
+                return await download(request)
+            pool = pools.setdefault(handler, handler._pool)
+            handler._pool = pool if repeats else _keeping_nothing(pool)
+            try:
+                return await download(request)
+            finally:
+                handler._pool = pool
 
         handlers.download_request_async = download_once
 
@@ -239,6 +249,14 @@ class Downloader:
     def _handler(self, request: Request) -> Any:
         handlers = getattr(self._downloader, "handlers", None)
         return getattr(handlers, "_get_handler", lambda _: None)(urlparse_cached(request).scheme)
+
+
+def _keeping_nothing(pool: Any) -> Any:
+    """A pool like *pool* whose connections serve one request each; *pool* for HTTP/2, which repeats nothing."""
+    if hasattr(pool, "persistent"):
+        pool = copy(pool)
+        pool.persistent, pool._connections = False, {}
+    return pool
 
 
 @contextmanager

@@ -41,3 +41,10 @@ def test_ours_without_a_delay_the_download_handler_repeats_as_ever(loop: str) ->
 def test_ours_without_retries_a_delayed_request_that_was_reset_has_failed() -> None:
     site, _ = arrivals(f"User-agent: *\nCrawl-delay: {DELAY / 10}\n", "asyncio", RETRY_ENABLED=False)
     assert site.paths() == ["/robots.txt", "/0", "/1", "/2", "/3"]
+
+
+def test_ours_a_delayed_request_has_a_connection_of_its_own_which_no_server_has_closed() -> None:
+    site, _ = arrivals(f"User-agent: *\nCrawl-delay: {DELAY / 10}\n", "asyncio")
+    assert {arrival.path: arrival.headers.get("connection") for arrival in site.log} == {
+        "/robots.txt": None, "/0": "close", "/1": "close", "/2": "close", "/3": "close",
+    }  # fmt: skip
