@@ -14,7 +14,8 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 class Reading(NamedTuple):
     """At *time* (monotonic): octets resident, open files, CPU seconds so far.
 
-    *waited* are the seconds for which the main thread had no CPU: others on the machine slow the crawl.
+    *waited* are the seconds for which the main thread had no CPU: others on the machine slow the crawl. *seen* are
+    the octets of the file of Scrapy's filter of duplicates, whose memory grows to the end of any crawl.
     """
 
     time: float
@@ -22,17 +23,18 @@ class Reading(NamedTuple):
     files: int
     cpu: float
     waited: float
+    seen: int
 
     @classmethod
     def from_text(cls, text: str) -> Reading:
-        time, memory, files, cpu, waited = text.split()
-        return cls(float(time), int(memory), int(files), float(cpu), float(waited))
+        time, memory, files, cpu, waited, seen = text.split()
+        return cls(float(time), int(memory), int(files), float(cpu), float(waited), int(seen))
 
     def __str__(self) -> str:
-        return f"{self.time:.2f} {self.memory} {self.files} {self.cpu:.3f} {self.waited:.3f}"
+        return f"{self.time:.2f} {self.memory} {self.files} {self.cpu:.3f} {self.waited:.3f} {self.seen}"
 
 
-def reading(pid: int) -> Reading | None:
+def reading(pid: int, jobdir: Path) -> Reading | None:
     """None when the process has ended."""
     folder = Path("/proc", str(pid))
     try:
@@ -40,9 +42,10 @@ def reading(pid: int) -> Reading | None:
         fields = (folder / "stat").read_text("ascii").rpartition(")")[2].split()
         _, waited, _ = (folder / "schedstat").read_text("ascii").split()
         files = len(os.listdir(folder / "fd"))
+        seen = (jobdir / "requests.seen").stat().st_size
     except (OSError, IndexError):
         return None
     if not resident:  # it has ended, but nobody has waited for it
         return None
     cpu = (int(fields[11]) + int(fields[12])) / _TICKS
-    return Reading(time.monotonic(), resident, files, cpu, int(waited) / 1e9)
+    return Reading(time.monotonic(), resident, files, cpu, int(waited) / 1e9, seen)

@@ -216,7 +216,7 @@ class Run:
             if (code := crawler.process.poll()) is not None:
                 del self._crawlers[number]
                 self._ended(crawler, code)
-            elif found := gauges.reading(crawler.process.pid):
+            elif found := gauges.reading(crawler.process.pid, crawler.job.jobdir):
                 self._gauges.write(f"{crawler.job.number} {found}\n")
         if arrived := sum(chunk.count(b"\n") for chunk in iter(lambda: self._log.read(1 << 20), b"")):
             self._arrivals += arrived

@@ -56,6 +56,10 @@ class Job:
         return next(host for host in hosts if self.world.site(host).kind == "plain") if self.disobeys else ""
 
     @property
+    def jobdir(self) -> Path:
+        return Path(self.folder, f"job-{self.process}")
+
+    @property
     def log(self) -> Path:
         return Path(self.folder, f"crawl-{self.number}.log")
 
@@ -71,7 +75,7 @@ class Job:
     def settings(self) -> dict[str, Any]:
         return BASE | {
             "CONCURRENT_REQUESTS": self.concurrency,
-            "JOBDIR": f"{self.folder}/job-{self.process}",
+            "JOBDIR": str(self.jobdir),
             "LOG_FILE": str(self.log),
             **(self.of_scrapy_rep if self.obeys else {"ROBOTSTXT_OBEY": False}),
         }
@@ -106,6 +110,7 @@ OBEYING: Final[dict[str, Any]] = {
     "REP_RETRY_MAX_DELAY": 2.0,
     "REP_UNREACHABLE_WAIT": 9.0,
     "REP_MIN_TTL": 1.0,
+    "REP_MEMORY_ENTRIES": 2_000,  # a long crawl soon has met more: what grows then grows for ever
     "REP_FOLLOW_SITEMAPS": True,
 }
 

@@ -11,6 +11,7 @@ from itertools import islice
 from math import isnan, nan
 from pathlib import Path
 from statistics import median
+from sys import getsizeof
 from typing import Final, NamedTuple
 
 from . import log, notes
@@ -53,6 +54,12 @@ REPORTED: Final = frozenset(
 
 FLAT: Final = 1.1
 """How much more memory a process may take at its end than a third of its time before."""
+
+_RECORD: Final = 22
+"""Octets of a fingerprint and its length in the file of Scrapy's filter of duplicates."""
+
+_FINGERPRINT: Final = 64
+"""Octets of the same in memory: 53, in blocks of 16."""
 
 WIDTH: Final = 160
 """Characters of a line of a log that are shown."""
@@ -123,7 +130,10 @@ class Verdict:
         return first, last, sum(self.per_second[second] for second in range(first, last + 1))
 
     def growth(self) -> dict[int, tuple[float, float]]:
-        """The memory of each crawling process in octets: before the last third of its time, and at its end."""
+        """The memory of each crawling process in octets: before the last third of its time, and at its end.
+
+        Without that of Scrapy's filter of duplicates.
+        """
         return {number: (_memory(of_one, 2 / 3), _memory(of_one, 1.0)) for number, of_one in self.gauges.items()}
 
     @property
@@ -154,7 +164,14 @@ class Verdict:
 def _memory(readings: list[Reading], share: float) -> float:
     """The median of the memory in the twentieth of the *readings* before that *share* of them."""
     last = max(int(share * len(readings)), 1)
-    return float(median(reading.memory for reading in readings[max(last - len(readings) // 20 - 1, 0) : last]))
+    of_all = median(reading.memory for reading in readings[max(last - len(readings) // 20 - 1, 0) : last])
+    return of_all - _of_filter(readings[last - 1].seen)
+
+
+def _of_filter(seen: int) -> float:
+    """The memory of Scrapy's filter of duplicates with a file of *seen* octets, as of 2.19: a set of bytes."""
+    fingerprints = seen // _RECORD
+    return fingerprints * _FINGERPRINT + getsizeof({*range(fingerprints)})
 
 
 def judged(folder: Path, state: State) -> Verdict:

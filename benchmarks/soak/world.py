@@ -279,10 +279,17 @@ class Site:
         """How often crawlers that retry once request *page* at most."""
         if page.part in (LIST, SITEMAP) and number_of(self.host) % SHARED == 0:
             return self.world.processes
+        if page.part == SITEMAP and self._is_moved_to():  # by a process that follows the sitemaps of all it meets
+            return self.world.processes
         if self.kind == "limited" and page.part == LEAF:
             return 2
         kind = self.leaf(page.number) if page.part == LEAF else SOUND
         return LEAVES[kind].requests if kind != SOUND else 1
+
+    def _is_moved_to(self) -> bool:
+        """Whether pages of the site before this one move here: another process may crawl that one."""
+        before = self.world.site(host_of((number_of(self.host) - 1) % self.world.sites))
+        return any(before.leaf(number) == "moved away" for number in range(self.world.leaves))
 
     def _draw(self, number: int) -> int:
         name = f"{self.world.seed}/{self.host}/{number}".encode()

@@ -12,7 +12,7 @@ from benchmarks.soak.answers import Limiter
 from benchmarks.soak.judge import Findings, Judge, allows, permits
 from benchmarks.soak.log import Arrival
 from benchmarks.soak.notes import GIVEN_UP, RETRIED, START, Note
-from benchmarks.soak.world import FRONT, LEAF, LIST, SITEMAP_XML, Page, Rule, Site, World
+from benchmarks.soak.world import FRONT, LEAF, LIST, SHARED, SITEMAP_XML, Page, Rule, Site, World, number_of
 
 pytestmark = pytest.mark.full
 
@@ -339,6 +339,20 @@ def test_two_processes_share_some_sites_and_each_has_its_own() -> None:
     assert list(due.values()) == [
         shared, [[False] * 5, own], [own, [False] * 5], shared, [own, [False] * 5], [[False] * 5, own],
     ]  # fmt: skip
+
+
+def test_a_process_that_is_moved_to_a_site_of_another_one_may_request_its_sitemap_too() -> None:
+    world = replace(WORLD, processes=2)
+    sites = [world.site(host) for host in world.hosts() if world.site(host).kind == "sitemap"]
+    from_before = {
+        target[0].host
+        for host in world.hosts()
+        for page in range(world.leaves)
+        if (target := world.site(host).redirect(Page(LEAF, page))) and target[0].host != host
+    }
+    asked = {site.host: site.requests(SITEMAP_XML) for site in sites if number_of(site.host) % SHARED}
+    assert asked == {host: 1 + (host in from_before) for host in asked}
+    assert {*asked.values()} == {1, 2}
 
 
 def test_with_robots_txt_off_all_pages_are_expected_and_none_is_forbidden() -> None:
