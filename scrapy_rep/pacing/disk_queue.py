@@ -38,8 +38,8 @@ class Journal:
         Crawl.of(crawler).add(self)
         self._engine = Crawl.of(crawler).engine
         self._engine.on_handled(self.end)
-        self._spider, self._path = crawler.spider, path
-        self._before = path.with_suffix(".before")
+        self._engine.flush_seen()
+        self._spider, self._path, self._before = crawler.spider, path, path.with_suffix(".before")
         if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
             path.replace(self._before)
         self._file = path.open("w+b", buffering=0)

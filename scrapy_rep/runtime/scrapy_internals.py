@@ -109,12 +109,17 @@ class Engine:
         return getattr(slot, "closing", None) is not None
 
     def flush_seen(self) -> None:
-        """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room."""
+        """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room.
+
+        From now on it writes nothing before it is told to; in older versions of Scrapy it does so at once.
+        """
         scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
         file = getattr(getattr(scheduler, "df", None), "file", None)
         if file is not None:
             with suppress(OSError):
                 file.flush()
+            if getattr(file, "write_through", False):
+                file.reconfigure(write_through=False)
 
     def on_handled(self, listener: Callable[[Request], None]) -> None:
         """Call *listener* whenever all that came of a request is over, its callback and its items included."""
