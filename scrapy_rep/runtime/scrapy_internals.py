@@ -118,8 +118,8 @@ class Engine:
         if file is not None:
             with suppress(OSError):
                 file.flush()
-            if getattr(file, "write_through", False):
-                file.reconfigure(write_through=False)
+            if getattr(file, "line_buffering", False):
+                file.reconfigure(line_buffering=False)
 
     def on_handled(self, listener: Callable[[Request], None]) -> None:
         """Call *listener* whenever all that came of a request is over, its callback and its items included."""

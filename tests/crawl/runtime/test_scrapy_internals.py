@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import scrapy_rep
 from scrapy_rep.runtime import scrapy_internals
-from scrapy_rep.runtime.scrapy_internals import TOUCHES
+from scrapy_rep.runtime.scrapy_internals import TOUCHES, Engine
 
 PACKAGE = Path(scrapy_rep.__file__).parent
 HOME = Path(scrapy_internals.__file__)
@@ -74,3 +76,18 @@ def test_every_touch_says_why() -> None:
         assert owner in OWNERS
         assert name
         assert len(reason) > 20
+
+
+def test_what_a_filter_has_seen_is_written_when_it_is_told_also_if_it_would_write_at_once(tmp_path: Path) -> None:
+    """As the filter of duplicates does before Scrapy 2.18."""
+    path = tmp_path / "requests.seen"
+    with path.open("a+", buffering=1) as file:
+        crawler: Any = SimpleNamespace(engine=None)
+        crawler.engine = SimpleNamespace(
+            _slot=SimpleNamespace(scheduler=SimpleNamespace(df=SimpleNamespace(file=file)))
+        )
+        Engine(crawler).flush_seen()
+        file.write("fingerprint\n")
+        assert path.read_text() == ""
+        Engine(crawler).flush_seen()
+        assert path.read_text() == "fingerprint\n"
