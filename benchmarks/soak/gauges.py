@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
 
 def reading(pid: int, jobdir: Path) -> Reading | None:
-    """None when the process has ended."""
+    """None when the process has ended, or has no filter of duplicates yet."""
     folder = Path("/proc", str(pid))
     try:
         resident = int((folder / "statm").read_text("ascii").split()[1]) * _PAGE

@@ -38,7 +38,7 @@ class Journal:
         Crawl.of(crawler).add(self)
         self._engine = Crawl.of(crawler).engine
         self._engine.on_handled(self.end)
-        self._engine.flush_seen()
+        self._engine.flush_seen()  # so that from the first request on it writes when it is told
         self._spider, self._path, self._before = crawler.spider, path, path.with_suffix(".before")
         if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
             path.replace(self._before)

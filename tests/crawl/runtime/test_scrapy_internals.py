@@ -82,12 +82,11 @@ def test_what_a_filter_has_seen_is_written_when_it_is_told_also_if_it_would_writ
     """As the filter of duplicates does before Scrapy 2.18."""
     path = tmp_path / "requests.seen"
     with path.open("a+", buffering=1) as file:
-        crawler: Any = SimpleNamespace(engine=None)
-        crawler.engine = SimpleNamespace(
-            _slot=SimpleNamespace(scheduler=SimpleNamespace(df=SimpleNamespace(file=file)))
-        )
-        Engine(crawler).flush_seen()
+        slot = SimpleNamespace(scheduler=SimpleNamespace(df=SimpleNamespace(file=file)))
+        crawler: Any = SimpleNamespace(engine=SimpleNamespace(_slot=slot))
+        engine = Engine(crawler)
+        engine.flush_seen()
         file.write("fingerprint\n")
         assert path.read_text() == ""
-        Engine(crawler).flush_seen()
+        engine.flush_seen()
         assert path.read_text() == "fingerprint\n"
