@@ -23,7 +23,6 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.utils.request import request_from_dict
 
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.runtime.crawl import Crawl
 
 _FORM: Final = b"REP1"  # how the file begins, with its version
@@ -117,8 +116,8 @@ class RecoverableLifoDiskQueue:
 
     def __init__(self, crawler: Crawler, key: str) -> None:
         journal = Crawl.of(crawler).find(Journal)
-        if journal is None:
-            raise InvalidSettingError('this needs SCHEDULER_PRIORITY_QUEUE = "scrapy_rep.RepPriorityQueue"')
+        if journal is None:  # for a ValueError, Scrapy would keep all requests in memory without a word
+            raise RuntimeError('recoverable queues need SCHEDULER_PRIORITY_QUEUE = "scrapy_rep.RepPriorityQueue"')
         self._journal, self._key = journal, key
         self._waiting = self._journal.waiting.setdefault(key, deque())
 

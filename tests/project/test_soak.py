@@ -14,7 +14,7 @@ from benchmarks.soak.__main__ import main
 from benchmarks.soak.gauges import Reading
 from benchmarks.soak.run import Plan, Run
 from benchmarks.soak.spider import on_monotonic_clock
-from benchmarks.soak.verdict import Verdict, judged, show
+from benchmarks.soak.verdict import Verdict, judged, read_urls, show
 from benchmarks.soak.world import FAULTY, World
 
 pytestmark = pytest.mark.full
@@ -59,7 +59,12 @@ def test_memory_files_and_cpu_were_read(verdict: Verdict) -> None:
     assert 20e6 < verdict.cost.memory < 1e9
     assert verdict.cost.files > 10
     assert verdict.cost.requests > 1
-    assert isnan(verdict.urls)  # the process that was killed did not say how many
+
+
+def test_how_many_urls_there_were_is_not_known_when_one_process_did_not_say(tmp_path: Path) -> None:
+    tmp_path.joinpath("stats-0.json").write_text('{"scheduler/dequeued": 7}')
+    assert read_urls(tmp_path, 1) == 7
+    assert isnan(read_urls(tmp_path, 2))  # the other was killed
 
 
 def test_the_chart_names_the_events(verdict: Verdict, tmp_path: Path) -> None:

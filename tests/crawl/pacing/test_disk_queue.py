@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from scrapy import Request
+from scrapy.core.scheduler import Scheduler
 from scrapy.squeues import PickleFifoDiskQueue
+from scrapy.utils.spider import DefaultSpider
 
 from scrapy_rep import InvalidSettingError, RecoverableFifoDiskQueue, RecoverableLifoDiskQueue, RepPriorityQueue
 from scrapy_rep.pacing.disk_queue import Journal
@@ -190,5 +192,19 @@ def test_a_queue_that_cannot_find_its_requests_again_is_refused_beside_it(tmp_pa
     crawler, kind = crawler_at_rest({"JOBDIR": str(tmp_path)}), RecoverableLifoDiskQueue
     with pytest.raises(InvalidSettingError, match="SCHEDULER_START_DISK_QUEUE = "):
         RepPriorityQueue.from_crawler(crawler, kind, str(tmp_path), start_queue_cls=PickleFifoDiskQueue)
-    with pytest.raises(InvalidSettingError, match="SCHEDULER_PRIORITY_QUEUE = "):
-        kind.from_crawler(crawler, "requests.queue/0")
+
+
+@pytest.mark.parametrize("kind", ["DownloaderAwarePriorityQueue", "ScrapyPriorityQueue"])
+def test_another_priority_queue_is_an_error_and_no_reason_to_keep_requests_in_memory(
+    kind: str, tmp_path: Path
+) -> None:
+    settings = {
+        "JOBDIR": str(tmp_path),
+        "SCHEDULER_DISK_QUEUE": RecoverableLifoDiskQueue,
+        "SCHEDULER_PRIORITY_QUEUE": f"scrapy.pqueues.{kind}",
+    }
+    scheduler = Scheduler.from_crawler(crawler_at_rest(settings))
+    scheduler.open(DefaultSpider())
+    with pytest.raises(RuntimeError, match="need SCHEDULER_PRIORITY_QUEUE = "):
+        scheduler.enqueue_request(request(0))
+    scheduler.close("finished")
