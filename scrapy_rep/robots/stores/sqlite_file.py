@@ -66,9 +66,10 @@ WHERE excluded.fetched_at >= fetched_at OR fetched_at > ?
     ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:]),
 )
 _LEASE: Final = """
-INSERT INTO leases SELECT ?1, ?2, ?3 WHERE NOT EXISTS
-    (SELECT 1 FROM entries JOIN bodies USING (sha256) WHERE origin = ?1 AND max(fetched_at, tried_at) > ?5)
-ON CONFLICT (origin) DO UPDATE SET holder = ?2, until = ?3 WHERE holder = ?2 OR until <= ?4
+INSERT INTO leases SELECT ?, ?, ? WHERE NOT EXISTS
+    (SELECT 1 FROM entries JOIN bodies USING (sha256) WHERE origin = ? AND max(fetched_at, tried_at) > ?)
+ON CONFLICT (origin) DO UPDATE SET holder = excluded.holder, until = excluded.until
+WHERE holder = excluded.holder OR until <= ?
 """
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
 _DELETE_BODY_IF_UNUSED: Final = """
@@ -219,7 +220,8 @@ class SqliteFile:
 
         It does not while another one has it, nor if the entry of *origin* is dated later than *since*.
         """
-        return self._write(_LEASE, str(origin), holder, now + seconds, now, since) > 0
+        key = str(origin)
+        return self._write(_LEASE, key, holder, now + seconds, key, since, now) > 0
 
     def release_lease(self, origin: Origin, holder: str) -> None:
         """Release the lease on *origin* if *holder* has it."""
