@@ -44,6 +44,13 @@ For so long the answer before the last one counts as well, and one that is out o
 crawler it is longer by that: what it had decided to request goes on its way then.
 """
 
+LONGEST_DELAY: Final = 300.0
+"""Seconds between two requests to which a back-off doubles at most.
+
+A page that comes next after the robots.txt for which it waited has to wait once more, for the delay of the site;
+before that robots.txt was as long a delay.
+"""
+
 TIMEOUT: Final = 3.0
 """Seconds that the crawler waits for a robots.txt; a busy machine may read it later, and then fetches it again."""
 
@@ -100,13 +107,15 @@ class _Record:
 
     __slots__ = (
         "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "held_from", "held_until",
-        "meaning", "meanings", "requests",
+        "meaning", "meanings", "requested_at", "requests", "waited",
     )  # fmt: skip
 
     def __init__(self, world: World) -> None:
         self.meaning = ""  # of the last answer for its robots.txt; empty before the first
         self.before = ""  # of the one that said something else before it
         self.answered_at = self.changed_at = 0.0
+        self.requested_at = float("-inf")  # page or robots.txt
+        self.waited = 0.0  # between the last answer and the request before it
         self.first_at = 0.0  # the first request
         self.arrived_at = float("-inf")  # the last one
         self.arrivals = 0
@@ -115,7 +124,7 @@ class _Record:
         self.requests = bytearray(len(PARTS) * _stride(world))  # how many, by page
 
     def answered(self, now: float, meaning: str) -> None:
-        self.answered_at = now
+        self.answered_at, self.waited = now, min(now - self.requested_at, LONGEST_DELAY)
         if meaning != self.meaning:
             self.before, self.meaning, self.changed_at = self.meaning, meaning, now
         if meaning not in self.meanings:
@@ -179,6 +188,7 @@ class Judge:
             if self._obeys and record.meaning not in ("", "none") and site.kind not in ("changing", "loop"):
                 self.findings.add(self._why_fetched_again(record.answered_at, arrival.time), arrival)
             record.answered(arrival.time, arrival.meaning)
+        record.requested_at = arrival.time
 
     def _record(self, host: str) -> _Record:
         record = self._records.get(host)
@@ -254,7 +264,8 @@ class Judge:
                 self.findings.add("disallowed", f"{arrival}, by {record.meaning}")
         lifetime = self._world.max_age if site.kind == "changing" else DAY
         age = arrival.time - self._received_at(record.answered_at)
-        if record.meaning and age > lifetime + self._in_the_air(arrival.time):
+        waited = record.waited if record.requested_at == record.answered_at else 0.0
+        if record.meaning and age > max(lifetime, waited) + self._in_the_air(arrival.time):
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 
     def note(self, note: Note) -> None:

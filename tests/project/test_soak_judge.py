@@ -252,6 +252,22 @@ def test_a_page_by_a_robots_txt_that_is_out_of_date_is_found() -> None:
     assert found.counts == {"robots.txt out of date": 1}
 
 
+def test_a_page_that_comes_next_after_its_robots_txt_may_be_as_late_as_that_was() -> None:
+    late = first(LEAF, kind="changing")
+    others = [arrival for arrival in IDEAL if arrival.host != late.host]
+    robots, *before = [arrival for arrival in IDEAL if arrival.host == late.host and arrival < late]
+    other = next(arrival for arrival in IDEAL if arrival.host == late.host and arrival > late)
+    delay = WORLD.max_age + 10.0
+    again = robots._replace(time=max(before).time + delay)
+    late, later = (late._replace(time=again.time + delay + lag) for lag in (0.0, 6.0))
+    between = other._replace(time=again.time + 1.0)
+    found = [
+        findings([*others, robots, *before, again, *after]).counts["robots.txt out of date"]
+        for after in ([late], [later], [between, late])
+    ]
+    assert found == [0, 1, 1]
+
+
 def test_what_a_kill_loses_is_lost() -> None:
     lost = first(LEAF)
     log = [arrival for arrival in IDEAL if arrival != lost]
