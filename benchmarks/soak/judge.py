@@ -107,24 +107,23 @@ class _Record:
 
     __slots__ = (
         "answered_at", "arrivals", "arrived_at", "before", "changed_at", "first_at", "held_from", "held_until",
-        "meaning", "meanings", "requested_at", "requests", "waited",
+        "meaning", "meanings", "requests", "waited",
     )  # fmt: skip
 
     def __init__(self, world: World) -> None:
         self.meaning = ""  # of the last answer for its robots.txt; empty before the first
         self.before = ""  # of the one that said something else before it
         self.answered_at = self.changed_at = 0.0
-        self.requested_at = float("-inf")  # page or robots.txt
         self.waited = 0.0  # between the last answer and the request before it
         self.first_at = 0.0  # the first request
-        self.arrived_at = float("-inf")  # the last one
+        self.arrived_at = float("inf")  # the last one; nothing waits for one that has not been
         self.arrivals = 0
         self.meanings: list[str] = []
         self.held_from = self.held_until = float("-inf")  # what the last refusals asked for
         self.requests = bytearray(len(PARTS) * _stride(world))  # how many, by page
 
     def answered(self, now: float, meaning: str) -> None:
-        self.answered_at, self.waited = now, min(now - self.requested_at, LONGEST_DELAY)
+        self.answered_at, self.waited = now, min(now - self.arrived_at, LONGEST_DELAY)
         if meaning != self.meaning:
             self.before, self.meaning, self.changed_at = self.meaning, meaning, now
         if meaning not in self.meanings:
@@ -188,7 +187,7 @@ class Judge:
             if self._obeys and record.meaning not in ("", "none") and site.kind not in ("changing", "loop"):
                 self.findings.add(self._why_fetched_again(record.answered_at, arrival.time), arrival)
             record.answered(arrival.time, arrival.meaning)
-        record.requested_at = arrival.time
+        record.arrived_at = arrival.time
 
     def _record(self, host: str) -> _Record:
         record = self._records.get(host)
@@ -203,7 +202,6 @@ class Judge:
             self.findings.add("short gap at the server", f"{arrival.time - record.arrived_at:.3f} s: {arrival}")
         if self._obeys and arrival.time - record.first_at < record.arrivals * site.delay - LAG:
             self.findings.add("too fast at the server", f"request {record.arrivals + 1} there: {arrival}")
-        record.arrived_at = arrival.time
         record.arrivals += 1
 
     def _page(self, site: Site, record: _Record, arrival: Arrival) -> None:
@@ -264,7 +262,7 @@ class Judge:
                 self.findings.add("disallowed", f"{arrival}, by {record.meaning}")
         lifetime = self._world.max_age if site.kind == "changing" else DAY
         age = arrival.time - self._received_at(record.answered_at)
-        waited = record.waited if record.requested_at == record.answered_at else 0.0
+        waited = record.waited if record.arrived_at == record.answered_at else 0.0
         if record.meaning and age > max(lifetime, waited) + self._in_the_air(arrival.time):
             self.findings.add("robots.txt out of date", f"{arrival}, answered {age:.1f} s before")
 

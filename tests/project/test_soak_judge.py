@@ -268,6 +268,13 @@ def test_a_page_that_comes_next_after_its_robots_txt_may_be_as_late_as_that_was(
     assert found == [0, 1, 1]
 
 
+def test_a_page_that_comes_next_after_the_first_request_of_all_has_no_such_reason() -> None:
+    front = first(FRONT.part, kind="changing")
+    log = [arrival for arrival in IDEAL if arrival.host != front.host or arrival < front]
+    found = findings([*log, front._replace(time=front.time + WORLD.max_age + 6.0)])
+    assert found.counts["robots.txt out of date"] == 1
+
+
 def test_what_a_kill_loses_is_lost() -> None:
     lost = first(LEAF)
     log = [arrival for arrival in IDEAL if arrival != lost]
