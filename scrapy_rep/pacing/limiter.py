@@ -3,9 +3,10 @@
 The right to start one request is a permit. Processes queue for a download slot, each at most once, and are
 served in the order in which they came. At most one permit per download slot is out at a time: until its holder
 reports the start, returns it, or lets it expire. The delay counts from the start that was reported. So two
-starts are never closer than the delay, however late a permit or a report arrives. A process that is killed
-costs the others one expired permit at most. A start that no other process waits for is reported with the next
-question: a process that is alone asks once for each start.
+starts are never closer than the delay, however late a permit or a report arrives, unless a process is stopped
+just between the use of its permit and the start. A process that is killed costs the others one expired permit at
+most. A start that no other process waits for is reported with the next question: a process that is alone asks
+once for each start.
 
 `PermitQueue` decides; `limiters` keep it.
 """

@@ -110,14 +110,16 @@ class SlotPermits:
 
         Return False, and soon, when the crawl is closing.
         """
-        waiter: Deferred[Permit] = Deferred()
-        if first:
-            self._waiters.appendleft(waiter)
-        else:
-            self._waiters.append(waiter)
-        self._acquire_in_background()
         try:
-            self._start(await maybe_deferred_to_future(waiter))
+            while not self.use():
+                waiter: Deferred[Permit] = Deferred()
+                if first:
+                    self._waiters.appendleft(waiter)
+                else:
+                    self._waiters.append(waiter)
+                self._acquire_in_background()
+                self.held = await maybe_deferred_to_future(waiter)
+                first = True  # if a busy event loop resumes this after the permit has expired
         except _ClosingError:
             return False
         return True
@@ -158,6 +160,7 @@ class SlotPermits:
                     break
                 await self._sleep_until(held.starts_at)
                 self._hand_over()
+                await sleep(0)  # in this turn of the event loop the waiter uses it, and its request starts
         except Exception as failure:  # noqa: BLE001  # the waiters handle it
             error, self._ask_at = failure, clock.monotonic() + _AWAY_CHECK
         finally:  # also when a forced stop of the process cancels this
@@ -215,12 +218,12 @@ class SlotPermits:
             raise _ClosingError
 
     def _hand_over(self) -> None:
-        """Hand the permit to the first waiter, which reports the start when its coroutine resumes."""
+        """Hand the permit to the first waiter, which uses it when its coroutine resumes."""
         self._drop_expired()
         while self._waiters and self.held is not None:
             waiter = self._waiters.popleft()
             if not waiter.called:  # else it was cancelled
-                held, self.held, self.last_start = self.held, None, clock.monotonic()
+                held, self.held = self.held, None
                 waiter.callback(held)
 
     def _since_last_start(self) -> float | None:

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 from scrapy.statscollectors import StatsCollector
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
+from scrapy_rep.clock import clock
 from scrapy_rep.pacing.limiter import Permit, RateLimiterAwayError
 from scrapy_rep.pacing.permits import Permits, SharedSlot, SlotPermits
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
@@ -40,12 +43,14 @@ class Limiter:
     def __init__(self, *answers: Permit | Exception) -> None:
         self.answers = list(answers)
         self.asked: list[dict[str, Any]] = []
+        self.asked_at: list[float] = []
         self.reported: list[tuple[str, int]] = []
         self.ago: list[float] = []
         self.is_settling = False
 
     async def acquire(self, key: str, delay: float, **question: Any) -> Permit:
         self.asked.append({"delay": delay, **question})
+        self.asked_at.append(clock.monotonic())
         await asyncio.sleep(0)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
@@ -171,6 +176,49 @@ async def test_requests_from_elsewhere_take_permits_one_by_one_and_robots_txt_co
     await asyncio.wait_for(asyncio.gather(go("page"), go("other"), go("robots.txt", first=True)), 10)
     assert went == ["robots.txt", "page", "other"]
     assert bench.counted("permit_count") == 3
+
+
+@pytest.fixture
+def resumed_late(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds after which a busy event loop resumes the one that waits: of each that waits in turn."""
+    late: list[float] = []
+
+    async def resume_late(waiter: Deferred[Any]) -> Any:
+        result = await maybe_deferred_to_future(waiter)
+        clock.now += late.pop(0)
+        return result
+
+    monkeypatch.setattr("scrapy_rep.pacing.permits.maybe_deferred_to_future", resume_late)
+    return late
+
+
+@in_the_loop
+async def test_a_request_from_elsewhere_that_is_resumed_after_its_permit_has_expired_waits_for_another_one(
+    resumed_late: list[float],
+) -> None:
+    bench = Bench(
+        Permit(BEGAN, BEGAN, 7, expires_at=BEGAN + 0.25),
+        Permit(BEGAN, BEGAN, 8, expires_at=BEGAN + 60, is_awaited=True),
+    )
+    resumed_late += [0.3, 0.0]
+    assert await asyncio.wait_for(bench.permits.wait(first=False), 10)
+    await settle()
+    assert [question["missed"] for question in bench.limiter.asked] == [-1, 7]
+    assert bench.limiter.reported == [("started", 8)]
+    assert (bench.counted("expired_count"), bench.counted("permit_count")) == (1, 1)
+
+
+@in_the_loop
+async def test_the_limiter_is_asked_for_the_next_permit_after_the_start_before_it_however_late_that_is(
+    clock: Simulation,
+    resumed_late: list[float],
+) -> None:
+    bench = Bench(NOW)
+    resumed_late += [0.2, 0.0]
+    await asyncio.wait_for(asyncio.gather(*(bench.permits.wait(first=False) for _ in range(2))), 10)
+    assert bench.limiter.asked_at == [BEGAN, BEGAN + 0.2]
+    assert bench.limiter.asked[1]["since"] == 0
+    assert clock.now == BEGAN + 0.2
 
 
 @in_the_loop
