@@ -107,9 +107,9 @@ class Fetcher:
         """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
 
         While the origin is unreachable, further attempts follow at growing intervals. The last one ends
-        *retry_for* seconds after the start of the first; none starts once the crawl is closing. *forbids* says
-        whether a cached robots.txt forbids the URL of a redirect. Raises only what ends the process or cancels
-        the fetch.
+        *retry_for* seconds after the start of the first, and later where the process stood still between two; none
+        starts once the crawl is closing. *forbids* says whether a cached robots.txt forbids the URL of a redirect.
+        Raises only what ends the process or cancels the fetch.
         """
         task, began, until = _Task(origin, cause, known, forbids), clock.monotonic(), inf
         for attempts in count(1):
@@ -125,8 +125,9 @@ class Fetcher:
                 break
             if attempts == 1:
                 self._log_retry(origin, result, due)
-            if not await pause(self._crawl.engine, due - clock.monotonic()) or clock.monotonic() >= until:
+            if not await pause(self._crawl.engine, due - clock.monotonic()):
                 break
+            until += clock.monotonic() - due  # while the process stood still it did not wait
         return result if attempts == 1 else result._replace(attempts=attempts)
 
     def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
+from time import sleep
 from typing import Any
 
 from scrapy import Request
@@ -35,6 +37,15 @@ class SlowForFirst(Slow):
 
     def concerns(self, request: Request) -> bool:
         return "/first" in request.url
+
+
+class StandsStill:
+    """Has the process stand still for a second, a moment after a response with status 503."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            call_later(0.05, sleep, 1.0)
+        return response
 
 
 class Replaces:

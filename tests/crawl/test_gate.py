@@ -109,6 +109,15 @@ def test_retry_after_puts_the_next_attempt_off() -> None:
     assert 100 < (result.failures[0].retry_after or 0.0) <= 120
 
 
+def test_the_wait_for_an_unreachable_origin_does_not_end_while_the_process_stands_still() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", sequence(Answer(503), robots("")))
+        settings = {"REP_RETRY_DELAY": 0.4, "REP_UNREACHABLE_WAIT": 0.8}
+        middlewares = {"tests.crawl.middlewares.StandsStill": 10}
+        result = crawl(f"{site.origin}/page", settings={**settings, "DOWNLOADER_MIDDLEWARES": middlewares})
+    assert result.urls == [f"{site.origin}/page"]
+
+
 def test_a_black_hole_costs_a_page_no_more_than_the_time_out_times_the_tries() -> None:
     with Site() as site:
         site.answer("/robots.txt", hang())
