@@ -243,8 +243,9 @@ class Judge:
 
     def _why_fetched_again(self, before: float, now: float) -> str:
         is_explained = any(before - IN_THE_AIR < step < now for step in self._steps)
+        is_unshared = _is_in(self._outages, before)
         may_have_been_late = TIMEOUT <= now - before < 3 * IN_THE_AIR
-        return "robots.txt fetched again" + " for a reason" * (is_explained or may_have_been_late)
+        return "robots.txt fetched again" + " for a reason" * (is_explained or is_unshared or may_have_been_late)
 
     def _why_again(self, page: tuple[str, int]) -> str:
         if page in self._given_up:

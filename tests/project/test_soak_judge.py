@@ -312,7 +312,9 @@ def test_a_robots_txt_that_was_in_hand_and_is_fetched_again_is_found(kind: str, 
     log = [*IDEAL, fetch._replace(time=fetch.time + 30.0)]
     assert findings(log).counts["robots.txt fetched again"] == expected
     late = findings([*IDEAL, fetch._replace(time=fetch.time + 3.1)])
-    for explained in (findings(log, steps=[fetch.time + 29.0]), late):
+    unshared, shared = (findings(log, outages=[fetch.time - since]) for since in (1.0, -1.0))
+    assert shared.counts["robots.txt fetched again"] == expected
+    for explained in (findings(log, steps=[fetch.time + 29.0]), unshared, late):
         assert explained.counts["robots.txt fetched again"] == 0
         assert explained.counts["robots.txt fetched again for a reason"] == expected
     at_once = findings([*IDEAL, fetch._replace(time=fetch.time + 2.0)])
