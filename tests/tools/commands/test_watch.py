@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -645,9 +646,10 @@ def test_a_webhook_that_does_not_answer_is_given_up(
     assert watched.changed_to(CLOSED)[0] == 1
 
 
-def test_a_webhook_that_refuses_connections_is_an_error(watched: Watched, hook: Hook) -> None:
-    hook.server_close()
+def test_a_webhook_that_refuses_connections_is_an_error(watched: Watched) -> None:
     watched.site.answer("/robots.txt", robots(CLOSED))
-    code, _, err = watched.run("--webhook", hook.url)
+    with socket.socket() as deaf:  # it keeps the port from other tests, and does not listen
+        deaf.bind(("127.0.0.1", 0))
+        code, _, err = watched.run("--webhook", f"http://127.0.0.1:{deaf.getsockname()[1]}/secret")
     assert (code, "Connection refused" in err, "secret" in err) == (2, True, False)
     assert watched.changed_to(CLOSED)[0] == 1
