@@ -8,12 +8,14 @@ from typing import Any
 
 from scrapy import Request
 
-from scrapy_rep.pacing.crawl_delay import RateLimiterMiddleware
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.pacing.permits import Permits
+from scrapy_rep.runtime.crawl import Crawl
 from tests.crawl.spiders import OneAfterAnother
 
 
 class Latency(OneAfterAnother):
-    """Before each next page acquires a permit for a download slot that was idle for longer than its delay."""
+    """Before each next page acquires a permit for a site that was idle for longer than its delay."""
 
     name = "latency"
 
@@ -22,10 +24,11 @@ class Latency(OneAfterAnother):
         self.took: list[float] = []
 
     async def page(self, response: Any) -> Any:  # type: ignore[override]
-        gate: Any = self.crawler.get_downloader_middleware(RateLimiterMiddleware)
-        request = Request(response.url)
+        permits: Any = Permits.of(Crawl.of(self.crawler))
+        delays: Any = self.crawler.get_extension(CrawlDelay)
+        site = delays.site(Request(response.url))
         began = perf_counter()
-        await gate.process_request(request)
+        permits.use(site, await permits.acquire(site))
         self.took.append(perf_counter() - began)
         self.crawler.stats.set_value("latency/median", median(self.took))
         self.crawler.stats.set_value("latency/worst", max(self.took))

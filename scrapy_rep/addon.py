@@ -13,7 +13,7 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.priority_queue import RepPriorityQueue
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.settings import asks_for_backoff, asks_robots
@@ -42,9 +42,6 @@ _NEXT_TO_ENGINE: Final = 10
 
 _AFTER_HTTP_ERROR: Final = 600
 """Between Scrapy's middleware for error pages, which drops them, and the one that sets the Referer."""
-
-_NEXT_TO_DOWNLOADER: Final = 10_000
-"""After every middleware that may still answer a request or delay it."""
 
 
 class Addon:
@@ -75,9 +72,6 @@ class Addon:
             settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", of_pages, _AFTER_HTTP_ERROR)
         for of_output in (LinkFilter, ItemStamp):
             settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", of_output, _NEXT_TO_ENGINE)
-        settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", RateLimiterMiddleware, _NEXT_TO_DOWNLOADER
-        )
         has_queue = bool(settings.get("JOBDIR"))  # a job goes on with the queue that it began with
         if has_queue or asks_robots(settings) or asks_for_backoff(settings):
             settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")

@@ -18,9 +18,11 @@ MAX_SIZE: Final = 2_097_152
 """Octets of a page, or characters, that are searched for elements."""
 
 _TYPES: Final = {"text/html", "application/xhtml+xml"}
-_META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
+META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
+"""The start of a meta element, in any encoding but UTF-16."""
+
 _TAG: Final = b"<meta"
-_START: Final = 100  # octets in which an encoding of two or four octets shows
+START: Final = 100  # octets in which an encoding of two or four octets shows
 _LONGEST_TAG: Final = 8_192  # octets
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
@@ -61,11 +63,6 @@ _SAMPLE: Final = rb"<meta name=a-b x='1' y=\"2\">&#;,: \u0041+AGE-"
 def is_html(content_type: str) -> bool:
     """Whether a body with this *content_type* has elements that can say something."""
     return content_type.partition(";")[0].strip().lower() in _TYPES
-
-
-def has_meta(body: bytes) -> bool:
-    """Whether *body* may have a meta element: one look, for every page of a crawl."""
-    return _META.search(body) is not None or b"\0" in body[:_START]
 
 
 class Element(NamedTuple):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.directives import PageDirectives
     from scrapy_rep.gate.report import ExceptionReport
-    from scrapy_rep.pacing.backoff import Plea, SlotBackoff
+    from scrapy_rep.pacing.backoff import Plea, SiteBackoff
     from scrapy_rep.policy.policy import Policy
     from scrapy_rep.robots.robots import Robots
 
@@ -145,7 +145,7 @@ class Audit:
         if len(self._dropped) >= _MAX_SUMS:
             self._write_sums()
 
-    def backoff(self, request: Request, plea: Plea, backoff: SlotBackoff) -> None:
+    def backoff(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
         """Record that the download slot of *request* backs off for *plea*."""
         self._add(
             "backoff", slot=Crawl.of(self._crawler).download_slots.key(request), url=self._url(request),

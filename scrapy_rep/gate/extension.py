@@ -123,21 +123,28 @@ class RepExtension:
 
     async def _load_files(self, robots: Robots, request: Request) -> None:
         """Fetch what else *request* needs, which takes no place of one for another host meanwhile."""
-        with self._crawl.downloader.lent_places(0 if self._crawl.find(SlotTracker) is None else 1):
-            self._crawl.engine.wake()
+        count = 0 if self._crawl.find(SlotTracker) is None else 1
+        self._crawl.downloader.lend_places(count)
+        self._crawl.engine.wake()
+        try:
             await self.files.load(robots, request)
+        finally:
+            self._crawl.downloader.lend_places(-count)
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return self.registry.verdict(robots, request)
 
-    def decide(self, robots: Robots, request: Request) -> Decision:
-        """What becomes of *request* by *robots*, under the modes and exceptions of this crawl."""
-        decision = self.registry.decide(robots, request)
+    def decide(self, robots: Robots, request: Request, url: str | None = None) -> Decision:
+        """What becomes of *request* by *robots*, under the modes and exceptions of this crawl.
+
+        *url* is another URL than its own, under which it may be sent.
+        """
+        decision = self.registry.decide(robots, request, url)
         if self.ai is None or not self.ai.refuses(request, self._crawl.crawler.spider):
             return decision
         agent = robots.addressed(self.product_tokens.of(request))
-        return self.ai.apply(decision, self.policy, robots, agent, self.targets.of(request))
+        return self.ai.apply(decision, self.policy, robots, agent, url or self.targets.of(request))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from copy import copy
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import TextResponse
 from scrapy.spiders import SitemapSpider
@@ -26,16 +26,15 @@ from scrapy_rep.gate.site_files import (
     sitemap_rest,
 )
 from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
+from scrapy_rep.pacing.door import Door
 from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, SLOT, choose_slot, is_exempt, unpin_slot
-from scrapy_rep.policy.policy import Decision, Mode, Outcome
+from scrapy_rep.policy.policy import ASKING, Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
@@ -70,6 +69,8 @@ class RepMiddleware:
         self._crawler = crawler
         self._crawl = Crawl.of(crawler)
         self._crawl.has_gate = True
+        self._door = Door.of(self._crawl)
+        self._judged, self._respelling = self._door.judged, self._door.respelling
         self._reads_delays = self._crawl.keeps_delays
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension, self._account = extension, extension.account
@@ -91,7 +92,7 @@ class RepMiddleware:
 
         No coroutine for a request that passes at once.
         """
-        return None if self._passes(request) or self._is_our_own(request) else self._judge(request)
+        return None if self._passes(request) or self._is_our_own(request) else self._answer(request)
 
     def _is_our_own(self, request: Request) -> bool:
         """Whether *request* is for a robots.txt by the registry, whose download slot is that of its cause."""
@@ -121,11 +122,12 @@ class RepMiddleware:
 
         This is the short way of nearly every request. False says nothing yet: `_judge` has to.
         """
-        meta = request.meta
-        if not _SPECIAL.isdisjoint(meta):
+        meta, url = request.meta, request.url
+        may_be_respelled = self._respelling.get(url[:5]) or self._door.respelling_of(url)
+        if may_be_respelled(url) or not _SPECIAL.isdisjoint(meta):
             return False
         try:
-            robots = self._origins.current(self._origins.at(request.url))
+            robots = self._origins.current(self._origins.at(url))
         except ValueError:
             return False
         delays = self._crawl_delay
@@ -134,7 +136,7 @@ class RepMiddleware:
             and (delays.states.delayed or (robots.may_request_delays and self._reads_delays) or delays.visit_times)
         ):
             return False
-        stamp = robots.allowing_stamp(self._product_tokens.of(request), request.url)
+        stamp = robots.allowing_stamp(self._product_tokens.of(request), url)
         if stamp is None:
             return False
         is_start = bool(meta.get(IS_START))
@@ -142,7 +144,15 @@ class RepMiddleware:
             self._passed.add(is_start)
             self._account.report.passed(request)
         meta[META_KEY] = stamp.copy()
+        self._judged[request] = url
         return True
+
+    async def _answer(self, request: Request) -> Request | Response | None:
+        """As `process_request`, of a request that does not pass at once; note for the door that it may pass."""
+        answer = await self._judge(request)
+        if answer is None:
+            self._door.note(request)
+        return answer
 
     async def _judge(self, request: Request) -> Request | Response | None:
         """Decide about *request* with everything that the owner of the crawl may ask for.
@@ -157,7 +167,7 @@ class RepMiddleware:
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._crawl.download_slots, self._targets)
         if not self._extension.registry.asks(request):
-            self._account.not_asked(request)
+            await self._pass_unasked(request)
             return None
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if is_exempt(request):
@@ -166,13 +176,40 @@ class RepMiddleware:
         decision = self._extension.decide(robots, request)
         if decision.is_forbidden:
             self._forbid(request, robots, decision)
+        decider, decision = await self._judge_as_sent(request) or (robots, decision)
         if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not self._is_for_sitemap(request):
             return self._cross_submitted(request, robots)
         delays = self._crawl_delay
         if delays is not None and (robots.may_request_delays or delays.is_busy):
             decision = await self._obey_delays(request, robots, decision, delays)
-        self._account.decided(request, robots, decision)
+        self._account.decided(request, decider, decision)
         return None
+
+    async def _pass_unasked(self, request: Request) -> None:
+        """Let *request* pass: nothing asks about its URL. Something may ask about the URL that is sent for it."""
+        as_sent = None if is_exempt(request) else await self._judge_as_sent(request, is_alone=True)
+        if as_sent is None:
+            self._account.not_asked(request)
+        else:
+            self._account.decided(request, *as_sent)
+
+    async def _judge_as_sent(self, request: Request, *, is_alone: bool = False) -> tuple[Robots, Decision] | None:
+        """Decide about the other URLs that may be sent for *request*: each of them has to be allowed as well.
+
+        Return the decision that goes against the rules, if any; if it *is_alone*, also one that does not.
+        """
+        found = None
+        for url in self._door.spellings(request):
+            if self._extension.registry.mode_of(url) not in ASKING:
+                continue
+            cause = Request(url, headers=request.headers, meta={"verbatim_url": True})
+            robots = self._extension.cached_robots(url) or await self._wait_for_robots(cause)
+            decision = self._extension.decide(robots, request, url)
+            if decision.is_forbidden:
+                self._forbid(request, robots, decision)
+            if decision.is_against_rules or (is_alone and found is None):
+                found = robots, decision
+        return found
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
         """Flag *response* if its stamp is out of the ordinary, or if it came from a URL that is forbidden.
@@ -269,7 +306,7 @@ class RepMiddleware:
         exceptions = self._extension.policy.delay_exceptions(self._targets.of(request))
         refusal = crawl_delay.refusal(request, robots.parser, exceptions)
         if refusal and refusal.wait and refusal.wait <= self._max_wait:
-            await pause(self._crawl.engine, refusal.wait)
+            await self._crawl.engine.pause(refusal.wait)
             decision = self._extension.decide(robots, request)  # an exception may have expired meanwhile
             if decision.is_forbidden:
                 self._forbid(request, robots, decision)

@@ -67,7 +67,7 @@ class Plea(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class SlotBackoff:
+class SiteBackoff:
     """The back-off of one download slot. Times are monotonic seconds.
 
     ``delay`` is kept between two starts, and before ``until`` there is none. ``pace`` is what the delay falls to:

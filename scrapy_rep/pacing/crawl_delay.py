@@ -1,42 +1,35 @@
-"""Keeps every download slot to the delays that robots.txt files request, and to its back-off.
+"""Keeps every site to the delays that its robots.txt requests, and to its back-off.
 
-The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass the robots.txt in.
-Where several processes share a delay, a request also needs the permit of a rate limiter.
+The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass a robots.txt in.
+Its delay is noted with the site, and becomes the delay of the download slot, where waiting costs nothing. The
+`Door` lets no request out before its time.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
+from warnings import warn
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import NotConfigured, ScrapyDeprecationWarning
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.clock import clock
 from scrapy_rep.pacing.delay_report import CrawlForecast, DelayReport
+from scrapy_rep.pacing.door import Door
 from scrapy_rep.pacing.download_slots import SlotStates
-from scrapy_rep.pacing.limiter import RateLimiter
-from scrapy_rep.pacing.limiters import RedisRateLimiter, SqliteRateLimiter
 from scrapy_rep.pacing.outcomes import Backoffs
 from scrapy_rep.pacing.permits import Permits
 from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, DelayLimits, RequestedDelays, requested_delays
-from scrapy_rep.pacing.slots import SlotState
 from scrapy_rep.policy.meta import drop_stale_slot, has_no_delay, pin_slot
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.robots.registry import Registry
-from scrapy_rep.robots.request import is_robots_txt
-from scrapy_rep.robots.stores.redis_connection import RedisConnection
-from scrapy_rep.robots.stores.sqlite import SqliteStore
 from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.event_loop import pause, start
 from scrapy_rep.runtime.product_tokens import from_setting
 from scrapy_rep.settings import asks_robots
 
@@ -46,6 +39,7 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
+    from scrapy_rep.pacing.slots import Site, SlotState
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
@@ -53,14 +47,6 @@ logger = logging.getLogger(__name__)
 _NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
 
 _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
-
-_SENT_BACK: Final = "rep_sent_back"  # meta key: the crawl that was closing when it rescheduled the request
-
-# A server counts arrivals, which jitter by the noise of event loops and networks.
-_MARGIN: Final = 0.01  # seconds
-_MARGIN_SHARE: Final = 0.02  # of the delay, at most
-
-_FULL_CHECK: Final = 0.05  # seconds between two checks of a full download slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +61,8 @@ class Refusal:
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
 
-    ``states`` are the download slots, ``has_delays`` is whether any of them has such a delay, ``visit_times`` are
-    the origins that request a Visit-time; ``backoffs`` is None without ``REP_BACKOFF``. ``switched`` are called
-    when the first delay comes into force, and when the last is gone.
+    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause, ``visit_times`` are
+    the origins that request a Visit-time; ``backoffs`` is None without ``REP_BACKOFF``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -97,13 +82,13 @@ class CrawlDelay:
         self._download_slots = crawl.download_slots
         self._targets = crawl.targets
         self._limits = DelayLimits.of(settings, crawler.settings)
-        self.states = SlotStates(self._download_slots, settings.memory_entries)
-        self.states.kept = self._connect
+        self.states = SlotStates.of_crawl(crawl)
+        self.states.kept = self._kept
+        self._door = Door.of(crawl)
         self.forecast = CrawlForecast(crawl, self.states)
-        self.backoffs = Backoffs(crawl, self.states, self._limiter) if settings.backoff else None
+        self.backoffs = Backoffs(crawl, self.states, self._connect) if settings.backoff else None
         if self.backoffs is not None:
             self.backoffs.asked.append(self.report.asked_to_slow_down)
-        self.switched: list[Callable[[], None]] = []
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
         self._requested = WeakKeyDictionary()
@@ -176,44 +161,44 @@ class CrawlDelay:
         if self._has_delay(request):
             pin_slot(request, self._download_slots.key(request))
 
-    def delayed_slot(self, request: Request) -> SlotState | None:
-        """The download slot of *request*, if that has a floor."""
-        return self.states.delayed_at(self._download_slots.key(request))
+    def site(self, request: Request) -> Site | None:
+        """The site of *request*, if it asks for a pause."""
+        if not self.has_delays:
+            return None
+        name = self._targets.site(request)
+        self.meet(name)
+        site = self.states.sites.get(name)
+        return site if site is not None and site.floor else None
+
+    def held_for(self, name: str) -> float:
+        """Seconds for which a back-off lets nothing start on the site *name*; another process may know of it."""
+        self.meet(name)
+        site = self.states.sites.get(name)
+        return site.held_for if site is not None else 0.0
+
+    def meet(self, name: str) -> None:
+        """Take in what other processes know of the site *name*, which is requested now."""
+        if self.backoffs is not None and self.backoffs.told:
+            self.backoffs.meet(name)
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
             if (robots.may_request_delays or self.is_busy) and not self._is_excepted(cause):
                 self.prepare(cause, robots.parser)
-                await self._restart_delay(self._download_slots.key(cause))
+                site = self._restart_delay(cause)
+                if site is not None and site.is_shared and (permits := Permits.of(self._crawl)) is not None:
+                    await permits.restart_delay(site)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, self._targets.name(cause))
 
-    async def _restart_delay(self, key: str) -> None:
-        slot = self.states.delayed_at(key)
-        if slot is not None:
-            self._download_slots.restart_delay(key)
-            if self.permits is not None and slot.is_shared:
-                await self.permits.of(slot).restart_delay()
-
-    @cached_property
-    def permits(self) -> Permits | None:
-        """The permits of download slots that share their delay; None without a rate limiter."""
-        limiter = self._open_rate_limiter()
-        return Permits(self._crawl, limiter, self.states.changed) if limiter is not None else None
-
-    def _limiter(self) -> RateLimiter | None:
-        return self.permits.limiter if self.permits is not None else None
-
-    def _open_rate_limiter(self) -> RateLimiter | None:
-        """The rate limiter in Redis, else the one in the SQLite file of the store, else None."""
-        store = self._registry.store if self._registry is not None else None
-        redis = self._crawl.find(RedisConnection)
-        worker = f"{os.getpid()}-{uuid4().hex}"
-        if store is not None and redis is not None:
-            return RedisRateLimiter(redis, worker)
-        connection = store.connection if isinstance(store, SqliteStore) else None
-        return SqliteRateLimiter(connection, worker) if connection is not None else None
+    def _restart_delay(self, cause: Request) -> Site | None:
+        """Count the delay of the site of *cause* from now: it has just answered a request for its robots.txt."""
+        site = self.site(cause)
+        if site is not None:
+            site.last_start = clock.monotonic()
+            self._download_slots.restart_delay(self._download_slots.key(cause))
+        return site
 
     def seconds_to_visit_time(self, origin: Origin) -> float:
         """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
@@ -252,27 +237,26 @@ class CrawlDelay:
             return
         is_shared = self._settings.shares(origin)
         source = (origin, self._crawl.product_tokens.of(request))
-        if self.states.require(key, source, self._seconds_to_keep(delay), is_shared=is_shared):
+        if self.states.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
 
-    def _seconds_to_keep(self, delay: Delay | None) -> float:
-        """The delay with its margin; with "skip", but without our gate, that is the full delay."""
-        seconds = self._limits.kept(delay) if delay else 0.0
-        return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
+    def _kept(self, state: SlotState) -> None:
+        """Let requests that are in the download slot *state* already wait as those that come later."""
+        self._connect()
+        for request, _ in self._download_slots.queued(state.key) if state.floor else ():
+            self._door.reached(request, state)
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        if self.has_delays == bool(self.states.delayed):
+        has_delays = bool(self.states.delayed or (self.backoffs is not None and self.backoffs.told))
+        if self.has_delays == has_delays:
             return
-        self.has_delays = bool(self.states.delayed)
-        switch = self._crawl.crawler.signals.connect if self.has_delays else self._crawl.crawler.signals.disconnect
+        self.has_delays, self._door.site = has_delays, self.site if has_delays else None
+        switch = self._crawl.crawler.signals.connect if has_delays else self._crawl.crawler.signals.disconnect
         switch(self._reached_downloader, signal=signals.request_reached_downloader)
         switch(self._response_downloaded, signal=signals.response_downloaded)
-        self.states.permits = self.permits
-        for listener in self.switched:
-            listener()
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False
@@ -289,7 +273,13 @@ class CrawlDelay:
             self.prepare(request, parser)
         elif key != (url.hostname or ""):
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
-        self.states.apply(key)
+        is_usual = self._targets.is_plain and key == url.hostname
+        name = key if is_usual else self._targets.site(request)
+        self.meet(name)
+        state = self.states.place(key, name)
+        if state is not None:
+            self.states.apply(key)
+            self._door.reached(request, state)
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
@@ -312,7 +302,7 @@ class CrawlDelay:
         if self._delays_for(request, robotparser) is not NO_DELAYS:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
-            self._download_slots.restart_delay(self._download_slots.key(request))
+            self._restart_delay(request)
 
     @cached_property
     def _registry(self) -> Registry | None:
@@ -323,101 +313,14 @@ class CrawlDelay:
 
 
 class RateLimiterMiddleware:
-    """The last downloader middleware: a request waits here for its back-off and its permit.
+    """Deprecated: does nothing. Requests wait at the `Door`, where they leave."""
 
-    After it, nothing delays a request or answers it in the server's place, so a permit is used exactly when the
-    request starts. A request of the queue of hosts has waited there; one from elsewhere waits here, where it ends
-    when the crawl closes and takes no place of a request for another host.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` when there is no back-off and no delay is shared."""
-        crawl_delay = crawler.get_extension(CrawlDelay)
-        if crawl_delay is None or (crawl_delay.permits is None and crawl_delay.backoffs is None):
-            raise NotConfigured
-        self._crawl_delay = crawl_delay
-        self._permits = crawl_delay.permits
-        self._crawl = uuid4().hex
-        self._held: set[SlotState] = set()
-        crawl = Crawl.of(crawler)
-        self._engine, self._downloader, self._download_slots = crawl.engine, crawl.downloader, crawl.download_slots
-        crawl_delay.switched.append(self._switch)
-        if crawl_delay.backoffs is not None:
-            crawl_delay.backoffs.held.append(self._hold_inside)
-        crawler.signals.connect(self._switch, signal=signals.spider_opened)
+    def __init__(self, crawler: Crawler) -> None:  # noqa: ARG002
+        """Raises ``NotConfigured``."""
+        text = "scrapy_rep.RateLimiterMiddleware does nothing: remove it from DOWNLOADER_MIDDLEWARES"
+        warn(text, ScrapyDeprecationWarning, stacklevel=2)
+        raise NotConfigured
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
-
-    def _switch(self) -> None:
-        """See requests only while there is a delay: a middleware costs each of them."""
-        self._downloader.set_method(self.process_request, is_on=self._crawl_delay.has_delays)
-
-    async def process_request(self, request: Request) -> Request | None:
-        """Wait for the site, and for a permit; return *request* to the scheduler when the crawl closes."""
-        slot = self._crawl_delay.delayed_slot(request)
-        if slot is None:
-            return None
-        is_first = is_robots_txt(request)
-        may_start = await self._wait_for_site(slot) and await self._wait_for_permit(slot, is_first=is_first)
-        return None if may_start else self._reschedule(request)
-
-    async def _wait_for_permit(self, slot: SlotState, *, is_first: bool) -> bool:
-        if self._permits is None or not slot.is_shared or self._permits.of(slot).use():
-            return True
-        began = clock.monotonic()
-        has_permit = await self._permits.of(slot).wait(first=is_first)
-        self._crawl_delay.report.waited_seconds += clock.monotonic() - began
-        return has_permit
-
-    async def _wait_for_site(self, slot: SlotState) -> bool:
-        """Wait while a back-off keeps *slot* from starting a request; False when the crawl closes."""
-        if self._seconds_to_wait(slot) == 0:
-            return True
-        with self._lent_places(1):
-            while (seconds := self._seconds_to_wait(slot)) != 0:
-                if not await pause(self._engine, seconds or _FULL_CHECK):
-                    return False
-        return True
-
-    @contextmanager
-    def _lent_places(self, count: int) -> Iterator[None]:
-        with self._downloader.lent_places(count if self._crawl_delay.states.has_queue else 0):
-            self._engine.wake()
-            yield
-
-    def _hold_inside(self, slot: SlotState) -> None:
-        """Let what waits inside *slot* take no place either, and end when the crawl closes.
-
-        It came before the site asked, past the queue of hosts; what comes later waits in `process_request`.
-        """
-        if slot not in self._held and (count := len(self._download_slots.queued(slot.key))):
-            start(self._wait_inside(slot, count))
-
-    async def _wait_inside(self, slot: SlotState, count: int) -> None:
-        self._held.add(slot)
-        with self._lent_places(count):
-            while slot.backoff is not None and (seconds := slot.backoff.seconds_left()) > 0:
-                if not await pause(self._engine, seconds):
-                    self._download_slots.give_back(slot.key, self._reschedule)
-                    break
-        self._held.discard(slot)
-
-    def _seconds_to_wait(self, slot: SlotState) -> float | None:
-        """Seconds for which a back-off keeps *slot* from starting a request; None until one has ended."""
-        has_floor = slot.backoff is not None and slot.backoff.floor > 0
-        return self._download_slots.seconds_to_start(slot.key, ()) if has_floor else 0.0
-
-    def _reschedule(self, request: Request) -> Request:
-        """Return *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
-
-        Once per request: code that calls ``engine.download_async`` gets it as the result, and may call again. A
-        robots.txt is no longer needed.
-        """
-        if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._crawl:
-            raise IgnoreRequest("the crawl is closing")
-        return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._crawl})
-
-    def __repr__(self) -> str:
-        return f"<RateLimiterMiddleware {self._permits!r}>"

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 
 from scrapy_rep.clock import clock
+from scrapy_rep.pacing.door import Door
 from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.runtime.log import Line
 
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.pacing.backoff import Plea, SlotBackoff
+    from scrapy_rep.pacing.backoff import Plea, SiteBackoff
     from scrapy_rep.pacing.download_slots import SlotStates
     from scrapy_rep.pacing.requested_delays import Delay
     from scrapy_rep.protocol import Origin
@@ -47,6 +48,7 @@ class DelayReport:
         self._slowed: Counter[str] = Counter()
         """How often each host asked to slow down."""
         self._slots = crawl.download_slots
+        self._door = Door.of(crawl)
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: Delay) -> None:
@@ -74,7 +76,7 @@ class DelayReport:
                 key, chosen, origin, _describe(delay),
             )  # fmt: skip
 
-    def asked_to_slow_down(self, request: Request, plea: Plea, backoff: SlotBackoff) -> None:
+    def asked_to_slow_down(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
         """Report that the download slot of *request* slows down for *plea*."""
         host = self._slots.key(request)
         if not self._slowed[host]:
@@ -108,6 +110,7 @@ class DelayReport:
 
     def close(self) -> None:
         """Log the totals, and who slowed the crawl down most."""
+        self.waited_seconds += self._door.waited_seconds
         self._stats.set_value("rep/crawl_delay/waited_seconds", round(self.waited_seconds, 3))
         if slowest := ", ".join(f"{origin} {seconds:g} s" for origin, seconds in self._slowest.items()):
             waited = f"; hosts with requests waited {self.waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"

@@ -1,49 +1,53 @@
-"""The download slots of a crawl, and the delay that each must keep: by robots.txt files, or because of a back-off.
+"""The download slots of a crawl, the sites that it requests through them, and the delay that each must keep.
 
-Several origins can share a download slot: the largest delay wins. Download slots that fetch from one origin are
-one, with several keys: they could not keep its delay apart.
+Several sites can share a download slot: the largest pause wins. Download slots that fetch from one site become
+one with several keys, because apart they could not keep its delay.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from .permit_queue import LEAD
-from .slots import SlotState
+from .slots import Site, SlotState, with_margin
 
 if TYPE_CHECKING:
-    from scrapy_rep.protocol import Origin
+    from scrapy_rep.runtime.crawl import Crawl
     from scrapy_rep.runtime.scrapy_internals import DownloadSlots
 
-    from .permits import Permits
     from .slots import DelaySource
 
 _LEAST: Final = 64  # download slots that are remembered in any case
 
 
 class SlotStates:
-    """The download slots of a crawl, by key; ``delayed`` are those with a floor below their delay."""
+    """The download slots of a crawl by key, its sites by name; ``delayed`` are the download slots with a floor."""
 
     def __init__(self, download_slots: DownloadSlots, most_delayed: int) -> None:
         """Beyond *most_delayed*, those that Scrapy has dropped are forgotten: their delay is required again."""
         self.delayed: dict[SlotState, None] = {}
         self.listeners: list[Callable[[SlotState], None]] = []
-        """Called with a download slot whose permit came or went, or which has become one with another."""
-        self.permits: Permits | None = None
-        """Of this crawl, if processes share delays."""
-        self.without_permit: OrderedDict[SlotState, None] = OrderedDict()
-        """Those that acquired no permit because the whole downloader was full."""
+        """Called with a download slot that may start earlier or later, or has become one with another."""
+        self.lead = 0.0
+        """Seconds that a request may come to the door early where processes share its site: to ask the limiter."""
         self.has_queue = False
         """Whether requests wait for them in the queue of hosts."""
-        self.kept: Callable[[], None] = lambda: None
-        """Called when a floor was set."""
+        self.kept: Callable[[SlotState], None] = lambda _: None
+        """Called with a download slot whose floor was set."""
         self._download_slots = download_slots
         self._most_delayed = most_delayed
         self._most = _LEAST
         self.by_key: dict[str, SlotState] = {}
-        self._of_origin: dict[Origin, SlotState] = {}
+        self.sites: dict[str, Site] = {}
+
+    @classmethod
+    def of_crawl(cls, crawl: Crawl) -> SlotStates:
+        """Those of *crawl*."""
+        found = crawl.find(cls)
+        if found is None:
+            found = cls(crawl.download_slots, crawl.settings.memory_entries)
+            crawl.add(found)
+        return found
 
     def of(self, key: str) -> SlotState:
         """The state of download slot *key*, created if necessary."""
@@ -53,6 +57,13 @@ class SlotStates:
                 self._forget()
             state = self.by_key[key] = SlotState(key)
         return state
+
+    def site(self, name: str) -> Site:
+        """The site *name*, created if necessary."""
+        site = self.sites.get(name)
+        if site is None:
+            site = self.sites[name] = Site(name)
+        return site
 
     def delayed_at(self, key: str) -> SlotState | None:
         """The state of download slot *key* if that has a floor."""
@@ -65,51 +76,75 @@ class SlotStates:
             listener(state)
 
     def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
-        """Require *seconds* of download slot *key* for *source*, 0 for none; return whether it had none before.
+        """Require *seconds* between two requests to the site of *source*, which uses download slot *key*.
 
-        It *is_shared* when other processes may request pages of the same site.
+        0 is for none. It *is_shared* when other processes may request its pages. Returns whether the download slot
+        had no floor before.
         """
-        state = self.of(key) if seconds else self.delayed_at(key)
-        if state is None:
-            return False
-        is_new = state not in self.delayed
-        if seconds and self._of_origin.setdefault(source[0], state) is not state:
-            state = self._join(key, state, self._of_origin[source[0]])
-        state.require(source, seconds)
-        state.is_shared = state.is_shared or is_shared
-        self._keep_floor(state, key)
-        return is_new
+        site = self.sites.get(source[0].host)
+        before = site.requires(source) if site is not None else 0.0
+        if seconds == before and not (site is not None and seconds and site.slot is not self.by_key.get(key)):
+            return False  # as nearly every request finds it
+        site = self.site(source[0].host)
+        site.require(source, seconds)
+        site.is_shared = site.is_shared or is_shared
+        return self._keep(key, site)
 
-    def back_off(self, state: SlotState, *, is_shared: bool = False) -> None:
-        """Keep the back-off of *state*, which has changed; it *is_shared* as in `require`."""
-        state.is_shared = state.is_shared or is_shared
-        state.set_floor()
-        if state.floor or state in self.delayed:
-            self._keep_floor(state, state.key)
+    def back_off(self, site: Site, key: str, *, is_shared: bool = False) -> None:
+        """Keep the back-off of *site*, which has changed and uses download slot *key*."""
+        site.is_shared = site.is_shared or is_shared
+        self._keep(key, site)
+        if (state := self.by_key.get(key)) is not None:
             self.changed(state)
 
-    def _keep_floor(self, state: SlotState, key: str) -> None:
-        self.delayed[state] = None
-        state.is_shared = state.is_shared and state.floor > 0
-        self.apply(key)
-        if not state.floor:
-            del self.delayed[state]
-            state.applied = None
-        self.kept()
+    def place(self, key: str, name: str) -> SlotState | None:
+        """The download slot *key*, which a request uses to fetch from the site *name*; None if nothing delays it.
 
-    def _join(self, key: str, state: SlotState, other: SlotState) -> SlotState:
-        """Make the *state* of *key* one with *other*, which fetches from the same origin."""
+        A project may use another download slot for that site than before: then the two become one.
+        """
+        site = self.sites.get(name)
+        if site is not None and self.by_key.get(key) is not site.slot:
+            self._keep(key, site)
+        return self.delayed_at(key)
+
+    def _keep(self, key: str, site: Site) -> bool:
+        """Keep what *site* asks for in download slot *key*; return whether that had no floor before."""
+        state = site.slot
+        if site.floor and (state is None or self.by_key.get(key) is not state):
+            state = self._put(self.of(key), site)
+        if state is None:
+            return False
+        was_delayed = state in self.delayed
+        state.weigh(site)
+        if not site.floor:
+            site.slot = None
+        if state.floor or was_delayed:
+            self.delayed[state] = None
+            self.apply(state.key)
+        if not state.floor:
+            self.delayed.pop(state, None)
+            state.applied = None
+        self.kept(state)
+        return state.floor > 0 and not was_delayed
+
+    def _put(self, state: SlotState, site: Site) -> SlotState:
+        """Make *state* the download slot of *site*, or one with the download slot that it has."""
+        other = site.slot
+        if other is None:
+            site.slot = state
+            return state
         self.delayed.pop(state, None)
-        self._of_origin.update(dict.fromkeys(other.join(state), other))
+        other.join(state)
         self.by_key.update(dict.fromkeys(other.keys, other))
-        self._download_slots.join([key, *other.keys])
+        self._download_slots.join(other.keys)
         self.changed(other)
         return other
 
-    def own_delay(self, state: SlotState) -> float:
-        """The seconds that *state* leaves between two requests without a back-off."""
+    def own_delay(self, site: Site, key: str) -> float:
+        """The seconds that *site* gets between two requests without its back-off, through download slot *key*."""
+        state = self.of(key)
         delay, _ = self._download_slots.delay(state.key) or (0.0, 0.0)
-        return max(state.requested, delay if state.applied is None else state.own_delay)
+        return max(site.requested, delay if state.applied is None else state.own_delay)
 
     def in_force(self) -> Iterator[tuple[SlotState, float, float]]:
         """Each download slot with a floor, the seconds that it will leave between two requests, and those before.
@@ -117,11 +152,9 @@ class SlotStates:
         A back-off is taken at its pace: its delay soon falls to that.
         """
         for state in self.delayed:
-            backoff, own = state.backoff, self.own_delay(state)
-            if backoff is None:
-                yield state, own, 0.0
-            else:
-                yield state, max(own, backoff.pace or backoff.delay), backoff.seconds_left()
+            backoffs = [site.backoff for site in state.sites if site.backoff is not None]
+            paces = [backoff.pace or backoff.delay for backoff in backoffs]
+            yield state, max(state.own_delay, *(site.requested for site in state.sites), *paces), state.held_for
 
     def apply(self, key: str) -> None:
         """Set the delay again: Scrapy may have rebuilt the download slot, AutoThrottle may have lowered the delay.
@@ -142,29 +175,21 @@ class SlotStates:
             state.own_delay, state.own_jitter = delay, jitter
         elif delay != state.applied:
             state.own_delay = delay
-        is_above = not state.is_shared and state.own_delay * (1 - state.own_jitter) >= state.floor
-        state.applied = state.own_delay if is_above else max(state.own_delay, state.floor)
+        floor, is_shared = with_margin(state.floor), state.is_shared
+        is_above = not is_shared and state.own_delay * (1 - state.own_jitter) >= floor
+        if is_shared and floor > 2 * self.lead:
+            floor -= self.lead
+        state.applied = state.own_delay if is_above else max(state.own_delay, floor)
         self._download_slots.set_delay(key, state.applied, state.own_jitter if is_above else 0.0)
-        if state.backoff is not None and (left := state.backoff.seconds_left()) > 0:
+        if (left := state.held_for) > 0:
             self._download_slots.hold(key, left)
 
     def seconds_to_start(self, state: SlotState) -> float | None:
-        """Seconds until it could start one more request; 0 for now, None until something changes.
-
-        A delay that processes share needs a permit as well, which is acquired shortly before.
-        """
+        """Seconds until it could start one more request; 0 for now, None until something changes."""
         if self.delayed:
             self.apply(state.key)
         seconds = self._download_slots.seconds_to_start(state.key, state.handed_out)
-        if seconds is None or self.permits is None or not state.is_shared:
-            return seconds
-        if seconds > LEAD / 1e6:
-            return seconds - LEAD / 1e6
-        if self._download_slots.are_full:
-            self.without_permit[state] = None
-            return None
-        to_permit = self.permits.of(state).seconds_to_start()
-        return None if to_permit is None else max(seconds, to_permit)
+        return None if seconds is None or state.at_door else max(seconds, state.held_for)
 
     def _forget(self) -> None:
         """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
@@ -174,7 +199,9 @@ class SlotStates:
             if state.is_resting and (is_dropped or state not in self.delayed):
                 del self.by_key[key]
                 self.delayed.pop(state, None)
-        self._of_origin = {origin: state for origin, state in self._of_origin.items() if state in self.delayed}
+        self.sites = {
+            name: site for name, site in self.sites.items() if site.slot in self.delayed or site.is_waited_for
+        }
         self._most = max(_LEAST, 2 * len(self.by_key))
 
     def __len__(self) -> int:

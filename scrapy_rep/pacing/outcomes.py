@@ -17,11 +17,12 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol import SCHEMES, Origin
 from scrapy_rep.robots.request import is_robots_txt
 from scrapy_rep.runtime.event_loop import Timer, start
-from scrapy_rep.runtime.log import describe
+from scrapy_rep.runtime.log import Line, describe
 from scrapy_rep.runtime.scrapy_internals import Answers
 
-from .backoff import ASKING, FAILING, QUIET, SPAN, Plea, SlotBackoff, seconds_asked
-from .limiter import Hold, RateLimiterAwayError
+from .backoff import ASKING, FAILING, QUIET, SPAN, Plea, SiteBackoff, seconds_asked
+from .limiter import MOST_HOLDS, Hold, RateLimiterAwayError
+from .permits import Permits
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from scrapy_rep.runtime.crawl import Crawl
 
     from .download_slots import SlotStates
-    from .limiter import RateLimiter
-    from .slots import SlotState
+    from .slots import Site
 
 _OF_GATEWAYS: Final = frozenset({502, 504})
 
@@ -49,23 +49,23 @@ class _Failure(NamedTuple):
 class Backoffs:
     """The back-offs of one crawl.
 
-    Each of ``asked`` is called with a request whose outcome slows its download slot down, with its plea and with
-    the back-off; each of ``held`` with a download slot that starts nothing for a while.
+    Each of ``asked`` is called with a request whose outcome slows its site down, with its plea and the back-off.
     """
 
-    def __init__(self, crawl: Crawl, states: SlotStates, limiter: Callable[[], RateLimiter | None]) -> None:
-        """*limiter* gives the rate limiter that processes share, if any."""
-        self.asked: list[Callable[[Request, Plea, SlotBackoff], None]] = []
-        self.held: list[Callable[[SlotState], None]] = []
+    def __init__(self, crawl: Crawl, states: SlotStates, heard: Callable[[], None]) -> None:
+        """*heard* is called when other processes have told something."""
+        self.asked: list[Callable[[Request, Plea, SiteBackoff], None]] = []
         self._crawl = crawl
         self._states = states
-        self._limiter = limiter
+        self._heard = heard
+        self.told: dict[str, tuple[Hold, float]] = {}
+        """Holds of sites that this crawl has not requested yet, and when each was told (monotonic seconds)."""
         self._most = crawl.settings.backoff_max
         failures = crawl.crawler.settings.getlist("RETRY_EXCEPTIONS")
         self._failures: tuple[type[Exception], ...] = tuple(map(load_object, failures))
         self._answers = Answers(ASKING | FAILING, self._ended)
-        self._slots: set[SlotBackoff] = set()
-        self._failed: dict[str, _Failure] = {}  # by key of the download slot
+        self._backoffs: set[SiteBackoff] = set()
+        self._failed: dict[str, _Failure] = {}  # by site
         self._timer = Timer()
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
@@ -75,14 +75,14 @@ class Backoffs:
         await self._learn()  # an earlier run may have left something to wait for
 
     def _ended(self, request: Request, began: float, outcome: Response | Exception) -> None:
-        """Slow the download slot of *request* down by its *outcome*, or let it recover."""
+        """Slow the site of *request* down by its *outcome*, or let it recover."""
         if is_robots_txt(request) or urlparse_cached(request).scheme not in SCHEMES:
             return  # robots.txt has a back-off of its own
-        plea, key = self._plea(request, outcome), self._crawl.download_slots.key(request)
+        plea, name = self._plea(request, outcome), self._crawl.targets.site(request)
         if plea is not None:
-            self._ask(request, key, began, plea)
+            self._ask(request, self._states.site(name), began, plea)
         elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
-            self._recover(key, began)
+            self._recover(name, began)
 
     def _plea(self, request: Request, outcome: Response | Exception) -> Plea | None:
         """What *outcome* asks, if it is the site that does: an error of a proxy says nothing about the site."""
@@ -95,30 +95,26 @@ class Backoffs:
         seconds = seconds_asked(outcome, clock.time()) if status in ASKING else None
         return Plea(str(status), f"HTTP status {status}", seconds, status in ASKING)
 
-    def _ask(self, request: Request, key: str, began: float, plea: Plea) -> None:
+    def _ask(self, request: Request, site: Site, began: float, plea: Plea) -> None:
         """Slow down, unless *request* began before the last time: a burst of answers is one event."""
-        state = self._states.of(key)
-        backoff = state.backoff
-        if (backoff is None or backoff.has_recovered) and not self._is_of_site(request, key, began, plea):
+        backoff, key = site.backoff, self._crawl.download_slots.key(request)
+        if (backoff is None or backoff.has_recovered) and not self._is_of_site(request, site.name, began, plea):
             return
-        backoff = backoff or self._add(state)
+        backoff = backoff or self._add(site)
         if backoff.is_new(began):
-            backoff.ask(plea, self._states.own_delay(state), self._accepted(state), self._most)
+            backoff.ask(plea, self._states.own_delay(site, key), self._accepted(site, key), self._most)
             for listener in self.asked:
                 listener(request, plea, backoff)
         elif plea.seconds is not None and plea.seconds > backoff.seconds_left() + _LITTLE:
             backoff.hold(plea.seconds)
         else:
             return
-        self._hold(state, is_shared=self._is_shared(request))
-        self._tell(request, Hold(state.key, backoff.seconds_left(), backoff.delay, backoff.pace))
+        is_shared = self._is_shared(request)
+        self._states.back_off(site, key, is_shared=is_shared)
+        if is_shared and (permits := Permits.of(self._crawl)) is not None:
+            start(self._tell(permits, Hold(site.name, backoff.seconds_left(), backoff.delay, backoff.pace)))
 
-    def _hold(self, state: SlotState, *, is_shared: bool) -> None:
-        self._states.back_off(state, is_shared=is_shared)
-        for listener in self.held:
-            listener(state)
-
-    def _is_of_site(self, request: Request, key: str, began: float, plea: Plea) -> bool:
+    def _is_of_site(self, request: Request, name: str, began: float, plea: Plea) -> bool:
         """Whether *plea* comes from a site that was well until now, and not from one broken page.
 
         A page that Scrapy repeats is one that fails again: that alone says nothing new, unless the site names a
@@ -127,63 +123,66 @@ class Backoffs:
         is_repeated = bool(request.meta.get("retry_times"))
         if plea.counts_alone:
             return not is_repeated or plea.names_limit or plea.seconds is not None
-        first = self._failed.get(key)
+        first = self._failed.get(name)
         if first is None and not is_repeated:
-            self._note_failure(key, request.url)
+            self._note_failure(name, request.url)
         return first is not None and began > first.at and first.url != request.url
 
-    def _note_failure(self, key: str, url: str) -> None:
-        failure = self._failed[key] = _Failure(clock.monotonic(), url)
+    def _note_failure(self, name: str, url: str) -> None:
+        failure = self._failed[name] = _Failure(clock.monotonic(), url)
         self._hear()
-        self._timer.call_after(_REMEMBERED, partial(self._forget_failure, key, failure))
+        self._timer.call_after(_REMEMBERED, partial(self._forget_failure, name, failure))
 
-    def _forget_failure(self, key: str, failure: _Failure) -> None:
-        if self._failed.get(key) is failure:
-            del self._failed[key]
+    def _forget_failure(self, name: str, failure: _Failure) -> None:
+        if self._failed.get(name) is failure:
+            del self._failed[name]
             self._hear()
 
-    def _recover(self, key: str, began: float) -> None:
+    def _recover(self, name: str, began: float) -> None:
         """Take a good answer in: what failed before it was not the site."""
-        failure, state = self._failed.get(key), self._states.by_key.get(key)
+        failure, site = self._failed.get(name), self._states.sites.get(name)
         if failure is not None and began > failure.at:
-            self._forget_failure(key, failure)
-        if state is not None and state.backoff is not None and state.backoff.recover(began):
-            self._states.back_off(state)
+            self._forget_failure(name, failure)
+        if site is not None and site.backoff is not None and site.backoff.recover(began):
+            self._keep(site)
+
+    def _keep(self, site: Site) -> None:
+        self._states.back_off(site, self._key(site))
+
+    @staticmethod
+    def _key(site: Site) -> str:
+        return site.slot.key if site.slot is not None else site.name
 
     def _hear(self) -> None:
         """Hear of good answers only while there is something that they may end: each costs a call."""
-        self._answers.hears_all = bool(self._slots or self._failed)
+        self._answers.hears_all = bool(self._backoffs or self._failed)
 
-    def _add(self, state: SlotState) -> SlotBackoff:
-        backoff = state.backoff = SlotBackoff()
-        self._slots.add(backoff)
+    def _add(self, site: Site) -> SiteBackoff:
+        backoff = site.backoff = SiteBackoff()
+        self._backoffs.add(backoff)
         self._hear()
-        self._timer.call_after(QUIET, partial(self._relax, state.key, backoff))
+        self._timer.call_after(QUIET, partial(self._relax, site, backoff))
         return backoff
 
-    def _relax(self, key: str, backoff: SlotBackoff) -> None:
-        state = self._states.by_key.get(key)
-        if state is None or state.backoff is not backoff:
+    def _relax(self, site: Site, backoff: SiteBackoff) -> None:
+        if self._states.sites.get(site.name) is not site:
             self._forget(backoff)
-        elif backoff.relax(self._states.own_delay(state)):
-            self._states.back_off(state)
-            self._timer.call_after(QUIET, partial(self._relax, key, backoff))
+        elif backoff.relax(self._states.own_delay(site, self._key(site))):
+            self._keep(site)
+            self._timer.call_after(QUIET, partial(self._relax, site, backoff))
         else:
-            self._end(state)
+            site.backoff = None
+            self._forget(backoff)
+            self._keep(site)
 
-    def _end(self, state: SlotState) -> None:
-        backoff, state.backoff = state.backoff, None
-        self._forget(backoff)
-        self._states.back_off(state)
-
-    def _forget(self, backoff: SlotBackoff | None) -> None:
-        self._slots.discard(backoff)
+    def _forget(self, backoff: SiteBackoff) -> None:
+        self._backoffs.discard(backoff)
         self._hear()
 
-    def _accepted(self, state: SlotState) -> int:
-        """How many requests the site of a download slot answered well in the last `SPAN` seconds."""
-        since = clock.monotonic() - SPAN
-        return sum(came > since and key in state.keys for came, key in self._answers.recent)
+    def _accepted(self, site: Site, key: str) -> int:
+        """How many requests of the download slot of *site* were answered well in the last `SPAN` seconds."""
+        since, keys = clock.monotonic() - SPAN, site.slot.keys if site.slot is not None else [key]
+        return sum(came > since and slot in keys for came, slot in self._answers.recent)
 
     def _is_shared(self, request: Request) -> bool:
         try:
@@ -193,18 +192,25 @@ class Backoffs:
 
     # What processes tell each other.
 
-    def _tell(self, request: Request, hold: Hold) -> None:
-        limiter = self._limiter() if self._is_shared(request) else None
-        if limiter is not None:
-            start(_tell(limiter, hold))
+    async def _tell(self, permits: Permits, hold: Hold) -> None:
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            if dropped := await permits.limiter.hold(hold):
+                self._crawl.log.add(
+                    Line.HOLDS_DROPPED, "More than %d sites ask to slow down: other processes forget %d of them",
+                    MOST_HOLDS, dropped,
+                )  # fmt: skip
 
     async def _learn(self) -> None:
-        limiter = self._limiter()
-        if limiter is None:
+        permits = Permits.of(self._crawl)
+        if permits is None:
             return
         try:
-            for hold in await limiter.holds():
-                self._adopt(hold)
+            for hold in await permits.limiter.holds():
+                self.told[hold.site] = hold, clock.monotonic()
+                if hold.site in self._states.sites or hold.site in self._states.by_key:
+                    self.meet(hold.site)
+            if self.told:
+                self._heard()
         except (RateLimiterAwayError, IgnoreRequest):
             pass  # each process keeps to what it is asked itself
         finally:
@@ -214,20 +220,23 @@ class Backoffs:
     def _look(self) -> None:
         start(self._learn())
 
-    def _adopt(self, hold: Hold) -> None:
-        state = self._states.of(hold.key)
-        backoff = state.backoff or self._add(state)
-        backoff.adopt(hold)
-        self._hold(state, is_shared=True)
-        self._crawl.stats.inc_value("rep/backoff/shared_count")
+    def meet(self, name: str) -> None:
+        """Adopt what other processes, or an earlier run, were asked by the site *name*, which is requested now."""
+        told = self.told.pop(name, None)
+        if told is None:
+            return
+        hold, at = told
+        seconds = hold.seconds - (clock.monotonic() - at)
+        if seconds > 0:
+            site = self._states.site(name)
+            backoff = site.backoff or self._add(site)
+            backoff.adopt(hold._replace(seconds=seconds))
+            site.is_shared = True
+            self._keep(site)
+            self._crawl.stats.inc_value("rep/backoff/shared_count")
 
     def __repr__(self) -> str:
-        return f"<Backoffs slots={len(self._slots)}>"
-
-
-async def _tell(limiter: RateLimiter, hold: Hold) -> None:
-    with suppress(RateLimiterAwayError, IgnoreRequest):
-        await limiter.hold(hold)
+        return f"<Backoffs sites={len(self._backoffs)} told={len(self.told)}>"
 
 
 def _is_of_proxy(request: Request, response: Response) -> bool:

@@ -1,10 +1,10 @@
-"""`PermitQueue`: which of several processes may start a request in a download slot next, and when."""
+"""`PermitQueue`: which of several processes may start a request on a site next, and when."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 # Microseconds:
 LEAD: Final = 20_000  # before its start at which a permit is granted, at most
@@ -16,7 +16,7 @@ _LONGEST_DELAY: Final = 1e9  # seconds; more does not fit into the time limits o
 
 
 class Question(NamedTuple):
-    """What a process asks about a download slot; times are in microseconds, and -1 stands for none."""
+    """What a process asks about a site; times are in microseconds, and -1 stands for none."""
 
     worker: str
     delay: int
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class PermitQueue:
-    """A download slot as a limiter keeps it; times are in microseconds of a clock that all processes share.
+    """A site as a limiter keeps it; times are in microseconds of a clock that all processes share.
 
     ``last`` is the last start. ``holder`` has the permit that is out: its ``number`` is the time when it was
     granted, it counts from ``due`` on, and it expires at ``lapse``. ``places`` are those who wait: when each came
@@ -46,7 +46,6 @@ class PermitQueue:
     nobody needs this any more.
     """
 
-    is_monotonic: ClassVar = True
     last: int | None = None
     holder: str | None = None
     number: int | None = None

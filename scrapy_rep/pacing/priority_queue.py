@@ -118,7 +118,7 @@ class RepPriorityQueue:
         `SlotTracker.update` wakes it because a download slot has become ready.
         """
         tracker = self._tracker
-        if tracker.last is not None or tracker.states.delayed:
+        if tracker.last is not None:
             tracker.check_last()
         if not self._storage.size:
             return None

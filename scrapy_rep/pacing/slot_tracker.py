@@ -66,10 +66,8 @@ class SlotTracker:
         self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
-        if self.crawl_delay is None:
-            self.states = SlotStates(self.download_slots, crawl.settings.memory_entries)
-        else:
-            self.states = self.crawl_delay.states
+        self.states = SlotStates.of_crawl(crawl)
+        if self.crawl_delay is not None:
             self.crawl_delay.forecast.watch(self.timer)
         self.states.listeners.append(self.update)
         self.download_slots.on_end(self._request_ended)
@@ -115,6 +113,8 @@ class SlotTracker:
             stored = slot.storage.queue(slot.key, state.origin if state is not None else None)
             requests = origins[state] = OriginRequests(slot, state, stored)
         is_first = not requests
+        if is_first and state is not None and self.crawl_delay is not None:
+            self.crawl_delay.meet(state.origin.host)
         try:
             requests.push(slot.storage.rank(request), request)
         except BaseException:
@@ -226,7 +226,7 @@ class SlotTracker:
         for slot in state.queued:
             if seconds != 0 or slot not in startable:
                 slot.ready.discard(slot)
-            elif slot.ready.add(slot, self._turn(state)):
+            elif slot.ready.add(slot, len(state.handed_out)):
                 self._engine.wake()
         if seconds:
             state.waiting_since = state.waiting_since or clock.monotonic()
@@ -235,7 +235,7 @@ class SlotTracker:
             self._end_wait(state, state.waiting_since)
 
     def _rest(self, state: SlotState) -> None:
-        """No request waits here for a download slot: others may use its permit, first of all another scheduler."""
+        """No request waits here for a download slot; one of another scheduler may."""
         if self._serves_another:
             self._engine.wake()
             return
@@ -243,17 +243,11 @@ class SlotTracker:
             self._end_wait(state, state.waiting_since)
         for slot in state.queued:
             slot.ready.discard(slot)
-        if not state.handed_out:
-            state.release()
 
     def remove(self, slot: SlotRequests) -> None:
         """Forget a download slot in one queue, which has no requests for it."""
         slot.state.queued.remove(slot)
         self.update(slot.state)
-
-    def _turn(self, state: SlotState) -> int:
-        """When a ready download slot is used: one that holds a permit first, because that soon expires."""
-        return -1 if state.permits is not None and state.permits.held is not None else len(state.handed_out)
 
     def _end_wait(self, state: SlotState, since: float) -> None:
         state.waiting_since = None
@@ -281,8 +275,6 @@ class SlotTracker:
         last, self.last = self.last, None
         if last is not None and last in self._handed_out and not self.download_slots.has(last):
             self._request_ended(last)
-        elif self.states.delayed:
-            self._update_slot_waiting_for_downloader()
 
     def hand_out(self, request: Request, state: SlotState) -> None:
         """Count *request*, which goes to the downloader, in its download slot.
@@ -324,17 +316,6 @@ class SlotTracker:
             state.handed_out.discard(request)
             if state.size or self.states.delayed:
                 self.update(state)
-        if self.states.delayed:
-            self._update_slot_waiting_for_downloader()
-
-    def _update_slot_waiting_for_downloader(self) -> None:
-        """Update one download slot that acquired no permit because the whole downloader was full."""
-        without_permit = self.states.without_permit
-        while without_permit:
-            state, _ = without_permit.popitem(last=False)
-            if state.size and any(slot.turns.first() is not None for slot in state.queued):
-                self.update(state)
-                return
 
     def _has_enough_ready(self) -> bool:
         return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready

@@ -1,34 +1,49 @@
-"""One record of each download slot, and the requests that wait for it in the scheduler, by origin.
+"""The records of pacing: each site, each download slot, and the requests that wait for it in the scheduler.
 
-When two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of them does
-not hold up the requests of the other. What they wait for, and until when, is up to `slot_tracker`.
+A site is one host name that requests fetch from. It asks for pauses: by a Crawl-delay in robots.txt, or by
+answers such as 429. Download slots do not ask for anything, and they make a poor key. A project names them
+freely, two of them may fetch from one site, and another process may use a third. So every reason to wait lives
+with its `Site`, beside the time of the last start, and processes share it by the name of the site.
+`Site.start_in` is the only question about time. Three places ask it:
 
-Scrapy's ``Slot`` takes no attributes and is dropped after an idle minute: what a crawl knows of it is kept here.
+* the queue of hosts and Scrapy's download slots ask early, so that waiting costs nothing;
+* the door asks last, so that the promise holds whatever happened before.
+
+Requests that reach the door too early take turns. Only the first of them has a timer and talks to the limiter.
+
+A `SlotState` is what a crawl knows of a download slot. Scrapy's ``Slot`` takes no attributes, and is dropped
+after an idle minute. Its requests are grouped by origin: when two origins share a download slot (http and https,
+or two ports), a robots.txt that hangs at one of them does not hold up the other. `slot_tracker` knows what they
+wait for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from .permits import SharedSlot
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from scrapy_rep.clock import clock
+from scrapy_rep.protocol import Origin
+
 from .stored_queue import HEAD, Rank, StoredQueue, UnreadableError
 
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.protocol import Origin
     from scrapy_rep.robots.origins import OriginState
 
-    from .backoff import SlotBackoff
-
-
+    from .backoff import SiteBackoff
 T = TypeVar("T")
 
-DelaySource = tuple["Origin", tuple[str, ...]]
+DelaySource = tuple[Origin, tuple[str, ...]]
 """The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
 
 _numbers = count()
@@ -225,26 +240,153 @@ class SlotRequests:
         return f"<SlotRequests {self.key} origins={len(self.origins)} turns={len(self.turns)}>"
 
 
-class SlotState(SharedSlot):
-    """One download slot: its delays, its requests in each queue, and those handed out that have not left it."""
+# A server counts arrivals, which jitter by the noise of event loops and networks.
+_MARGIN: Final = 0.01  # seconds
+_MARGIN_SHARE: Final = 0.02  # of the delay, at most
+
+
+def with_margin(seconds: float) -> float:
+    """The seconds to leave between two starts so that arrivals are *seconds* apart."""
+    return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
+
+
+class Site:
+    """The site *name*. Times are monotonic seconds."""
 
     __slots__ = (
-        "_required", "applied", "backoff", "handed_out", "is_shared", "keys", "own_delay", "own_jitter",
-        "queued", "requested", "size", "update_at", "waiting_since",
+        "_required", "_turn", "_turns", "ask_at", "backoff", "is_shared", "last_start", "missed", "name",
+        "requested", "slot",
+    )  # fmt: skip
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_shared = False
+        """Whether other processes may request its pages. Once true, it stays true."""
+        self.slot: SlotState | None = None
+        """The download slot of its requests, while it has a floor. `SlotStates` joins download slots to one."""
+        self.requested = 0.0
+        """The seconds between two starts that robots.txt files require: the largest of ``_required``."""
+        self._required: dict[DelaySource, float] = {}
+        self.backoff: SiteBackoff | None = None
+        self.missed = -1
+        """The number of the last permit if it expired unused: the limiter serves this crawl next. Else -1."""
+        self.ask_at = 0.0
+        """When the limiter wants to be asked for the next permit."""
+        self.last_start = -inf
+        """When the door let the last request out, or when robots.txt arrived."""
+        self._turn: object = None
+        """The request whose turn it is at the door, None if none waits."""
+        self._turns: deque[Deferred[None]] = deque()
+        """The requests behind it, in order. Each fires when its turn comes, or is cancelled."""
+
+    def require(self, source: DelaySource, seconds: float) -> None:
+        """Require *seconds* between two starts for *source*; 0 for none."""
+        before = self._required.pop(source, 0.0)
+        if seconds:
+            self._required[source] = seconds
+        if seconds >= self.requested:
+            self.requested = seconds
+        elif before == self.requested:
+            self.requested = max(self._required.values(), default=0.0)
+
+    def requires(self, source: DelaySource) -> float:
+        """The seconds that *source* requires."""
+        return self._required.get(source, 0.0)
+
+    @property
+    def floor(self) -> float:
+        """The seconds that must lie between two starts now; 0 for none."""
+        return max(self.requested, self.backoff.floor) if self.backoff is not None else self.requested
+
+    @property
+    def held_for(self) -> float:
+        """Seconds for which a back-off lets nothing start."""
+        return self.backoff.seconds_left() if self.backoff is not None else 0.0
+
+    def start_in(self, now: float) -> float:
+        """Seconds until a request may start, as far as this process knows; 0 for now."""
+        return max(self.last_start + self.floor - now, self.held_for, 0.0)
+
+    @property
+    def due(self) -> float:
+        """When a request may start, as far as this process knows; now if that is over."""
+        now = clock.monotonic()
+        return now + self.start_in(now)
+
+    @property
+    def since_last_start(self) -> float | None:
+        """Seconds since the last start; None before the first."""
+        return None if self.last_start == -inf else clock.monotonic() - self.last_start
+
+    # Turns at the door.
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a request waits at the door."""
+        return self._turn is not None
+
+    @property
+    def has_more_waiting(self) -> bool:
+        """Whether others come after the one that waits at the door."""
+        return bool(self._turns)
+
+    async def enter(self, *, first: bool) -> None:
+        """Wait for the turn of a request, which `leave` ends; *first* puts it before the others that wait."""
+        turn: Deferred[None] = Deferred()
+        if self._turn is None:
+            self._turn = turn
+            if self.slot is not None:
+                self.slot.at_door.add(self)
+            return
+        if first:
+            self._turns.appendleft(turn)
+        else:
+            self._turns.append(turn)
+        try:
+            await maybe_deferred_to_future(turn)
+        except BaseException:
+            if self._turn is turn:  # cancelled after its turn had come and before it resumed
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        """End the turn of the request that waits, and begin the next one."""
+        self._turn = None
+        while self._turns and self._turn is None:
+            turn = self._turns.popleft()
+            if not turn.called:  # else it was cancelled
+                self._turn = turn
+                turn.callback(None)
+        if self._turn is None and self.slot is not None:
+            self.slot.at_door.discard(self)
+
+    def __repr__(self) -> str:
+        return f"<Site {self.name} floor={self.floor:g} waiting={len(self._turns) + self.is_waited_for}>"
+
+
+class SlotState:
+    """One download slot: its sites, its requests in each queue, and those handed out that have not left it."""
+
+    __slots__ = (
+        "_largest", "applied", "at_door", "floor", "handed_out", "held_until", "key", "keys", "own_delay",
+        "own_jitter", "queued", "sites", "size", "update_at", "waiting_since",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
-        super().__init__(key)
+        self.key = key
         self.keys = [key]  # the first one is its ``key``
-        self.is_shared = False
-        """Whether other processes may request pages of the same site."""
+        self.sites: dict[Site, None] = {}
+        """The sites that ask for a pause and are requested through this download slot."""
+        self.floor = 0.0
+        """The largest floor of its sites, that of ``_largest``."""
+        self._largest: Site | None = None
+        self.held_until = -inf
+        """When the last hold of its sites ends, in monotonic seconds; a hold is never shortened."""
+        self.at_door: set[Site] = set()
+        """The sites of its requests that wait at the door: then it hands out no other."""
         self.applied: float | None = None
         """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
         self.own_delay = self.own_jitter = 0.0
-        self._required: dict[DelaySource, float] = {}
-        self.requested = 0.0
-        """The seconds between two requests that robots.txt files require, 0 for none."""
-        self.backoff: SlotBackoff | None = None
         self.queued: list[SlotRequests] = []
         self.size = 0
         """The number of requests in all queues."""
@@ -254,25 +396,44 @@ class SlotState(SharedSlot):
         self.waiting_since: float | None = None
         """Since when it has requests that only wait for the delay."""
 
-    def require(self, source: DelaySource, seconds: float) -> None:
-        """Require *seconds* for *source*, 0 for none."""
-        before = self._required.pop(source, 0.0)
-        if seconds:
-            self._required[source] = seconds
-        if seconds >= self.requested:
-            self.requested = seconds
-        elif before == self.requested:
-            self.requested = max(self._required.values(), default=0.0)
-        self.set_floor()
+    def weigh(self, site: Site) -> None:
+        """Take in that the floor of *site*, one of its sites, may have changed; without a floor it leaves."""
+        floor = site.floor
+        if floor:
+            self.sites[site] = None
+        else:
+            self.sites.pop(site, None)
+            self.at_door.discard(site)
+        if floor >= self.floor or self._largest is None:
+            self._largest, self.floor = site, floor
+        elif self._largest is site:  # else it is as it was: a download slot may have thousands of sites
+            self._weigh_all()
+        if site.backoff is not None:
+            self.held_until = max(self.held_until, site.backoff.until)
 
-    def set_floor(self) -> None:
-        """Let the floor be the larger of what robots.txt requires and of the back-off."""
-        self.floor = max(self.requested, self.backoff.floor if self.backoff is not None else 0.0)
+    def _weigh_all(self) -> None:
+        self._largest = max(self.sites, key=lambda site: site.floor, default=None)
+        self.floor = self._largest.floor if self._largest is not None else 0.0
 
-    def join(self, other: SlotState) -> Iterator[Origin]:
-        """Become one with *other*; return the origins that this one brings along."""
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may request pages of the site with the largest floor."""
+        return self._largest is not None and self._largest.is_shared and self.floor > 0
+
+    @property
+    def held_for(self) -> float:
+        """Seconds for which a back-off lets nothing start."""
+        return max(self.held_until - clock.monotonic(), 0.0)
+
+    def join(self, other: SlotState) -> None:
+        """Become one with *other*."""
         self.keys = sorted({*self.keys, *other.keys})
-        self.is_shared = self.is_shared or other.is_shared
+        self.key = self.keys[0]
+        for site in other.sites:
+            site.slot = self
+        self.sites |= other.sites
+        self.held_until = max(self.held_until, other.held_until)
+        self.at_door |= other.at_door
         for queue in other.queued:
             queue.state = self
         self.queued, other.queued = [*self.queued, *other.queued], []
@@ -280,26 +441,12 @@ class SlotState(SharedSlot):
         self.handed_out |= other.handed_out
         self.waiting_since = self.waiting_since or other.waiting_since
         other.update_at = None
-        self.backoff = max(filter(None, (self.backoff, other.backoff)), key=lambda one: one.until, default=None)
-        other.release()
-        if self.key != self.keys[0]:
-            self.release()
-            self.key, self.permits = self.keys[0], None
-        for source, seconds in other._required.items():
-            self.require(source, seconds)
-            yield source[0]
-        self.set_floor()
+        self._weigh_all()
 
     @property
     def is_resting(self) -> bool:
-        """Whether it has neither requests nor a permit, and holds none back."""
-        is_idle = self.permits is None or self.permits.is_idle
-        return is_idle and not (self.queued or self.handed_out or self.backoff)
-
-    def release(self) -> None:
-        """Let other processes have the permit: no request here is left to use it."""
-        if self.permits is not None:
-            self.permits.release()
+        """Whether it has no requests, and holds none back."""
+        return not (self.queued or self.handed_out or self.at_door or any(site.backoff for site in self.sites))
 
     def __repr__(self) -> str:
         return f"<SlotState {self.key} floor={self.floor:g} handed_out={len(self.handed_out)}>"

@@ -6,7 +6,7 @@ the project does with redirects and retries. Nothing a server does raises: a fai
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
 from itertools import count
@@ -25,7 +25,6 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut
 from scrapy_rep.robots.request import Download, Downloads, robots_request
-from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import Line, describe
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class _Task(NamedTuple):
     origin: Origin
     cause: Request
     known: Entry | None
-    forbids: Callable[[str], bool]
+    forbids: Callable[[str], Awaitable[bool]]
 
 
 class Fetcher:
@@ -101,14 +100,14 @@ class Fetcher:
         cause: Request,
         known: Entry | None = None,
         *,
-        forbids: Callable[[str], bool],
+        forbids: Callable[[str], Awaitable[bool]],
         retry_for: float,
     ) -> FetchResult:
         """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
 
         While the origin is unreachable, further attempts follow at growing intervals. The last one ends
         *retry_for* seconds after the start of the first, and later where the process stood still between two; none
-        starts once the crawl is closing. *forbids* says whether a cached robots.txt forbids the URL of a redirect.
+        starts once the crawl is closing. *forbids* says whether robots.txt forbids the URL of a redirect.
         Raises only what ends the process or cancels the fetch.
         """
         task, began, until = _Task(origin, cause, known, forbids), clock.monotonic(), inf
@@ -125,7 +124,7 @@ class Fetcher:
                 break
             if attempts == 1:
                 self._log_retry(origin, result, due)
-            if not await pause(self._crawl.engine, due - clock.monotonic()):
+            if not await self._crawl.engine.pause(due - clock.monotonic()):
                 break
             until += clock.monotonic() - due  # while the process stood still it did not wait
         return result if attempts == 1 else result._replace(attempts=attempts)
@@ -149,7 +148,7 @@ class Fetcher:
                 target = _redirect_target(response)
                 if target is None or response.status in self._settings.status_access:
                     return self._judge(response, tuple(hops), download)
-                if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or task.forbids(target):
+                if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or await task.forbids(target):
                     return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
                 hops.append(target)
                 url = target

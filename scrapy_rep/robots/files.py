@@ -25,6 +25,7 @@ from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.protocol import Access, Origin, parse
 
 from .origins import SingleFlight
+from .request import cause_for
 from .robots import KeptFile, Robots
 
 if TYPE_CHECKING:
@@ -93,12 +94,13 @@ class SiteFiles:
     async def _file(self, file: SiteFile, robots: Robots, cause: Request) -> KeptFile | None:
         """The current *file*, if the robots.txt of its origin allows to fetch it; that of *robots* names it."""
         if file.origin != robots.entry.origin:
-            cause = Request(file.robots_url, headers=cause.headers, meta=cause.meta.copy())
+            cause = cause_for(file.robots_url, cause)
             robots = self._registry.current(cause.url) or await self._registry.flight(cause).join()
-        if not robots.verdict(self._crawl.product_tokens.of(cause), file.robots_url).allowed:
+        if not self._registry.allows(robots, file.robots_url, cause):
             return None
         before = self._kept.get(file)
-        entry, result = await self._registry.refresh(file, cause, before.entry if before else None, retries=False)
+        known = before.entry if before is not None else None
+        entry, result = await self._registry.refresh(file, cause, known, retries=False, asks_first=True)
         kept = before if before is not None and before.entry == entry else _read(entry, before)
         self._kept[file] = kept
         if result is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from scrapy_rep.robots.fetch import Fetcher, FetchResult
 from scrapy_rep.robots.stores import NullStore, claim
-from scrapy_rep.runtime.event_loop import Timer, pause, start
+from scrapy_rep.runtime.event_loop import Timer, start
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -53,7 +53,7 @@ class Refresher:
         cause: Request,
         known: Entry | None,
         *,
-        forbids: Callable[[str], bool],
+        forbids: Callable[[str], Awaitable[bool]],
         retries: bool = True,
     ) -> tuple[Entry, FetchResult | None]:
         """The current entry of *origin*, and the fetch that brought it; None if it was in the store.
@@ -73,7 +73,7 @@ class Refresher:
                 self._leased.add(origin)
                 self._renew_later()
                 break
-            if not await pause(self._engine, interval):  # a crawl that is closing fetches once, lease or not
+            if not await self._engine.pause(interval):  # a crawl that is closing fetches once, lease or not
                 break
             interval = min(2 * interval, _LAST_POLL)
         is_worth_it = retries and self._is_worth_retrying(known, latest)

@@ -18,10 +18,12 @@ from scrapy_rep.policy.meta import DONT_OBEY, FETCH, is_exempt
 from scrapy_rep.policy.policy import ASKING, SENT_ANYWAY, Mode
 from scrapy_rep.protocol import SCHEMES, Access, Origin
 from scrapy_rep.protocol.access import ALLOW_ALL, DISALLOW_ALL, rules_by
+from scrapy_rep.runtime.wire import spellings
 from scrapy_rep.settings import asks_for_delays
 
 from .origins import Origins, OriginState, SingleFlight
 from .refresh import Refresher
+from .request import cause_for
 from .robots import Robots
 
 if TYPE_CHECKING:
@@ -70,7 +72,10 @@ class Registry:
 
         Raises ``ValueError`` for a URL without a usable host.
         """
-        url = self._targets.of(request)
+        return self.mode_of(self._targets.of(request))
+
+    def mode_of(self, url: str) -> Mode | None:
+        """As `mode`, for *url*."""
         return self.policy.mode(url) if url.partition(":")[0].lower() in SCHEMES else None
 
     def asks(self, request: Request) -> bool:
@@ -106,15 +111,18 @@ class Registry:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return robots.verdict(self._crawl.product_tokens.of(request), self._targets.of(request))
 
-    def decide(self, robots: Robots, request: Request) -> Decision:
-        """What becomes of *request* by the rules of *robots*, under the modes and exceptions of this crawl."""
+    def decide(self, robots: Robots, request: Request, url: str | None = None) -> Decision:
+        """What becomes of *request* by the rules of *robots*, under the modes and exceptions of this crawl.
+
+        *url* is another URL than its own, under which it may be sent.
+        """
         if is_exempt(request):
             return self.policy.decide_unasked(Mode.IGNORE)
-        url = self._targets.of(request)
+        url = url or self._targets.of(request)
         mode = self.policy.mode(url)
         if mode not in ASKING:
             return self.policy.decide_unasked(mode)
-        return self.policy.decide(url, mode, self.verdict(robots, request))
+        return self.policy.decide(url, mode, robots.verdict(self._crawl.product_tokens.of(request), url))
 
     def forbids(self, request: Request) -> bool:
         """Whether the robots.txt in memory forbids *request*; False if there is none. Never raises."""
@@ -172,10 +180,10 @@ class Registry:
         return robots
 
     async def refresh(
-        self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool
+        self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool, asks_first: bool = False
     ) -> tuple[Entry, FetchResult | None]:
-        """As `Refresher.refresh`."""
-        forbids = partial(self._forbids_redirect, cause)
+        """As `Refresher.refresh`. A redirect to another host *asks_first* for the robots.txt there."""
+        forbids = partial(self._forbids_redirect, cause, asks_first)
         return await self._refresher.refresh(origin, cause, known, forbids=forbids, retries=retries)
 
     async def save(self, entry: Entry, result: FetchResult | None, robots: Robots, cause: Request) -> None:
@@ -187,10 +195,21 @@ class Registry:
                 await answered(robots, cause)
         await self._refresher.save(entry)
 
-    def _forbids_redirect(self, cause: Request, url: str) -> bool:
-        """Whether a robots.txt in memory forbids the target of a redirect; nothing is fetched to find out."""
+    async def _forbids_redirect(self, cause: Request, asks_first: bool, url: str) -> bool:
+        """Whether robots.txt forbids the target of a redirect.
+
+        For a robots.txt that redirects, none is fetched to find out: two could wait for each other.
+        """
         robots = self.current(url)
-        return robots is not None and not robots.verdict(self._crawl.product_tokens.of(cause), url).allowed
+        if robots is None and asks_first:
+            robots = await self.flight(cause_for(url, cause)).join()
+        return robots is not None and not self.allows(robots, url, cause)
+
+    def allows(self, robots: Robots, url: str, cause: Request) -> bool:
+        """Whether the rules of *robots* allow *url*, however it is sent, to the crawler that sends *cause*."""
+        tokens = self._crawl.product_tokens.of(cause)
+        handler = self._crawl.downloader.handler_of(url.partition(":")[0])
+        return all(robots.verdict(tokens, each).allowed for each in (url, *spellings(url, handler)))
 
     # From an entry to what answers for it.
 

@@ -85,6 +85,12 @@ def robots_request(
     return hooked
 
 
+def cause_for(url: str, cause: Request) -> Request:
+    """The request for whose sake the robots.txt of *url* is fetched, where *cause* leads to another host."""
+    meta = {key: value for key, value in cause.meta.items() if key != "download_slot"}
+    return Request(url, headers=cause.headers, meta=meta)
+
+
 def _inherited_meta(cause: Request) -> dict[str, Any]:
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
     meta = cause.meta

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from scrapy.utils import asyncio as scrapy_asyncio
 from scrapy.utils.asyncio import call_later
@@ -17,9 +18,6 @@ from twisted.python.failure import Failure
 from twisted.python.threadable import isInIOThread
 
 from scrapy_rep.clock import clock
-
-if TYPE_CHECKING:
-    from .scrapy_internals import Engine
 
 T = TypeVar("T")
 
@@ -32,17 +30,6 @@ async def sleep(seconds: float) -> None:
     over: Deferred[None] = Deferred()
     call_later(seconds, over.callback, None)
     await maybe_deferred_to_future(over)
-
-
-async def pause(engine: Engine, seconds: float) -> bool:
-    """Wait *seconds*; return False, and early, when the crawl of *engine* starts to close."""
-    until = clock.monotonic() + seconds
-    while not engine.is_closing:
-        left = until - clock.monotonic()
-        if left <= 0:
-            return True
-        await sleep(min(left, CLOSING_CHECK))
-    return False
 
 
 def start(work: Coroutine[Any, Any, None]) -> Deferred[None]:
@@ -138,3 +125,66 @@ class Timer:
 
     def __len__(self) -> int:
         return len(self._calls)
+
+
+class Closing:
+    """Calls listeners when the crawl begins to close.
+
+    Scrapy has no signal for that, so this looks every quarter of a second while it has a listener.
+    """
+
+    def __init__(self, is_closing: Callable[[], bool]) -> None:
+        self._is_closing = is_closing
+        self._listeners: dict[Callable[[], None], None] = {}
+        self._is_looking = False
+
+    def add(self, listener: Callable[[], None]) -> None:
+        """Call *listener* when the crawl closes, and again at each look until it is removed."""
+        self._listeners[listener] = None
+        if not self._is_looking:
+            self._is_looking = True
+            call_later(CLOSING_CHECK, self._look)
+
+    def remove(self, listener: Callable[[], None]) -> None:
+        """Call *listener* no more, if it is here."""
+        self._listeners.pop(listener, None)
+
+    def _look(self) -> None:
+        if self._listeners and self._is_closing():
+            for listener in [*self._listeners]:
+                listener()
+        self._is_looking = bool(self._listeners)
+        if self._is_looking:
+            call_later(CLOSING_CHECK, self._look)
+
+
+class Pauses:
+    """The pauses of one crawl: any number of them cost one timer, and end when the crawl begins to close."""
+
+    def __init__(self, closing: Closing) -> None:
+        self._closing = closing
+        self._timer = Timer()
+        self._waiting: set[Deferred[bool]] = set()
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait *seconds*, and return True; return False, and early, when the crawl begins to close."""
+        over: Deferred[bool] = Deferred()
+        self._waiting.add(over)
+        self._timer.call_after(seconds, partial(self._end, over, is_over=True))
+        self._closing.add(self._close)
+        try:
+            return await maybe_deferred_to_future(over)
+        finally:  # it may have been cancelled
+            self._waiting.discard(over)
+            if not self._waiting:
+                self._closing.remove(self._close)
+
+    def _end(self, over: Deferred[bool], *, is_over: bool) -> None:
+        if over in self._waiting:
+            self._waiting.remove(over)
+            over.callback(is_over)
+
+    def _close(self) -> None:
+        for over in [*self._waiting]:
+            self._end(over, is_over=False)
+        self._timer.stop()

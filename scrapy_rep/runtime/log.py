@@ -42,6 +42,8 @@ class Line(Enum):
     DELAY = INFO, "robots.txt of %d more origins asks for a delay"
     LONG_DELAY = WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"
     BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
+    UNJUDGED = WARNING, "%d more requests came to their download handlers without a verdict"
+    HOLDS_DROPPED = WARNING, "%d more times, holds of sites were dropped"
     LAPSED = WARNING, "%d more exceptions do not apply: other rules decide"
     EXPIRED = WARNING, "%d more exceptions have expired"
     ENDING = INFO, "%d more exceptions expire soon"

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -25,6 +24,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.clock import clock
+from scrapy_rep.runtime.event_loop import Closing, Pauses
 
 if TYPE_CHECKING:
     import re
@@ -43,12 +43,12 @@ TOUCHES: Final = {
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
     "downloader.total_concurrency": "is raised for robots.txt and for what only waits: else these displace pages",
-    "downloader.get_slot_key": "gives the download slot of a request; required",
+    "downloader.get_slot_key": "gives the download slot of a request; without it that is taken from meta or URL",
     "downloader.slots": "holds room and delay of download slots; without it requests wait inside the downloader",
     "downloader._get_slot": "creates a download slot before its first request; without it the first has no delay",
     "slot.active": "counts the requests in a download slot",
+    "slot.latercall": "shows whether the next request of a download slot starts at once",
     "slot.concurrency": "limits the requests that a download slot transfers at once",
-    "slot.latercall": "is the delay timer, cancelled when the delay has passed, so that a permit is used on time",
     "slot.queue": "shows whether a request waits inside the download slot; without it a back-off delays the end",
     "slot.transferring": "shows whether a request has started",
     "slot.lastseen": "is the time of the last start; set when robots.txt has arrived, or ahead to hold a start",
@@ -57,7 +57,7 @@ TOUCHES: Final = {
     "slot.jitter": "is set to 0 where it would shorten the Crawl-delay (Scrapy >= 2.19)",
     "slot.randomize_delay": "does the same before Scrapy 2.19",
     "downloader.handlers._get_handler": "finds the download handler of Twisted, or of aiohttp",
-    "downloader.handlers.download_request_async": "is where a request starts, and where its answer comes back",
+    "downloader.handlers.download_request_async": "is where the door stands; without it nothing is requested",
     "handler._session._retry_connection": "repeats a request at once, whatever its delay; Scrapy's retries wait",
     "handler._pool.persistent": "has Twisted keep connections, on which it does the same",
     "handler._pool._connections": "are those connections, of which a delayed request takes none",
@@ -81,6 +81,8 @@ class Engine:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self.closing = Closing(lambda: self.is_closing)
+        self._pauses = Pauses(self.closing)
 
     def wake(self) -> None:
         """Make the engine ask its scheduler now; by itself it does so when a request ends, and every 5 s.
@@ -107,6 +109,12 @@ class Engine:
         if slot is None:
             return not self.is_running
         return getattr(slot, "closing", None) is not None
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait *seconds*; return False, and early, when the crawl begins to close."""
+        if self.is_closing:
+            return False
+        return seconds <= 0 or await self._pauses.wait(seconds)
 
     def flush_seen(self) -> None:
         """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room.
@@ -163,10 +171,26 @@ class Downloader:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self.send: Callable[[Request], Coroutine[Any, Any, Response]] = _no_door
+        """Sends a request to the network; only the door may call it."""
 
     @cached_property
     def _downloader(self) -> Any:
         return self._crawler.engine.downloader
+
+    def set_door(self, door: Callable[[Request], Coroutine[Any, Any, Response]]) -> bool:
+        """Have every request pass *door*, which lets it out by `send`; False if Scrapy has no such place.
+
+        Every way out ends here: the scheduler, ``download_async``, pipelines, redirects. What `tell` and
+        `end_repeats` add lies behind the door, so that it sees a request when that starts.
+        """
+        handlers: Any = getattr(self._downloader, "handlers", None)
+        send = getattr(handlers, "download_request_async", None)
+        if send is None:
+            return False
+        self.send = send
+        handlers.download_request_async = door
+        return True
 
     def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
         """Let no download handler repeat a request that *is_delayed*: at once, as each does if a connection ends.
@@ -175,36 +199,32 @@ class Downloader:
         same distance between all requests, servers close connections just when they are needed again. To be called
         once. The handlers look at flag and pool when a request starts, before anything else can run.
         """
-        handlers: Any = self._downloader.handlers
-        download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
+        send = self.send
         pools: dict[Any, Any] = {}
 
-        async def download_once(request: Request) -> Response:
-            handler, repeats = self._handler(request), not is_delayed(request)
+        async def send_once(request: Request) -> Response:
+            handler, repeats = self.handler(request), not is_delayed(request)
             if hasattr(handler, "_session"):
                 handler._session._retry_connection = repeats
             if not hasattr(handler, "_pool"):
-                return await download(request)
+                return await send(request)
             pool = pools.setdefault(handler, handler._pool)
             handler._pool = pool if repeats else _keeping_nothing(pool)
             try:
-                return await download(request)
+                return await send(request)
             finally:
                 handler._pool = pool
 
-        handlers.download_request_async = download_once
+        self.send = send_once
 
     def tell(self, answers: Answers) -> None:
         """Tell *answers* what the network answers, from now on."""
-        handlers: Any = getattr(self._downloader, "handlers", None)
-        if handlers is None:
-            return
-        download: Callable[[Request], Coroutine[Any, Any, Response]] = handlers.download_request_async
+        send = self.send
 
-        async def download_and_tell(request: Request) -> Response:
+        async def send_and_tell(request: Request) -> Response:
             began = clock.monotonic()
             try:
-                response = await download(request)
+                response = await send(request)
             except Exception as error:
                 answers.listener(request, began, error)
                 raise
@@ -215,7 +235,7 @@ class Downloader:
                 answers.listener(request, began, response)
             return response
 
-        handlers.download_request_async = download_and_tell
+        self.send = send_and_tell
 
     def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
         """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
@@ -224,18 +244,18 @@ class Downloader:
         if needs_backout is not None:
             downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
 
-    @contextmanager
-    def lent_places(self, count: int) -> Iterator[None]:
-        """Let *count* requests more be with the downloader while so many of them only wait."""
+    def lend_places(self, count: int) -> None:
+        """Let *count* requests more be with the downloader, because so many of them wait; fewer if negative."""
         downloader: Any = self._downloader
-        lent = count if getattr(downloader, "total_concurrency", 0) > 0 else 0  # else there is no limit
-        try:
-            if lent:
-                downloader.total_concurrency += lent
-            yield
-        finally:
-            if lent:
-                downloader.total_concurrency -= lent
+        if getattr(downloader, "total_concurrency", 0) > 0:  # else there is no limit
+            downloader.total_concurrency += count
+
+    @property
+    def is_full(self) -> bool:
+        """Whether ``CONCURRENT_REQUESTS`` requests are with the downloader, so that the scheduler is not asked."""
+        downloader = self._downloader
+        limit: int = getattr(downloader, "total_concurrency", 0)
+        return 0 < limit <= len(getattr(downloader, "active", ()))
 
     def set_method(self, method: Any, *, is_on: bool) -> None:
         """Call *method* of a downloader middleware, by its name, after those of all others, or no longer."""
@@ -248,12 +268,21 @@ class Downloader:
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
         _active(self._downloader)
-        with _one_more_connection(self._handler(request)):
+        with _one_more_connection(self.handler(request)):
             return await self._crawler.engine.download_async(request)
 
-    def _handler(self, request: Request) -> Any:
+    def handler(self, request: Request) -> Any:
+        """The download handler for *request*; None if there is none, or if Scrapy does not show it."""
+        return self.handler_of(urlparse_cached(request).scheme)
+
+    def handler_of(self, scheme: str) -> Any:
+        """As `handler`, for URLs with *scheme*."""
         handlers = getattr(self._downloader, "handlers", None)
-        return getattr(handlers, "_get_handler", lambda _: None)(urlparse_cached(request).scheme)
+        return getattr(handlers, "_get_handler", lambda _: None)(scheme)
+
+
+async def _no_door(request: Request) -> Response:
+    raise IgnoreRequest(f"{request} is not sent: Scrapy shows no place where requests leave")
 
 
 def _keeping_nothing(pool: Any) -> Any:
@@ -285,7 +314,7 @@ def _one_more_connection(handler: Any) -> Iterator[None]:
 
 
 class DownloadSlots:
-    """Which download slot a request uses, when that may start one, when it did, which have ended, and its delay.
+    """Which download slot a request uses, when that may start one, which have ended, and its delay.
 
     Every download slot has a key. One that is idle for a minute is dropped by Scrapy, with its delay.
     """
@@ -304,7 +333,7 @@ class DownloadSlots:
     @cached_property
     def key(self) -> Callable[[Request], str]:
         """Gives the key of the download slot that a request is in, or would be put into now."""
-        return cast("Callable[[Request], str]", self._downloader.get_slot_key)
+        return cast("Callable[[Request], str]", getattr(self._downloader, "get_slot_key", _key_of_host))
 
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
         """Seconds until download slot *key* could start one more request; 0 for now, None until one has ended.
@@ -331,21 +360,12 @@ class DownloadSlots:
             return max(float(slot.delay) * (1 + jitter) - since, poll)
         return max(float(slot.delay) * (1 - jitter) - since, 0.0)
 
-    @property
-    def are_full(self) -> bool:
-        """Whether ``CONCURRENT_REQUESTS`` requests are under way: then no download slot is handed one more."""
-        downloader = self._downloader
-        limit: int = getattr(downloader, "total_concurrency", 0)
-        return 0 < limit <= len(getattr(downloader, "active", ()))
-
-    def last_start(self, key: str) -> float:
-        """When the download slot last started a request (monotonic seconds).
-
-        Minus infinity if it does not exist, or if its clock was turned back since then.
-        """
+    def starts_next(self, key: str) -> bool:
+        """Whether the next request that reaches the download slot starts at once."""
         slot = self._slots.get(key)
-        since = -1.0 if slot is None else _now() - slot.lastseen
-        return clock.monotonic() - since if since >= 0 else -inf
+        if slot is None or slot.queue or slot.latercall or len(slot.transferring) >= slot.concurrency:
+            return slot is None
+        return bool(_now() - slot.lastseen >= slot.delay * (1 + _jitter(slot)))
 
     def restart_delay(self, key: str) -> None:
         """Count the delay of the download slot from now.
@@ -376,13 +396,6 @@ class DownloadSlots:
                 over.callback(result(request))
             except IgnoreRequest as error:
                 over.errback(error)
-
-    def end_delay(self, key: str) -> None:
-        """End the delay of the download slot if it has passed: Scrapy's timer would end it a little late."""
-        slot = self._slots.get(key)
-        if slot is not None and slot.latercall and not slot.queue and _now() - slot.lastseen >= slot.delay:
-            slot.latercall.cancel()
-            slot.latercall = None
 
     def has(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
@@ -473,6 +486,10 @@ class _InProgress(set[Request]):
     def remove(self, request: Request) -> None:
         super().remove(request)
         self._listener(request)
+
+
+def _key_of_host(request: Request) -> str:
+    return str(request.meta.get("download_slot") or urlparse_cached(request).hostname or "")
 
 
 def _now() -> float:

@@ -62,6 +62,13 @@ class Targets:
             return _target_of_splash(request)
         return request.url if self._find is None else self._found(request)
 
+    def site(self, request: Request) -> str:
+        """The site that *request* fetches from, by its host name; empty where no robots.txt speaks for it."""
+        try:
+            return Origin.from_url(self.of(request)).host
+        except ValueError:
+            return ""
+
     def via(self, request: Request) -> str | None:
         """The host of the service that fetches for *request*; None if Scrapy fetches from the target itself."""
         splash = request.meta.get("splash")

@@ -21,7 +21,7 @@ from scrapy.utils.response import get_base_url
 from scrapy_rep.clock import clock
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives import html as html_pages
-from scrapy_rep.directives.html import MAX_SIZE, has_meta
+from scrapy_rep.directives.html import MAX_SIZE, META, START
 from scrapy_rep.directives.page import combine, directives_of
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.site_files import is_for_sitemap
@@ -121,7 +121,9 @@ def read_directives(response: Response, names: Collection[str], *, head_only: bo
 
 def is_silent(response: Response) -> bool:
     """Whether one look shows that *response* says nothing: it has neither a field nor an element that could."""
-    return _FIELDS.isdisjoint(response.headers) and not has_meta(response.body)
+    body = response.body
+    # A zero is a sign of UTF-16. These three looks are for every page of a crawl.
+    return _FIELDS.isdisjoint(response.headers) and META.search(body) is None and b"\0" not in body[:START]
 
 
 class PageMiddleware:

@@ -19,7 +19,6 @@ from scrapy_rep import (
     CrawlDelay,
     ItemStamp,
     LinkFilter,
-    RateLimiterMiddleware,
     RepExtension,
     RepMiddleware,
     RepPriorityQueue,
@@ -61,7 +60,6 @@ def test_our_gate_goes_where_the_user_put_scrapys(built_in: Any) -> None:
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
         BUILT_IN: None,
         RepMiddleware: 543,
-        RateLimiterMiddleware: 10_000,
     }
 
 
@@ -71,7 +69,6 @@ def test_a_place_that_the_user_gave_our_gate_is_kept(ours: Any) -> None:
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {
         BUILT_IN: None,
         ours: 42,
-        RateLimiterMiddleware: 10_000,
     }
 
 

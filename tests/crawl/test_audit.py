@@ -134,7 +134,6 @@ def test_ours_a_failure_that_repeats_is_in_the_log_with_its_reason(path: Path) -
 def test_ours_without_back_off_the_log_has_none(path: Path, settings: dict[str, Any]) -> None:
     others = {
         "REP_CRAWL_DELAY": "ignore",
-        "DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RateLimiterMiddleware": None},
         "RETRY_ENABLED": False,
     }
     audited(path, None, "/busy", answers={"/busy": Answer(429)}, **settings, **others)

@@ -56,7 +56,7 @@ def test_ours_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is
     )
     assert found
     assert int(found[1]) == int(found[3]) + int(found[5])
-    assert found[2] == found[4] == f"{int(found[3]) * 0.204:.3g} s"
+    assert found[2] == found[4] == f"{int(found[3]) * 0.2:.3g} s"
     assert 4 <= int(found[3]) <= 8  # on a slow machine the first one has not started
     assert int(more[-1].split()[2]) < int(found[1])
 
@@ -66,7 +66,7 @@ def test_ours_the_stats_hold_what_was_counted_last(site: Site) -> None:
     settings = {"LOGSTATS_INTERVAL": 0.2, "CLOSESPIDER_TIMEOUT": 0.8}
     stats = crawl(*pages(site.origin, 100), settings=settings).stats
     assert stats["rep/forecast/request_count"] in {98, 99, 100}
-    assert stats["rep/forecast/seconds"] == pytest.approx(1.01 * stats["rep/forecast/request_count"])
+    assert stats["rep/forecast/seconds"] == stats["rep/forecast/request_count"]
 
 
 def test_ours_nothing_is_left_when_the_crawl_has_finished(site: Site) -> None:

@@ -13,7 +13,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from scrapy import Request, Spider, signals
@@ -45,8 +45,6 @@ _LOOPS: dict[str, tuple[type, dict[str, Any]]] = {
     "twisted": (CrawlerProcess, {"TWISTED_REACTOR": None}),
     "reactorless": (AsyncCrawlerProcess, {"TWISTED_REACTOR_ENABLED": False}),
 }
-_WALL_CLOCK = 1e9
-_FROM_WALL_CLOCK = max(monotonic() - time() for _ in range(9))
 """Makes a monotonic time of the wall-clock time that an older Scrapy notes; the largest was not interrupted."""
 
 _QUIET = {"TELNETCONSOLE_ENABLED": False, "MEMUSAGE_ENABLED": False, "LOG_LEVEL": "DEBUG"}
@@ -161,13 +159,14 @@ def listen(crawler: Any, facts: dict[str, Any], journal: str | None = None) -> N
 
 
 def note_starts(downloader: Any, note: Callable[[dict[str, Any]], None]) -> None:
-    """Have noted when *downloader* starts which request: the time at which it decided that, by its own clock."""
+    """Have noted when *downloader* hands which request to its download handler."""
+    if not hasattr(downloader, "handlers"):
+        return
     download = downloader.handlers.download_request_async
 
     def start(request: Request) -> Any:
-        slot = downloader.slots[request.meta["download_slot"]]
-        seen = slot.lastseen if slot.lastseen < _WALL_CLOCK else slot.lastseen + _FROM_WALL_CLOCK
-        note({"url": request.url, "time": seen, "delay": slot.delay})
+        slot = getattr(downloader, "slots", {}).get(request.meta.get("download_slot"))
+        note({"url": request.url, "time": monotonic(), "delay": slot.delay if slot is not None else 0.0})
         return download(request)
 
     downloader.handlers.download_request_async = start

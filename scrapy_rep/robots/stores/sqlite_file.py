@@ -46,8 +46,14 @@ _TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS notes (
         key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
+    # A number is never used twice, so whoever knows the last one misses nothing.
+    """CREATE TABLE IF NOT EXISTS holds (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL UNIQUE, worker TEXT NOT NULL,
+        told REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL, pace REAL NOT NULL
+    )""",
+    "CREATE INDEX IF NOT EXISTS holds_by_end ON holds (until)",
 )
-_NAMES: Final = {"bodies", "entries", "entries_by_body", "leases", "notes"}
+_NAMES: Final = {"bodies", "entries", "entries_by_body", "leases", "notes", "holds", "holds_by_end"}
 _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bodies USING (sha256)"  # noqa: S608
 _GET: Final = f"{_SELECT} WHERE origin = ?"
 _ALL: Final = f"{_SELECT} ORDER BY origin"
@@ -71,6 +77,10 @@ INSERT INTO leases SELECT ?, ?, ? WHERE NOT EXISTS
 ON CONFLICT (origin) DO UPDATE SET holder = excluded.holder, until = excluded.until
 WHERE holder = excluded.holder OR until <= ?
 """
+_HOLD: Final = """
+INSERT OR REPLACE INTO holds (site, worker, told, until, delay, pace) VALUES (?, ?, ?, ?, ?, ?)
+"""
+_DROP: Final = "DELETE FROM holds WHERE number IN (SELECT number FROM holds ORDER BY number LIMIT ?)"
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
 _DELETE_BODY_IF_UNUSED: Final = """
 DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
@@ -244,6 +254,30 @@ class SqliteFile:
             rows = [(key, text, now + seconds) for key, text in notes.items()]
             connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", rows)
 
+    def hold(self, worker: str, now: float, hold: tuple[str, float, float, float], most: int) -> int:
+        """Keep *hold*, which *worker* tells, unless its site asked for longer before.
+
+        A hold is a site, its seconds, its delay and its pace. Of more than *most*, the oldest are dropped; their
+        number is returned.
+        """
+        site, seconds, delay, pace = hold
+        with self.transaction() as connection:
+            execute = connection.execute
+            execute("DELETE FROM holds WHERE until <= ? OR (site = ? AND told > ?)", (now, site, now + CLOCK_SKEW))
+            until = execute("SELECT until FROM holds WHERE site = ?", (site,)).fetchone()
+            if until is not None and until[0] >= now + seconds:
+                return 0
+            execute(_HOLD, (site, worker, now, now + seconds, delay, pace))
+            first, last = execute("SELECT min(number), max(number) FROM holds").fetchone()
+            # To count them takes longer: only where there may be too many.
+            excess = execute("SELECT count(*) FROM holds").fetchone()[0] - most if last - first >= most else 0
+            return execute(_DROP, (excess,)).rowcount if excess > 0 else 0
+
+    def holds(self, after: int) -> list[tuple[int, str, str, float, float, float, float]]:
+        """Return the holds whose number is larger than *after*: number, site, worker, told, until, delay, pace."""
+        with self._reading:
+            return self._reads.execute("SELECT * FROM holds WHERE number > ?", (after,)).fetchall()
+
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
         """Return all entries, sorted by origin, or that of *origin* alone."""
         found = self._reads.execute(_GET, (str(origin),)) if origin else self._reads.execute(_ALL)
@@ -257,6 +291,7 @@ class SqliteFile:
             connection.execute(f"DELETE FROM leases {where}", names)  # noqa: S608
             if origin is None:
                 connection.execute("DELETE FROM notes")
+                connection.execute("DELETE FROM holds")
             connection.execute(_DELETE_UNUSED_BODIES)
         return deleted
 

@@ -152,9 +152,7 @@ class Fetcher:
     def seconds_held(self, origin: Origin) -> float:
         """Seconds for which no request for *origin* starts, because of a back-off: another crawl's, perhaps."""
         crawl_delay = self.crawler.get_extension(CrawlDelay)
-        state = crawl_delay.states.by_key.get(origin.host) if crawl_delay is not None else None
-        backoff = state.backoff if state is not None else None
-        return backoff.seconds_left() if backoff is not None else 0.0
+        return crawl_delay.held_for(origin.host) if crawl_delay is not None else 0.0
 
     async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy.http import Response
 
-from scrapy_rep.pacing.backoff import QUIET, Plea, SlotBackoff, seconds_asked
+from scrapy_rep.pacing.backoff import QUIET, Plea, SiteBackoff, seconds_asked
 from scrapy_rep.pacing.limiter import Hold
 from tests.support.simulation import Simulation
 
@@ -16,12 +16,12 @@ TOO_MANY = Plea("429", "HTTP status 429")
 
 
 @pytest.fixture
-def backoff(clock: Simulation) -> SlotBackoff:
-    return SlotBackoff()
+def backoff(clock: Simulation) -> SiteBackoff:
+    return SiteBackoff()
 
 
 def asked(
-    backoff: SlotBackoff,
+    backoff: SiteBackoff,
     plea: Plea = BUSY,
     *,
     own: float = 0.0,
@@ -33,14 +33,14 @@ def asked(
     return backoff.seconds_left()
 
 
-def recovered(backoff: SlotBackoff, clock: Simulation) -> float:
+def recovered(backoff: SiteBackoff, clock: Simulation) -> float:
     """The delay after a good answer to the next request."""
     clock.advance(max(backoff.seconds_left(), 0.0) + backoff.delay)
     backoff.recover(clock.now - 0.001)
     return backoff.delay
 
 
-def recover(backoff: SlotBackoff, clock: Simulation) -> None:
+def recover(backoff: SiteBackoff, clock: Simulation) -> None:
     """Let good answers come until the delay is at its pace."""
     while backoff.delay > backoff.pace:
         recovered(backoff, clock)
@@ -76,7 +76,7 @@ def test_rfc_9110_10_2_3_the_seconds_that_a_site_asks_for(headers: dict[str, str
     assert seconds_asked(Response("http://a.example", 429, headers=headers), NOW) == seconds
 
 
-def test_ours_the_delay_doubles_from_one_second_to_the_most(backoff: SlotBackoff, clock: Simulation) -> None:
+def test_ours_the_delay_doubles_from_one_second_to_the_most(backoff: SiteBackoff, clock: Simulation) -> None:
     delays = []
     for _ in range(12):
         held = asked(backoff)
@@ -86,18 +86,18 @@ def test_ours_the_delay_doubles_from_one_second_to_the_most(backoff: SlotBackoff
     assert delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]
 
 
-def test_ours_it_begins_at_twice_the_delay_of_the_slot_where_that_is_more(backoff: SlotBackoff) -> None:
+def test_ours_it_begins_at_twice_the_delay_of_the_slot_where_that_is_more(backoff: SiteBackoff) -> None:
     assert 10 <= asked(backoff, own=5.0) <= 12.5
 
 
-def test_ours_what_the_site_asks_for_is_held_to_the_letter(backoff: SlotBackoff) -> None:
+def test_ours_what_the_site_asks_for_is_held_to_the_letter(backoff: SiteBackoff) -> None:
     assert asked(backoff, own=5.0, seconds=3.0) == 3.0
     assert asked(backoff, own=5.0, seconds=2.0) == 3.0
     assert backoff.delay == 1.0
 
 
 def test_ours_a_good_answer_halves_the_delay_once_for_each_request_that_began_after_it(
-    backoff: SlotBackoff, clock: Simulation
+    backoff: SiteBackoff, clock: Simulation
 ) -> None:
     asked(backoff)
     asked(backoff)
@@ -109,13 +109,13 @@ def test_ours_a_good_answer_halves_the_delay_once_for_each_request_that_began_af
     assert [recovered(backoff, clock) for _ in range(3)] == [1, 0.5, 0.25]
 
 
-def test_ours_it_falls_to_a_little_less_than_the_site_took(backoff: SlotBackoff, clock: Simulation) -> None:
+def test_ours_it_falls_to_a_little_less_than_the_site_took(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     assert [recovered(backoff, clock) for _ in range(4)] == [0.5, 0.25, 0.125, pytest.approx(0.11)]
     assert recovered(backoff, clock) == pytest.approx(0.11)
 
 
-def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SlotBackoff, clock: Simulation) -> None:
+def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
     asked(backoff, TOO_MANY, accepted=2)  # in the second before, the delay was still falling
@@ -128,7 +128,7 @@ def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SlotBack
     assert backoff.pace == pytest.approx(0.1375)
 
 
-def test_ours_a_pace_grows_by_half_at_most(backoff: SlotBackoff, clock: Simulation) -> None:
+def test_ours_a_pace_grows_by_half_at_most(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
     clock.advance(1)
@@ -140,7 +140,7 @@ def test_ours_a_pace_grows_by_half_at_most(backoff: SlotBackoff, clock: Simulati
     ("plea", "accepted"), [(TOO_MANY, 2), (BUSY, 10)], ids=["a few answers", "no limit named"]
 )
 def test_ours_the_first_time_that_says_nothing_of_a_pace(
-    backoff: SlotBackoff, clock: Simulation, plea: Plea, accepted: int
+    backoff: SiteBackoff, clock: Simulation, plea: Plea, accepted: int
 ) -> None:
     asked(backoff, plea, accepted=accepted)
     assert recovered(backoff, clock) == 0.5
@@ -151,7 +151,7 @@ def test_ours_the_first_time_that_says_nothing_of_a_pace(
 
 
 def test_ours_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
-    backoff: SlotBackoff, clock: Simulation
+    backoff: SiteBackoff, clock: Simulation
 ) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
@@ -169,7 +169,7 @@ def test_ours_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
 
 
 def test_ours_it_ends_where_the_slot_has_a_longer_delay_of_its_own(
-    backoff: SlotBackoff, clock: Simulation
+    backoff: SiteBackoff, clock: Simulation
 ) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
@@ -178,7 +178,7 @@ def test_ours_it_ends_where_the_slot_has_a_longer_delay_of_its_own(
     assert not backoff.relax(1.0)
 
 
-def test_ours_it_ends_where_no_request_is_left(backoff: SlotBackoff, clock: Simulation) -> None:
+def test_ours_it_ends_where_no_request_is_left(backoff: SiteBackoff, clock: Simulation) -> None:
     held = asked(backoff)
     clock.advance(held + QUIET - 1)
     assert backoff.relax(0.0)
@@ -186,7 +186,7 @@ def test_ours_it_ends_where_no_request_is_left(backoff: SlotBackoff, clock: Simu
     assert not backoff.relax(0.0)
 
 
-def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SlotBackoff, clock: Simulation) -> None:
+def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff)
     floors = [backoff.floor]
     while floors[-1]:
@@ -196,7 +196,7 @@ def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SlotBackoff, clock: Si
     assert backoff.relax(0.0)  # until it has been quiet, what was learned is kept
 
 
-def test_ours_what_another_process_was_asked_counts_if_it_is_more(backoff: SlotBackoff) -> None:
+def test_ours_what_another_process_was_asked_counts_if_it_is_more(backoff: SiteBackoff) -> None:
     asked(backoff, seconds=5.0)
     backoff.adopt(Hold("a.example", 3.0, 4.0, 0.2))
     assert (backoff.seconds_left(), backoff.delay, backoff.pace) == (5.0, 4.0, 0.2)

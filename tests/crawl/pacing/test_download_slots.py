@@ -46,7 +46,7 @@ def test_a_delay_is_remembered_although_scrapy_has_dropped_the_slot() -> None:
     slots, downloader = fill(10_000, is_dropped=True)
     assert len(slots.delayed) == len(slots) == 1_000
     slots.apply("0.example")
-    assert downloader.delays["0.example"] == (2.0, 0.0)
+    assert downloader.delays["0.example"] == (2.01, 0.0)
 
 
 def test_of_too_many_those_that_scrapy_has_dropped_are_forgotten() -> None:

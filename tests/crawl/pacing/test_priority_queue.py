@@ -13,14 +13,15 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue
 from scrapy.settings import default_settings
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 
-from scrapy_rep import CrawlDelay, RepExtension
-from scrapy_rep.pacing.limiter import Permit
+from scrapy_rep import RepExtension
 from scrapy_rep.pacing.priority_queue import RepPriorityQueue, _folder
+from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime import scrapy_internals
-from tests.support.in_process import crawler_at_rest, in_the_loop, settle
+from tests.support.in_process import crawler_at_rest, in_the_loop
 from tests.support.simulation import Simulation
 
 NO_ROBOTS = {"ROBOTSTXT_OBEY": False}
+SOURCE = (Origin.from_url("http://a.example"), ())
 NO_JITTER: dict[str, Any] = (
     {"DOWNLOAD_DELAY_JITTER": 0}
     if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
@@ -423,82 +424,27 @@ def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Simula
     assert not bench.downloader.needs_backout()  # that one can go
 
 
-class Limiter:
-    """A rate limiter that grants every permit at once."""
-
-    is_settling = False
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def acquire(self, key: str, delay: float, **question: Any) -> Permit:
-        self.asked.append(key)
-        return Permit(0.0, 0.0, 1, 1e9)
-
-    async def close(self, *_: Any) -> None:
-        """Nothing to keep."""
-
-    restart_delay = close
-
-
-@pytest.fixture
-def shared(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> tuple[Bench, Limiter]:
-    """A crawl with two requests at once that shares the delays of the hosts ``a``, ``b`` and ``c``."""
-    bench = Bench(clock, {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 2, "REP_STORE_PATH": "unused"})
-    monkeypatch.setattr(scrapy_internals.Engine, "is_closing", False)
+@in_the_loop
+async def test_while_a_request_waits_at_the_door_its_site_hands_out_no_other(
+    clock: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
     extension: Any = bench.crawler.get_extension(RepExtension)
-    limiter = Limiter()
     monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
-    crawl_delay: Any = bench.crawler.get_extension(CrawlDelay)
-    monkeypatch.setattr(crawl_delay, "_open_rate_limiter", lambda: limiter)
-    del crawl_delay.permits  # known since the middlewares were built
-    for host in ("a", "b", "c"):
-        crawl_delay.states.require(f"{host}.example", host, 10.0, is_shared=True)
-    crawl_delay._connect()
-    return bench, limiter
+    states = bench.queue._tracker.states
+    states.require("a.example", SOURCE, 10.0)
+    site = states.sites["a.example"]
+    bench.push("a/1", "a/2")
+    bench.start(bench.pop() or "")
+    await site.enter(first=False)
+    clock.advance(10.5)
+    assert bench.pop() is None
+    site.leave()
+    states.changed(site.slot)
+    assert bench.pop() is not None
 
 
-@in_the_loop
-async def test_a_host_that_holds_a_permit_goes_first_because_the_permit_expires(
-    shared: tuple[Bench, Limiter],
-) -> None:
-    bench, _ = shared
-    bench.push("free/1", "fast/1", "a/1")
-    await settle()
-    assert bench.pop_all() == ["a/1", "free/1", "fast/1"]
-
-
-@in_the_loop
-async def test_another_scheduler_is_woken_when_there_is_a_permit_and_finds_it_held(
-    shared: tuple[Bench, Limiter], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench, limiter = shared
-    woken: list[str] = []
-    monkeypatch.setattr(scrapy_internals.Engine, "wake", lambda _: woken.append("engine"))
-    tracker, page = bench.queue._tracker, request("a/1")
-    assert not tracker.can_start(page)
-    assert woken == []
-    await settle()
-    assert (limiter.asked, woken) == (["a.example"], ["engine"])
-    assert tracker.can_start(page)
-
-
-@in_the_loop
-async def test_while_the_downloader_is_full_no_permit_is_acquired_and_each_request_that_ends_leads_to_one(
-    shared: tuple[Bench, Limiter],
-) -> None:
-    bench, limiter = shared
-    for number in range(2):
-        bench.downloader.active.add(request(f"busy/{number}"))
-    bench.push("a/1", "b/1", "c/1")
-    await settle()
-    assert limiter.asked == []
-    bench.end("busy/0")
-    await settle()
-    assert len(limiter.asked) == 1
-
-
-def test_download_slots_that_fetch_from_one_origin_become_one_with_all_their_requests(
+def test_download_slots_that_fetch_from_one_site_become_one_with_all_their_requests(
     clock: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
@@ -509,7 +455,7 @@ def test_download_slots_that_fetch_from_one_origin_become_one_with_all_their_req
     bench.start(bench.pop() or "")
     slots = bench.queue._tracker.states
     for key in ("z", "b"):
-        slots.require(key, ("http://a.example", ()), 10.0)
+        slots.require(key, SOURCE, 10.0)
     one = slots.by_key.get("z")
     assert one is slots.by_key.get("b")
     assert (one.key, one.keys, one.size, len(one.handed_out)) == ("b", ["b", "z"], 2, 1)

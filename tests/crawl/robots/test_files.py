@@ -44,6 +44,9 @@ def entry(days: int, *, fetched: float = NOW, until: float = NOW + 9 * DAY, fail
 class Registry:
     """In the place of the one of a crawl: answers with entries in turn, and keeps what is saved."""
 
+    def allows(self, robots: Robots, url: str, cause: Request) -> bool:
+        return robots.verdict(("mybot",), url).allowed
+
     def __init__(self, *answers: Entry, is_stored: bool = False) -> None:
         self.freshness = Freshness(60.0, 9 * DAY, 20 * DAY, Backoff(1.0, 60.0))
         self.when_closing: list[Callable[[], None]] = []
