@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from ipaddress import IPv6Address
+from itertools import product
 from socket import inet_aton, inet_ntoa
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote, unquote_to_bytes, urldefrag, urlparse
@@ -106,10 +107,10 @@ def _by_httpx(url: str, module: str) -> Iterator[str]:
 
 
 def _by_ftp(url: str, _: str) -> Iterator[str]:
-    """The name of a file, unquoted. A rule may name it with its reserved characters escaped, or as they are."""
+    """The unquoted name of a file, reserved characters as they are or escaped; a server may ignore last blanks."""
     parts = urlparse(url)
-    name = unquote(parts.path).replace("\n", "\0").encode("latin-1")
-    for safe in (_PRINTABLE - {"#"}, _PRINTABLE - {*"#%;?"}):
+    sent = unquote(parts.path).replace("\n", "\0").encode("latin-1")
+    for name, safe in product((sent, sent.rstrip(b" ")), (_PRINTABLE - {"#"}, _PRINTABLE - {*"#%;?"})):
         yield _joined(parts.scheme, parts.hostname, parts.port, quote(name, "".join(safe)) or "/")
 
 

@@ -234,12 +234,16 @@ class Site:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         address, port = writer.get_extra_info("sockname")[:2]
         origin = f"{'https' if self.tls else 'http'}://{address}:{port}"
+        answer = self._log(origin, method, path, headers)
+        await self._send(answer, writer)
+        return answer.keeps_alive
+
+    def _log(self, origin: str, method: str, path: str, headers: dict[str, str]) -> Answer:
+        """Log a request that has just arrived; what to answer."""
         arrival = Arrival(monotonic(), origin, method, path, headers)
         self.log.append(arrival)
         found = self._find(origin, path)
-        answer = found if isinstance(found, Answer) else found(arrival)
-        await self._send(answer, writer)
-        return answer.keeps_alive
+        return found if isinstance(found, Answer) else found(arrival)
 
     def _find(self, origin: str, path: str) -> Answers:
         for key in ((origin, path), (origin, "*"), ("", path), ("", "*")):
