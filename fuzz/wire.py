@@ -21,6 +21,7 @@ from time import time
 from typing import Any, Final
 
 from scrapy import Request
+from scrapy.core.downloader import contextfactory
 from scrapy.http import HtmlResponse
 from scrapy.spiders import SitemapSpider
 
@@ -50,9 +51,9 @@ _IN_RULES: Final = (
     "../", "./",
 )  # fmt: skip
 _DISGUISES: Final = (
-    *"//;;;;???.*$&=#~!'(|^{[\\\"<` %", ";x", "?q=1", "/./", "/x/../", "/%2e%2E/", "/..", "/.%2e/", "\\..\\", "//",
-    "%24", "%2A", "%2F", "%2f", "%3F", "%3b", "%23", "%25", "%7E", "%20", "%E9", "%C3%A9", "é", "\t", "\n", " ",
-    "#f", ";?", "?#",
+    *"//;;;;;;????.*$&=#~!'(|^{[\\\"<` %", ";x", ";x", "?q=1", "/./", "/x/../", "/%2e%2E/", "/..", "/.%2e/",
+    "\\..\\", "//", "./", "./", "x/../", "x/../", "%2e/", "x/%2E%2e/", "%24", "%2A", "%2F", "%2f", "%3F", "%3b",
+    "%23", "%25", "%7E", "%20", "%E9", "%C3%A9", "é", "\t", "\n", " ", "#f", ";?", "?#",
 )  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def disguised(random: Random, rules: dict[str, list[str]], source: str) -> str:
     origin = random.choice([*rules])
     path = random.choice(rules[origin]).partition("/")[2].removesuffix("$").replace("*", "a")
     for _ in range(random.randint(0, 3)):
-        at = random.choice([random.randint(0, len(path)), len(path)])
+        at = random.choice([0, path.find("?") % (len(path) + 1), len(path), random.randint(0, len(path))])
         if random.random() < 0.25 and path[at : at + 1].isalnum():
             path = f"{path[:at]}%{ord(path[at]):02x}{path[at + 1 :]}"
         else:
@@ -225,8 +226,11 @@ def _page(text: str) -> Answer:
 
 
 def loops(handler: str) -> list[str]:
-    """The event loops on which this version of Scrapy has *handler*; none if it lacks the handler."""
+    """The event loops on which *handler* works here; none if this version of Scrapy lacks it, or its library."""
     path, names = HANDLERS[handler]
+    # pyOpenSSL 26 refuses how older versions of Scrapy ask for HTTP/2.
+    if handler == "h2" and not hasattr(contextfactory, "_AcceptableProtocolsContextFactory"):
+        return []
     try:
         module = import_module(path.rpartition(".")[0])
     except ImportError:

@@ -20,14 +20,14 @@ def handlers_and_loops() -> list[Any]:
 
 @pytest.mark.parametrize(("handler", "loop"), handlers_and_loops())
 def test_nothing_arrives_that_is_disallowed(handler: str, loop: str) -> None:
-    outcome = run(handler, loop, Random(1), 300)  # noqa: S311
+    outcome = run(handler, loop, Random(1), 400)  # noqa: S311
     assert outcome.leaks == []
     assert outcome.arrived > 50 < outcome.forbidden
 
 
 @pytest.mark.parametrize("handler", [handler for handler in HANDLERS if loops(handler)])
 def test_the_fuzzer_sees_leaks_of_a_package_that_knows_no_respelling(handler: str) -> None:
-    assert run(handler, "asyncio", Random(1), 600, blind=True).leaks  # noqa: S311
+    assert run(handler, "asyncio", Random(1), 1_200, blind=True).leaks  # noqa: S311
 
 
 @pytest.mark.parametrize(("pattern", "target", "matches"), [

@@ -186,7 +186,7 @@ def test_a_browser_is_the_url_standard(url: str) -> None:
         with pytest.raises(ValueError):  # noqa: PT011
             spellings(url, Browser())
         return
-    if "xn--" in parts.host and "xn--bcher" not in parts.host:
+    if "xn--" in parts.host and parts.host != "xn--bcher-kva.example":
         return  # `idna` refuses some host names that the standard lets pass
     parts.username = parts.password = ""
     standard = parts.href.partition("#")[0]
