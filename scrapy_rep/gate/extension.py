@@ -153,9 +153,10 @@ class RepExtension:
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once.
 
-        It could if its robots.txt is known, its download slot is free, the delay of the slot has passed and the
-        rate limiter, if there is one, grants it a start. For queues of schedulers other than Scrapy's: put a
-        request that cannot start back at the end. What it lacks is requested meanwhile, and the engine is woken.
+        It could if its robots.txt is known, its download slot is free, and the delay of the slot has passed. Where
+        processes share the delay, it may still wait for its turn at the door. For queues of schedulers other than
+        Scrapy's: put a request that cannot start back at the end. A robots.txt that it lacks is fetched meanwhile,
+        and the engine is woken.
         """
         return SlotTracker.of(self._crawl).can_start(request)
 

@@ -222,7 +222,7 @@ class Door:
 
     def _check(self, request: Request) -> None:
         """Raise for *request*, which the gate did not judge under its URL, unless it needs no verdict."""
-        if is_robots_txt(request) or is_exempt(request):
+        if is_exempt(request):
             return
         targets = (self._crawl.targets.of(request), *self.spellings(request))
         if self._registry is None or not any(self._registry.mode_of(each) in ASKING for each in targets):
