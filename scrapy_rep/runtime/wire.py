@@ -67,6 +67,7 @@ def spellings(url: str, handler: object) -> tuple[str, ...]:
         sent = [each for kind, module in _kinds(_modules(handler)) for each in kind.spell(url, module)]
     except (IndexError, OSError) as error:  # of yarl, for the host of "http://[::1]:80@", and of inet_aton()
         raise ValueError(f"no host in {url!r}") from error
+    sent += [each.rstrip(" ") for each in sent]  # blanks at the end are sent, and many servers ignore them
     return tuple(each for each in dict.fromkeys(sent) if each not in {url, url.partition("#")[0]})
 
 
@@ -84,16 +85,16 @@ def _by_twisted(url: str, _: str) -> Iterator[str]:
 
 def _by_http2(url: str, _: str) -> Iterator[str]:
     """Scrapy's own reading: all parameters of the last segment go."""
-    parts = urlparse(url.strip(_C0_AND_BLANK))
+    parts = urlparse(url)
     query = f"?{parts.query}" if parts.query else ""
     yield _joined(parts.scheme, parts.hostname, parts.port, f"{parts.path or '/'}{query}")
 
 
 def _by_aiohttp(url: str, _: str) -> Iterator[str]:
-    """With ``verbatim_url`` an empty query goes and dots stay, as blanks do, which many servers ignore."""
+    """As aiohttp spells URLs, and with ``verbatim_url``, where it still drops an empty query."""
     import yarl  # noqa: PLC0415
 
-    for sent in (yarl.URL(url), yarl.URL(url.strip(_C0_AND_BLANK), encoded=True)):
+    for sent in (yarl.URL(url), yarl.URL(url, encoded=True)):
         yield _joined(sent.scheme, sent.raw_host, sent.port, sent.raw_path_qs)
 
 
