@@ -1,7 +1,7 @@
 """Decoders for Brotli and Zstandard, by whichever library is installed: for `scrapy_rep.protocol.codings`.
 
 Scrapy asks for these codings where its own libraries are installed. FastWARC, which reads archives, brings both. A
-library is imported when the first body needs it.
+library is imported when the first body needs it. Private.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """One reading of an answer to a fetch of robots.txt: by the crawl, the commands, the web checker and the archives.
 
-The order is the argument. First, who speaks: what a proxy or an edge says is no word of the site. Then the status,
-which decides nearly everything (RFC 9309 section 2.3.1): a 404 that is damaged is still a 404. The body counts in a
-2xx, and in a 5xx that may be a misconfigured 404. There, a body that is cut, or whose coding cannot be undone, is
-*unreachable*, never "no rules".
+The order is the argument. First, who speaks: what a proxy or an edge says is no word of the site. Then the
+status, which decides nearly everything (RFC 9309 section 2.3.1): a 404 that is damaged is still a 404. The body
+counts in a 2xx, and in a 5xx that may be a misconfigured 404. There, a body that is cut, or whose coding cannot be
+undone, is *unreachable*, never "no rules".
 
 Redirects have been followed before, and failures without a status are unreachable without being read.
 """

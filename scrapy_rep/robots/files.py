@@ -94,7 +94,7 @@ class SiteFiles:
         """The current *file*, if the robots.txt of its origin allows to fetch it; that of *robots* names it."""
         if file.origin != robots.entry.origin:
             cause = Request(file.robots_url, headers=cause.headers, meta=cause.meta.copy())
-            robots = self._registry.current(cause.url) or await self._registry.flight(cause).join()
+            robots = await self._registry.wait_for(cause)
         if not robots.verdict(self._crawl.product_tokens.of(cause), file.robots_url).allowed:
             return None
         before = self._kept.get(file)

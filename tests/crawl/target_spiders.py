@@ -71,6 +71,23 @@ class AsksCanStart(Recorder):
         self.crawler.stats.set_value("slot", request.meta.get("download_slot"))
 
 
+class WaitsUntilItCanStart(Recorder):
+    """Asks until its first request could start, as the queue of another scheduler does, or ten seconds long."""
+
+    name = "waits-until-it-can-start"
+
+    async def start(self) -> Any:
+        extension: Any = self.crawler.get_extension(RepExtension)
+        first = self.requests[0]
+        for _ in range(100):
+            if could_start := extension.can_start(Request(first["url"], meta=first["meta"])):
+                break
+            await sleep(0.1)
+        self.crawler.stats.set_value("could_start", could_start)
+        async for request in super().start():
+            yield request
+
+
 def through_api(robots_request: Request, cause: Request) -> Request:
     """A ``REP_REQUEST_HOOK`` that sends robots.txt through the API of *cause*."""
     parts = urlsplit(cause.url)
