@@ -23,7 +23,8 @@ def _brotli(module: Any, body: bytes, most: int) -> tuple[bytes, bool]:
     decoder, out, given = module.Decompressor(), bytearray(), body
     try:
         while piece := decoder.process(given, output_buffer_limit=_PIECE):
-            out, given = out + piece, b""
+            out += piece
+            given = b""
             if len(out) >= most:
                 break
     except module.error as error:

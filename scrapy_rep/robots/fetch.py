@@ -25,7 +25,7 @@ from scrapy_rep.protocol.answer import HEADERS, TRUNCATED, Answer, Via, read
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut
-from scrapy_rep.robots.request import Download, Downloads, robots_request
+from scrapy_rep.robots.request import Download, Downloads, is_of_environment, robots_request
 from scrapy_rep.runtime.event_loop import pause
 from scrapy_rep.runtime.log import Line, describe
 from scrapy_rep.runtime.scrapy_internals import is_of_proxy
@@ -181,19 +181,19 @@ class Fetcher:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
         self._inc_value("rep/request_count")
-        has_proxy = "proxy" in request.meta  # the same for each attempt; else a middleware may choose another one
+        is_named = "proxy" in request.meta
         try:
             response, download = await self.downloads.send(request)
         except Exception as error:
             if is_of_proxy(request, error):
-                raise _ProxyError(error, is_final=has_proxy) from error
+                raise _ProxyError(error, is_final=is_named or is_of_environment(request)) from error
             raise
-        is_direct = self._crawl.targets.of(request) is request.url
+        sent, is_direct = response.request or request, self._crawl.targets.of(request) is request.url
         if not is_direct or (self._settings.request_hook is not None and request.url != url):
             download.via = Via.SERVICE
-        elif (response.request or request).meta.get("proxy"):
+        elif sent.meta.get("proxy"):
             download.via = Via.PROXY
-        download.may_change_proxy = not has_proxy
+            download.may_change_proxy = not (is_named or is_of_environment(sent))
         # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
         return response if is_direct else response.replace(url=url), download
 

@@ -68,7 +68,12 @@ def is_robots_txt(request: Request) -> bool:
 
 def proxy_of(request: Request) -> str:
     """The proxy that *request* names; empty where a middleware, the environment or nobody chooses one."""
-    return "" if "_scheme_proxy" in request.meta else request.meta.get("proxy") or ""
+    return "" if is_of_environment(request) else request.meta.get("proxy") or ""
+
+
+def is_of_environment(request: Request) -> bool:
+    """Whether Scrapy took the proxy of *request* from the environment, by the scheme of its URL."""
+    return "_scheme_proxy" in request.meta
 
 
 def robots_request(
@@ -99,7 +104,7 @@ def robots_request(
 def _inherited_meta(cause: Request) -> dict[str, Any]:
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
     meta = cause.meta
-    keys = _INHERITED if "_scheme_proxy" in meta else _INHERITED_WITH_PROXY
+    keys = _INHERITED if is_of_environment(cause) else _INHERITED_WITH_PROXY
     return {key: meta[key] for key in meta.keys() & keys}
 
 

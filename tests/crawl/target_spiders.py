@@ -71,6 +71,18 @@ class AsksCanStart(Recorder):
         self.crawler.stats.set_value("slot", request.meta.get("download_slot"))
 
 
+class SeesMethods(Recorder):
+    """Counts the functions that see the response of its page and are no methods of middlewares."""
+
+    name = "sees-methods"
+
+    def page(self, response: Any) -> None:
+        super().page(response)
+        engine: Any = self.crawler.engine
+        methods = engine.downloader.middleware.methods["process_response"]
+        self.crawler.stats.set_value("functions", sum(not hasattr(one, "__self__") for one in methods))
+
+
 class WaitsUntilItCanStart(Recorder):
     """Asks until its first request could start, as the queue of another scheduler does, or ten seconds long."""
 

@@ -10,6 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.protocol import Access, Origin, parse
+from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.tools.commands.fetching import Fetched as CommandFetched
 from scrapy_rep.tools.commands.fetching import fetch_each
 from scrapy_rep.tools.web.fetch import Fetched, Fetcher
@@ -134,6 +135,15 @@ def test_a_page_is_decompressed_by_scrapy_while_robots_txt_is_fetched() -> None:
         )
         result = crawl(f"{fast}/page", f"{slow}/page")
     assert [page.length for page in result.pages] == [len(HTML)] * 2
+
+
+def test_a_page_costs_nothing_once_robots_txt_has_come() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(""))
+        site.answer("/page", Answer(delay=3 * CLOSING_CHECK))
+        result = crawl(f"{site.origin}/page", spider="tests.crawl.target_spiders:SeesMethods")
+    assert len(result.pages) == 1
+    assert result.stats["functions"] == 0
 
 
 def test_a_middleware_of_the_project_sees_robots_txt_decompressed() -> None:

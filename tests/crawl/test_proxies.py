@@ -98,6 +98,15 @@ def test_many_requests_through_a_proxy_that_refuses_ask_it_seldom(queue: str) ->
     assert f"robots.txt of {SITE} is unreachable after 1 attempt (the proxy refused: HTTP status 407)" in line
 
 
+def test_no_attempt_is_repeated_through_a_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Site() as refusing:
+        refusing.answer("*", Answer(407))
+        monkeypatch.setenv("http_proxy", refusing.origin)
+        result = crawl(f"{SITE}/page")
+        assert asked(refusing) == 1
+    assert fate(result) == UNREACHABLE
+
+
 def test_another_attempt_may_take_another_proxy() -> None:
     with Site() as refusing, Site() as working:
         refusing.answer("*", Answer(407))

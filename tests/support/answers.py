@@ -31,6 +31,10 @@ NOT_FOUND: Final = b"<html><head><title>404 Not Found</title></head></html>"
 BLANK: Final = b"# nothing but padding in this line\n"
 
 
+_PIECE: Final = 1_000_000
+"""Octets; of more than 8 MB at once FastWARC writes the start alone."""
+
+
 def gz(body: bytes) -> bytes:
     return gzip.compress(body, mtime=0)
 
@@ -42,7 +46,8 @@ def raw_deflate(body: bytes) -> bytes:
 def zstd(body: bytes) -> bytes:
     out = io.BytesIO()
     with ZstdWriter(out) as writer:
-        writer.write(body)
+        for start in range(0, max(len(body), 1), _PIECE):
+            writer.write(body[start : start + _PIECE])
     return out.getvalue()
 
 
