@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from scrapy_rep.decoders import decoders
-from scrapy_rep.protocol.answer import HEADERS, TRUNCATED, Answer, headers_read, read
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, headers_read, read
 
 _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d+)?[ \t]+(\d{3})(?=[ \t\r\n])")
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")

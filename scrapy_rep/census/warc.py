@@ -22,7 +22,7 @@ from urllib.parse import urljoin
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
-from scrapy_rep.protocol.answer import TRUNCATED
+from scrapy_rep.protocol.access import TRUNCATED
 from scrapy_rep.tools.files import (
     MOST_OCTETS,
     WARC,

@@ -24,12 +24,14 @@ Decoder = Callable[[bytes, int], tuple[bytes, bool]]
 Raises ``ValueError`` for a body that is not in this coding.
 """
 
+GZIP_MAGIC: Final = b"\x1f\x8b\x08"
+"""What a gzip file begins with: RFC 1952 section 2.3.1, with the one method that there is."""
+
 BOMB: Final = 32 * MAX_SIZE
 """Octets; a body that unpacks to more, and to more than its reader takes, is a bomb."""
 
 _MOST_CODINGS: Final = 4
 _MOST_MEMBERS: Final = 100  # of a body; each costs a copy of the rest
-_GZIP_MAGIC: Final = b"\x1f\x8b\x08"  # RFC 1952 section 2.3.1, with the one method that there is
 _LONGEST_NAME: Final = 40  # characters of a coding that are shown
 _CONTROLS: Final = bytes({*range(32), 127} - set(b"\t\n\v\f\r"))
 _HIGH: Final = bytes(range(128, 256))
@@ -60,7 +62,7 @@ def undo(
     """
     names = [name for name in map(str.strip, codings.lower().split(",")) if name not in {"", "identity"}]
     warning, known, undone = "", {**DECODERS, **decoders}, 0
-    while body and (names or body.startswith(_GZIP_MAGIC)):
+    while body and (names or body.startswith(GZIP_MAGIC)):
         undone += 1
         if undone > _MOST_CODINGS:  # there is a gzip file that unpacks to itself
             raise ValueError(f"more than {_MOST_CODINGS} content codings")
@@ -129,7 +131,7 @@ def in_members(
 
 
 def _gunzip(body: bytes, most: int) -> tuple[bytes, bool]:
-    return in_members(body, most, _GZIP_MAGIC, partial(_inflated, zlib.MAX_WBITS | 16))
+    return in_members(body, most, GZIP_MAGIC, partial(_inflated, zlib.MAX_WBITS | 16))
 
 
 def _inflate(body: bytes, most: int) -> tuple[bytes, bool]:

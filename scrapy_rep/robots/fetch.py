@@ -21,7 +21,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.decoders import decoders
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.answer import HEADERS, TRUNCATED, Answer, Via, read
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, Via, read
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut

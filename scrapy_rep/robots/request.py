@@ -21,7 +21,7 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.decoders import decoders
-from scrapy_rep.protocol.answer import Via
+from scrapy_rep.protocol.access import Via
 from scrapy_rep.protocol.codings import undo
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 

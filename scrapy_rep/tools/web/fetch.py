@@ -9,7 +9,7 @@ import os
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -19,8 +19,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.answer import TRUNCATED, Answer, Reading, headers_read, read
-from scrapy_rep.protocol.codings import undo
+from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, body_of, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
@@ -48,14 +47,6 @@ class Fetched:
     status: int
     access: Access
     body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class _Response:
-    status: int
-    headers: dict[str, str]
-    body: bytes = field(repr=False)
-    damage: str = ""
 
 
 def robots_url(site: str) -> str:
@@ -120,19 +111,14 @@ class Fetcher:
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
         return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
 
-    def _page_body(self, url: str, response: _Response) -> bytes:
+    def _page_body(self, url: str, response: Answer) -> bytes:
         """The body of a page, as far as it counts; empty for any status but 2xx."""
-        coding, limit = response.headers.get("content-encoding", ""), self._limits.robots_octets
         if not 200 <= response.status < 300:
             return b""
-        try:
-            if response.damage:
-                raise ValueError(response.damage)
-            body = undo(
-                response.body, coding, limit=limit, decoders=decoders(), is_stopped=len(response.body) > limit
-            ).body
-        except ValueError as error:
-            raise FetchError(f"{shown(url)}: {error}") from None
+        limit = self._limits.robots_octets
+        body, problem, _ = body_of(response, limit, decoders())
+        if problem:
+            raise FetchError(f"{shown(url)}: {problem}")
         return body[:limit]
 
     async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | Fetched]:
@@ -159,15 +145,14 @@ class Fetcher:
                 return
             hops.append(location)
 
-    def _read(self, url: str, response: _Response) -> Reading:
+    def _read(self, url: str, response: Answer) -> Reading:
         """What *response* means. Raises `FetchError` where the site is unreachable, whatever the status says."""
-        answer = Answer(response.status, response.headers, response.body, response.damage)
-        reading = read(answer, limit=self._limits.robots_octets, decoders=decoders())
+        reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
         if reading.problem:
             raise FetchError(f"{shown(url)} is unreachable: {reading.problem}")
         return reading
 
-    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> _Response:
+    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> Answer:
         """Make one request *until* then, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
@@ -188,7 +173,7 @@ class Fetcher:
         finally:
             await network.disconnect()
 
-    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> _Response:
+    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> Answer:
         """Send a GET for *url*; of the body of the response no more is read than is needed."""
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -205,10 +190,10 @@ class Fetcher:
             except (httpcore.RemoteProtocolError, httpcore.ReadError):
                 damage = TRUNCATED
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers]
-        return _Response(response.status, {**dict(pairs), **headers_read(pairs)}, bytes(body), damage)
+        return Answer(response.status, {**dict(pairs), **headers_read(pairs)}, bytes(body), damage)
 
 
-def _location(url: str, response: _Response) -> str | None:
+def _location(url: str, response: Answer) -> str | None:
     """The URL that the *response* to *url* redirects to, empty if it is unusable; None if it is no redirect."""
     location = response.headers.get("location", "").strip()
     if response.status not in _REDIRECTS or not location:

@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import MAX_SIZE, Access, parse
-from scrapy_rep.protocol.answer import TRUNCATED, Answer, Reading, Via, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, Via, headers_read, read
 from tests.support.answers import (
     ALLOWED,
     CARRIED,
