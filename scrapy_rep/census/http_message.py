@@ -1,60 +1,74 @@
 """HTTP responses as archives keep them: a head, and a body to which the codings in it are still applied, or not.
 
 The library that reads archives refuses what servers do: a coding that nobody knows, deflate without its header, a
-chunk with spaces, a body that is cut short, or one that was decoded while its head was kept.
+chunk with spaces, or a body that was decoded while its head was kept. What a response means is read as everywhere.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
-from collections.abc import Callable
-from functools import partial
-from io import BytesIO
 from typing import Final, NamedTuple
 
-from fastwarc.stream_io import BrotliReader, ZstdReader
+from scrapy_rep.decoders import decoders
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, headers_read, read
 
 _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d+)?[ \t]+(\d{3})(?=[ \t\r\n])")
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-_FIELD: Final = re.compile(
-    rb"^(location|content-encoding|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE
-)
+_NAMES: Final = "|".join(["location", "content-length", "transfer-encoding", *HEADERS]).encode()
+_FIELD: Final = re.compile(rb"^(%s)[ \t]*:[ \t]*([^\r\n]*)" % _NAMES, re.IGNORECASE | re.MULTILINE)
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
-_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
-_MOST_CODINGS: Final = 4  # that are removed from a body
-_PIECE: Final = 16_384  # octets
 
 
 class HttpMessage(NamedTuple):
     """A response. ``location`` is as written, None when there is none or it is empty; ``body`` is decoded.
 
-    ``is_whole`` is False for a chunked body whose last chunk is missing (RFC 9112 section 8).
+    ``problem`` says why the site is unreachable where the status does not, such as a body that is cut.
     """
 
     status: int
     location: str | None
     body: bytes
-    is_whole: bool = True
+    problem: str = ""
 
 
-def http_message(octets: bytes, most: int) -> HttpMessage | None:
-    """Return the response in *octets*, with the first *most* octets of its body; None if there is no HTTP head."""
+def http_message(octets: bytes, most: int, truncated: str = "") -> HttpMessage | None:
+    """Return the response in *octets*, with the first *most* octets of its body; None if there is no HTTP head.
+
+    *truncated* says why the archive has not all of it; "length" is the limit of a crawler, and no failure.
+    """
     status, end = _STATUS.match(octets), _HEAD_END.search(octets)
     while status and end and status[1].startswith(b"1"):  # "100 Continue" comes before the response
         octets = octets[end.end() :]
         status, end = _STATUS.match(octets), _HEAD_END.search(octets)
     if not status or not end:
         return None
-    fields: dict[bytes, list[bytes]] = {}
-    for name, value in _FIELD.findall(octets, status.end(), end.start()):
-        fields.setdefault(name.lower(), []).append(value.strip())
-    codings = [*fields.get(b"content-encoding", ()), *fields.get(b"transfer-encoding", ())]
-    names = [name.strip() for name in b",".join(codings).lower().split(b",")]
-    coded = octets[end.end() :]
-    is_whole = names[-1] != b"chunked" or len(octets) >= most or _has_last_chunk(coded)
-    location = _text(fields.get(b"location", [b""])[0]) or None
-    return HttpMessage(int(status[1]), location, _decoded(coded, names, most), is_whole)
+    found = _FIELD.findall(octets, status.end(), end.start())
+    pairs = [(name.decode().lower(), _text(value.strip())) for name, value in found]
+    location = next((value for name, value in pairs if name == "location"), "")
+    transfer = ",".join(value for name, value in pairs if name == "transfer-encoding").lower().split(",")
+    body, is_stopped = octets[end.end() :], len(octets) >= most or truncated == "length"
+    damage = f"{TRUNCATED} ({truncated})" if truncated and not is_stopped else ""
+    if transfer[-1].strip() == "chunked":
+        chunks = _chunks(body)
+        damage = damage or ("" if is_stopped or not chunks or not chunks[-1] else f"{TRUNCATED} (chunks)")
+        body = b"".join(chunks) if chunks else body
+        del transfer[-1]
+    elif not damage and not is_stopped and len(body) < _length(pairs):
+        damage = TRUNCATED
+    headers = headers_read(pairs)
+    headers["content-encoding"] = ",".join([headers.get("content-encoding", ""), *transfer])
+    answer = Answer(int(status[1]), headers, body, damage, is_stopped, may_be_undone=True)
+    reading = read(answer, limit=most, decoders=decoders())
+    if 300 <= answer.status < 500:  # nobody looks at it
+        return HttpMessage(answer.status, location or None, body[:most], reading.problem)
+    return HttpMessage(answer.status, location or None, reading.body[:most], reading.problem)
+
+
+def _length(pairs: list[tuple[str, str]]) -> int:
+    """What Content-Length says; 0 without one, and where the body may have become shorter in the archive."""
+    said = dict(pairs)
+    length = said.get("content-length", "")
+    return int(length[:12]) if length.isdecimal() and "content-encoding" not in said else 0
 
 
 def _text(value: bytes) -> str:
@@ -64,18 +78,8 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _decoded(body: bytes, codings: list[bytes], most: int) -> bytes:
-    for coding in reversed(codings[-_MOST_CODINGS:]):
-        if decode := _DECODERS.get(coding):
-            body = decode(body, most)
-    return body[:most]
-
-
-# Each returns a body as it is when the coding was not applied to it.
-
-
 def _chunks(body: bytes) -> list[bytes]:
-    """The chunks in *body*, of which the last one is empty, if it is there."""
+    """The chunks in *body*, of which the last one is empty, if it is there; none if it has no chunks."""
     chunks, end = [], 0
     while chunk := _CHUNK.match(body, end):
         end = chunk.end() + int(chunk[1], 16)
@@ -83,62 +87,3 @@ def _chunks(body: bytes) -> list[bytes]:
         if end == chunk.end():
             break
     return chunks
-
-
-def _has_last_chunk(body: bytes) -> bool:
-    """Whether *body* has the last of its chunks, or has no chunks."""
-    return (_chunks(body) or [b""])[-1] == b""
-
-
-def _without_chunks(body: bytes, _: int) -> bytes:
-    chunks = _chunks(body)
-    return b"".join(chunks) if chunks else body
-
-
-def _inflated(body: bytes, most: int, kind: int = _GZIP_OR_ZLIB) -> bytes:
-    decompressor = zlib.decompressobj(kind)
-    try:
-        found = decompressor.decompress(body, most)
-    except zlib.error:
-        return body
-    is_all = decompressor.eof or len(found) == most  # anything may start like deflate without a header
-    return found if is_all or (found and kind == _GZIP_OR_ZLIB) else body
-
-
-def _deflated(body: bytes, most: int) -> bytes:
-    """Undo deflate with the header of zlib, or, as many servers send it, without."""
-    found = _inflated(body, most)
-    return found if found is not body else _inflated(body, most, -zlib.MAX_WBITS)
-
-
-def _read(kind: type[BrotliReader | ZstdReader], body: bytes, most: int) -> bytes:
-    reader, pieces, size, failed = kind(BytesIO(body)), [], 0, False
-    try:
-        while size < most and (piece := reader.read(_PIECE)):
-            pieces.append(piece)
-            size += len(piece)
-    except OSError:
-        failed = True
-    if failed or not pieces:
-        is_text = len(body) > 1 and _is_utf_8(body)  # an empty body takes one octet
-        if is_text or (failed and not pieces):
-            return body
-    return b"".join(pieces)
-
-
-def _is_utf_8(body: bytes) -> bool:
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-_DECODERS: Final[dict[bytes, Callable[[bytes, int], bytes]]] = {
-    b"br": partial(_read, BrotliReader),
-    b"chunked": _without_chunks,
-    b"deflate": _deflated,
-    b"gzip": _inflated,
-    b"x-gzip": _inflated,
-    b"zstd": partial(_read, ZstdReader),
-}

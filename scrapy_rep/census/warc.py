@@ -22,6 +22,7 @@ from urllib.parse import urljoin
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
+from scrapy_rep.protocol.access import TRUNCATED
 from scrapy_rep.tools.files import (
     MOST_OCTETS,
     WARC,
@@ -107,7 +108,8 @@ class WarcReader:
                 self.skipped += 1
 
     def _capture(self, record: WarcRecord, url: str, block: bytes) -> Capture | None:
-        message, date = http_message(block, MOST_OCTETS), _date(record)
+        truncated = (record.headers.get("WARC-Truncated") or "").lower()
+        message, date = http_message(block, MOST_OCTETS, truncated), _date(record)
         if date is None or not has_host(url):
             return None
         status = message.status if message else None
@@ -115,13 +117,11 @@ class WarcReader:
             return _redirect(url, message.status, date, message.location)
         if record.record_type == WarcRecordType.revisit:
             return self._revisit(record, url, status, date)
-        reason = (record.headers.get("WARC-Truncated") or "length").lower()
-        if reason != "length":  # which is the limit of a crawler, not a failure
-            return Capture(url, status, None, date, problem=f"truncated response ({reason})")
         if not message:
-            return None
-        if not message.is_whole:
-            return Capture(url, status, None, date, problem="truncated response (chunks)")
+            problem = f"{TRUNCATED} ({truncated})"
+            return Capture(url, None, None, date, problem=problem) if truncated not in {"", "length"} else None
+        if message.problem:
+            return Capture(url, status, None, date, problem=message.problem)
         self._bodies.add(_digest(record), message)
         self._bodies.add(url, message)
         return Capture(url, status, message.body, date)

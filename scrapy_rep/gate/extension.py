@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.robots.fetch import FetchResult
-    from scrapy_rep.robots.origins import SingleFlight
     from scrapy_rep.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
@@ -116,7 +115,11 @@ class RepExtension:
         a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
         """
         request = subject if isinstance(subject, Request) else Request(subject)
-        robots = self.registry.current(self.targets.of(request)) or await self._flight(request).join()
+        robots = self.registry.current(self.targets.of(request))
+        if robots is None:
+            if SLOT in request.meta:
+                drop_stale_slot(request, self._crawl.download_slots, self.targets)
+            robots = await self.registry.wait_for(request)
         if self.ai is not None and clock.time() >= robots.files_until:
             await self._load_files(robots, request)
         return robots
@@ -159,11 +162,6 @@ class RepExtension:
         and the engine is woken.
         """
         return SlotTracker.of(self._crawl).can_start(request)
-
-    def _flight(self, request: Request) -> SingleFlight[Robots]:
-        if SLOT in request.meta:
-            drop_stale_slot(request, self._crawl.download_slots, self.targets)
-        return self.registry.flight(request)
 
     # What follows from a robots.txt.
 

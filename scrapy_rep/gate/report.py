@@ -137,6 +137,8 @@ class Report:
         if _is_html(robots) and not (known and _is_html(known)):
             self._totals["html"] += 1
             self._html_origins = [*self._html_origins, origin][:_NAMED]
+        if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
+            self._log.add(Line.ODD, "robots.txt of %s: %s", origin, result.warning)
         self._note_trial(origin)
         if robots.access is Access.UNREACHABLE is not robots.entry.access and not robots.entry.failures:
             self._log.add(

@@ -196,7 +196,7 @@ class CrawlDelay:
         """Count the delay of the site of *cause* from now: it has just answered a request for its robots.txt."""
         site = self.site(cause)
         if site is not None:
-            site.last_start = clock.monotonic()
+            site.start(clock.monotonic())
             self._download_slots.restart_delay(self._download_slots.key(cause))
         return site
 

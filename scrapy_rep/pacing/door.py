@@ -167,7 +167,7 @@ class Door:
             now = clock.monotonic()
             if site.is_waited_for or self._is_permitted(site) or site.start_in(now) > 0:
                 return self._wait_and_send(request, site)
-            site.last_start = now
+            site.start(now)
         return self._crawl.downloader.send(request)
 
     def _forget(self) -> None:
@@ -213,7 +213,7 @@ class Door:
                 return False
             now = clock.monotonic()
             if (seconds := site.start_in(now)) <= 0:
-                site.last_start = now
+                site.start(now)
                 if permits is not None and permit is not None:
                     permits.use(site, permit)
                 return True

@@ -91,7 +91,9 @@ class SlotTracker:
         if SLOT in request.meta or not self.targets.is_plain:
             choose_slot(request, self.download_slots, self.targets)
         state = self.registry.state_to_ask(request) if self.registry is not None else None
-        if state is not None and not state.is_known:
+        if (state is not None and self.registry is not None) and not (
+            state.is_known or self.registry.refusal(state, request)
+        ):
             if state.flight is None and self.prefetcher is not None:
                 self.prefetcher.ask(request)
             return False

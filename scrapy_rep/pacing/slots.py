@@ -27,6 +27,7 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
@@ -306,6 +307,18 @@ class Site:
     def start_in(self, now: float) -> float:
         """Seconds until a request may start, as far as this process knows; 0 for now."""
         return max(self.last_start + self.floor - now, self.held_for, 0.0)
+
+    def start(self, now: float) -> None:
+        """Count the delay from *now* on: a request starts, or robots.txt has arrived.
+
+        The process may stand still before the request has left. So the time is taken once more in the next turn of
+        the event loop, when it has.
+        """
+        self.last_start = now
+        call_later(0, self._has_started)
+
+    def _has_started(self) -> None:
+        self.last_start = clock.monotonic()
 
     @property
     def due(self) -> float:

@@ -18,14 +18,16 @@ from scrapy.exceptions import IgnoreRequest
 from w3lib.url import safe_url_string
 
 from scrapy_rep.clock import clock
+from scrapy_rep.decoders import decoders
 from scrapy_rep.exceptions import FetchError
-from scrapy_rep.protocol import Access, Origin, access
-from scrapy_rep.protocol.access import without_viewer
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, Via, read
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut
-from scrapy_rep.robots.request import Download, Downloads, robots_request
+from scrapy_rep.robots.request import Download, Downloads, is_of_environment, robots_request
 from scrapy_rep.runtime.log import Line, describe
+from scrapy_rep.runtime.scrapy_internals import is_of_proxy
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -47,6 +49,14 @@ _STOPPED_EARLY: Final = (
 )
 
 
+class _ProxyError(Exception):
+    """The proxy failed, not the site. ``is_final``: another attempt would take the same proxy."""
+
+    def __init__(self, error: Exception, *, is_final: bool) -> None:
+        self.error = error
+        self.is_final = is_final
+
+
 class FetchResult(NamedTuple):
     """The outcome of a fetch.
 
@@ -54,7 +64,8 @@ class FetchResult(NamedTuple):
     says why the origin is unreachable, ``final`` that another attempt would not change it; ``retry_after`` is the
     number of seconds that the server asked for; ``attempts`` counts the attempts made. ``unchanged``: the server
     answered 304, and the known entry stays valid. ``is_cached``: Scrapy's HTTP cache answered. ``cache_control``,
-    ``etag`` and ``last_modified`` are headers of the answer.
+    ``etag`` and ``last_modified`` are headers of the answer. ``warning`` says what is odd about the body. Where
+    ``is_of_site`` is False, a proxy or a service refused the request, and nothing is known of the origin.
     """
 
     access: Access
@@ -71,6 +82,8 @@ class FetchResult(NamedTuple):
     cache_control: str = ""
     etag: str = ""
     last_modified: str = ""
+    warning: str = ""
+    is_of_site: bool = True
 
 
 class _Task(NamedTuple):
@@ -152,6 +165,9 @@ class Fetcher:
                     return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
                 hops.append(target)
                 url = target
+        except _ProxyError as failed:
+            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=failed.error)
+            return result._replace(final=failed.is_final, is_of_site=False)
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
             is_final = isinstance(error, IgnoreRequest)  # whatever raised it would raise it again
             return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
@@ -164,31 +180,51 @@ class Fetcher:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
         self._inc_value("rep/request_count")
-        response, download = await self.downloads.send(request)
-        is_direct = self._crawl.targets.of(request) is request.url
+        is_named = "proxy" in request.meta
+        try:
+            response, download = await self.downloads.send(request)
+        except Exception as error:
+            if is_of_proxy(request, error):
+                raise _ProxyError(error, is_final=is_named or is_of_environment(request)) from error
+            raise
+        sent, is_direct = response.request or request, self._crawl.targets.of(request) is request.url
+        if not is_direct or (self._settings.request_hook is not None and request.url != url):
+            download.via = Via.SERVICE
+        elif sent.meta.get("proxy"):
+            download.via = Via.PROXY
+            download.may_change_proxy = not (is_named or is_of_environment(sent))
         # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
         return response if is_direct else response.replace(url=url), download
 
     def _judge(self, response: Response, hops: tuple[str, ...], download: Download) -> FetchResult:
         settings, status = self._settings, response.status
-        is_cached = "cached" in response.flags
-        result = partial(FetchResult, url=response.url, status=status, hops=hops, is_cached=is_cached)
-        if "dataloss" in response.flags:
-            return result(Access.UNREACHABLE, error=FetchError("truncated response"))
-        meaning = access(status, response.body, overrides=settings.status_access, soft_404=settings.soft_404)
-        if meaning is Access.SUCCESSFUL:
-            if not download.is_whole(response):
-                error = FetchError(_STOPPED_EARLY.format(download.octets))
-                return result(Access.UNREACHABLE, error=error, final=True)
-            body = cut(without_viewer(response.body), settings.max_size)
-            return result(meaning, body=body, **_headers_of_cache(response))
-        if meaning is Access.UNAVAILABLE:
-            return result(meaning, cache_control=_header(response, "Cache-Control"))
+        said = {name: _header(response, name) for name in HEADERS}
+        damage = TRUNCATED if "dataloss" in response.flags else download.damage
+        is_whole = download.is_whole(response)
+        if not is_whole:
+            damage = _STOPPED_EARLY.format(download.octets)
+        reading = read(
+            Answer(status, said, response.body, damage, via=download.via),
+            limit=settings.max_size,
+            decoders=decoders() if said["content-encoding"] else {},
+            overrides=settings.status_access,
+            soft_404=settings.soft_404,
+        )
+        result = partial(
+            FetchResult, reading.access, response.url, status, hops=hops, is_cached="cached" in response.flags
+        )
+        if reading.access is Access.SUCCESSFUL:
+            body = cut(reading.body, settings.max_size)
+            warning = download.warning or reading.warning
+            return result(body=body, warning=warning, **_headers_of_cache(response))
+        if reading.access is Access.UNAVAILABLE:
+            return result(cache_control=_header(response, "Cache-Control"))
+        is_last = status in settings.status_access or (200 <= status < 300 and not is_whole)
         return result(
-            meaning,
-            error=FetchError(f"HTTP status {status}"),
-            final=status in settings.status_access,
+            error=FetchError(reading.problem or f"HTTP status {status}"),
+            final=is_last or not (reading.is_of_site or download.may_change_proxy),
             retry_after=retry_after(response.headers.get(b"Retry-After") or b"", clock.time()),
+            is_of_site=reading.is_of_site,
         )
 
 

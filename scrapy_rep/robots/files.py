@@ -95,7 +95,7 @@ class SiteFiles:
         """The current *file*, if the robots.txt of its origin allows to fetch it; that of *robots* names it."""
         if file.origin != robots.entry.origin:
             cause = cause_for(file.robots_url, cause)
-            robots = self._registry.current(cause.url) or await self._registry.flight(cause).join()
+            robots = await self._registry.wait_for(cause)
         if not self._registry.allows(robots, file.robots_url, cause):
             return None
         before = self._kept.get(file)

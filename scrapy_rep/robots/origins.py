@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from weakref import WeakValueDictionary
 
@@ -107,18 +108,25 @@ def _failing(error: Exception) -> Callable[[Deferred[Any]], None]:
     return lambda waiter: waiter.errback(Failure(error))  # type: ignore[no-untyped-call]
 
 
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
 class OriginState:
     """What a crawl knows of one origin: its ``robots``, current or not, and the ``flight`` that fetches them.
+
+    ``refusals`` are what to tell requests while a proxy, or none that the request names, refuses to fetch the
+    robots.txt: by `proxy_of`. They say nothing about the origin, so they are in no store, and gone in seconds.
 
     Whoever waits for the origin holds its state: another one would not hear of the end of the flight.
     """
 
-    __slots__ = ("__weakref__", "flight", "origin", "robots")
+    __slots__ = ("__weakref__", "flight", "origin", "refusals", "robots")
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.robots: Robots | None = None
         self.flight: SingleFlight[Robots] | None = None
+        self.refusals: Mapping[str, Robots] = _NONE
 
     @property
     def is_known(self) -> bool:

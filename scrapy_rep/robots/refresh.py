@@ -105,6 +105,10 @@ class Refresher:
         """Store *entry*, which a fetch brought, and release the lease on its origin."""
         await self._store_of(entry.origin).put(entry)
 
+    async def give_up(self, origin: Origin) -> None:
+        """Release the lease on *origin*, of which a fetch brought nothing."""
+        await self._store_of(origin).release_lease(origin)
+
     @staticmethod
     def _latest(stored: Entry | None, known: Entry | None) -> Entry | None:
         if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(clock.time()))):

@@ -23,7 +23,7 @@ from scrapy_rep.settings import asks_for_delays
 
 from .origins import Origins, OriginState, SingleFlight
 from .refresh import Refresher
-from .request import cause_for
+from .request import cause_for, proxy_of
 from .robots import Robots
 
 if TYPE_CHECKING:
@@ -134,6 +134,22 @@ class Registry:
 
     # How one gets into memory.
 
+    async def wait_for(self, request: Request) -> Robots:
+        """The robots.txt that applies to *request*; fetch it if it is not cached.
+
+        What the proxy of another request refused is asked again, through that of this one.
+        """
+        state, proxy = self.origins.at(self._targets.of(request)), proxy_of(request)
+        while True:
+            robots = self.origins.current(state) or await self.flight(request).join()
+            if robots.refused_by in {None, proxy}:
+                return robots
+
+    def refusal(self, state: OriginState, request: Request) -> Robots | None:
+        """What to tell *request* while its proxy refuses to fetch the robots.txt of *state*, else None."""
+        robots = state.refusals.get(proxy_of(request))
+        return robots if robots is not None and robots.is_current(clock.time()) else None
+
     def flight(self, cause: Request) -> SingleFlight[Robots]:
         """The fetch of the robots.txt for *cause*: the one in progress, or a new one."""
         state = self.origins.at(self._targets.of(cause))
@@ -170,14 +186,30 @@ class Registry:
 
     async def _load(self, state: OriginState, cause: Request) -> Robots:
         known = state.robots
-        retries = self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY
+        refusal = self.refusal(state, cause)
+        if refusal is not None:
+            return refusal
+        waits = self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY
+        retries = waits and proxy_of(cause) not in state.refusals  # else requests have waited before
         entry, result = await self.refresh(state.origin, cause, known.entry if known else None, retries=retries)
+        known = known or next(iter(state.refusals.values()), None)
         robots = self.build(entry, result, known)
         await self.save(entry, result, robots, cause)
-        self.origins.put(state, robots, robots.octets)
+        if result is None or result.is_of_site:
+            state.refusals = {}
+            self.origins.put(state, robots, robots.octets)
+        else:
+            self._refuse(state, robots, proxy_of(cause))
         for loaded in self.loaded:
             await loaded(robots, result, known, cause)
         return robots
+
+    @staticmethod
+    def _refuse(state: OriginState, robots: Robots, proxy: str) -> None:
+        """Keep *robots* for the requests through *proxy*, which refused, until it may be asked again."""
+        robots.refused_by, now = proxy, clock.time()
+        others = {name: one for name, one in state.refusals.items() if one.is_current(now)}
+        state.refusals = {**others, proxy: robots}
 
     async def refresh(
         self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool, asks_first: bool = False
@@ -187,8 +219,14 @@ class Registry:
         return await self._refresher.refresh(origin, cause, known, forbids=forbids, retries=retries)
 
     async def save(self, entry: Entry, result: FetchResult | None, robots: Robots, cause: Request) -> None:
-        """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it."""
+        """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it.
+
+        What a proxy said is not stored: other processes may have another one.
+        """
         if result is None:
+            return
+        if not result.is_of_site:
+            await self._refresher.give_up(entry.origin)
             return
         if not result.is_cached:
             for answered in self.answered:
@@ -202,7 +240,7 @@ class Registry:
         """
         robots = self.current(url)
         if robots is None and asks_first:
-            robots = await self.flight(cause_for(url, cause)).join()
+            robots = await self.wait_for(cause_for(url, cause))
         return robots is not None and not self.allows(robots, url, cause)
 
     def allows(self, robots: Robots, url: str, cause: Request) -> bool:

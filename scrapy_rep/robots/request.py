@@ -1,4 +1,8 @@
-"""The request for a robots.txt: what it inherits, how much is downloaded, and what a closing crawl awaits."""
+"""The request for a robots.txt: what it inherits, how much is downloaded, and what a closing crawl awaits.
+
+Scrapy's decompression shows what it can of a damaged body, and raises for one that nobody needs. So a body is
+undone here, a moment before Scrapy would, from the network and from its HTTP cache alike.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
+from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
+from scrapy.responsetypes import responsetypes
 from scrapy.settings import default_settings
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.httpobj import urlparse_cached
 
+from scrapy_rep.decoders import decoders
+from scrapy_rep.protocol.access import Via
+from scrapy_rep.protocol.codings import undo
 from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 
 if TYPE_CHECKING:
@@ -47,9 +56,6 @@ _INHERITED: Final = frozenset({"download_slot", "bindaddress", "ftp_user", "ftp_
 _INHERITED_WITH_PROXY: Final = _INHERITED | {"proxy", "_auth_proxy"}
 _INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
 
-MAX_INFLATION: Final = 32
-"""A decompressed body may be this many times ``REP_MAX_SIZE``; a larger one is treated as a bomb."""
-
 _META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
 _STOPPED: Final = "download_stopped"  # Scrapy's flag
 _SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
@@ -58,6 +64,16 @@ _SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
 def is_robots_txt(request: Request) -> bool:
     """Whether *request* is for a robots.txt: ours, also after redirects, or one that a spider makes."""
     return bool(request.meta.get("is_robotstxt_request")) or urlparse_cached(request).path == "/robots.txt"
+
+
+def proxy_of(request: Request) -> str:
+    """The proxy that *request* names; empty where a middleware, the environment or nobody chooses one."""
+    return "" if is_of_environment(request) else request.meta.get("proxy") or ""
+
+
+def is_of_environment(request: Request) -> bool:
+    """Whether Scrapy took the proxy of *request* from the environment, by the scheme of its URL."""
+    return "_scheme_proxy" in request.meta
 
 
 def robots_request(
@@ -94,7 +110,7 @@ def cause_for(url: str, cause: Request) -> Request:
 def _inherited_meta(cause: Request) -> dict[str, Any]:
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
     meta = cause.meta
-    keys = _INHERITED if "_scheme_proxy" in meta else _INHERITED_WITH_PROXY
+    keys = _INHERITED if is_of_environment(cause) else _INHERITED_WITH_PROXY
     return {key: meta[key] for key in meta.keys() & keys}
 
 
@@ -105,17 +121,45 @@ def _inherited_headers(cause: Request) -> dict[str, Any]:
 
 @dataclass(slots=True, eq=False)
 class Download:
-    """One request in flight: octets that may come, and that came."""
+    """One request in flight: octets that may come, and that came; what is wrong with the body, or odd about it.
+
+    ``via`` is who carried it, once there is an answer; ``may_change_proxy`` whether another attempt could take
+    another proxy.
+    """
 
     limit: int
     octets: int = 0
+    damage: str = ""
+    warning: str = ""
+    via: Via = Via.NOBODY
+    may_change_proxy: bool = False
+
+    def undone(self, response: Response) -> Response:
+        """*response* with its body as it was before it was compressed, or with none if that cannot be said."""
+        self.octets = self.octets or len(response.body)  # from the HTTP cache, which says that we stopped it
+        codings = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1")
+        if not codings:
+            return response
+        raw, body = response.body, b""
+        try:
+            is_stopped = len(raw) > self.limit
+            body, self.warning = undo(raw, codings, limit=self.limit, decoders=decoders(), is_stopped=is_stopped)
+        except ValueError as error:
+            self.damage = str(error)
+        headers = response.headers.copy()
+        del headers["Content-Encoding"]
+        kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
+        if issubclass(kind, TextResponse):
+            return response.replace(cls=kind, headers=headers, body=body, encoding=None)
+        return response.replace(headers=headers, body=body)
 
     def is_whole(self, response: Response) -> bool:
         """Whether the body of *response* is complete up to the limit: no other component cut it off."""
-        if _STOPPED not in response.flags or self.octets > self.limit:
+        octets = self.octets or len(response.body)
+        if _STOPPED not in response.flags or octets > self.limit:
             return True
         length = response.headers.get(b"Content-Length") or b""
-        return length.isdigit() and self.octets >= int(length)
+        return length.isdigit() and octets >= int(length)
 
 
 def _reached_downloader(request: Request) -> None:
@@ -125,14 +169,17 @@ def _reached_downloader(request: Request) -> None:
 
 
 def _bytes_received(data: bytes, request: Request) -> None:
-    """Stop at the limit. From now on only the middleware that decompresses reads ``download_maxsize``."""
     download: Download | None = request.meta.get(_META)
     if download is None:
         return
-    request.meta["download_maxsize"] = MAX_INFLATION * download.limit
     download.octets += len(data)
     if download.octets > download.limit:
         raise StopDownload(fail=False)
+
+
+def _before_decompression(request: Request, response: Response) -> Response:
+    download: Download | None = request.meta.get(_META)
+    return response if download is None else download.undone(response)
 
 
 _LISTENERS: Final = {
@@ -162,11 +209,12 @@ class Downloads:
     async def send(self, request: Request) -> tuple[Response, Download]:
         """Send *request*, which is for a robots.txt."""
         download = Download(self._limit)
-        request.meta.update({_META: download, "download_maxsize": MAX_INFLATION * self._limit})
+        request.meta[_META] = download
         self._in_flight.add(download)
         if self._timer is None:
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.connect(listener, signal=signal)
+            self._crawl.downloader.see_compressed(_before_decompression, is_on=True)
             self._timer = call_later(CLOSING_CHECK, self._watch)
         try:
             return await self._crawl.downloader.download_robots_txt(request), download
@@ -184,9 +232,10 @@ class Downloads:
         self._timer = call_later(CLOSING_CHECK, self._watch)
 
     def _stop(self) -> None:
-        """Listen no more: any listener costs Scrapy a call per chunk of every page."""
+        """Listen no more: any listener costs Scrapy a call per response, or chunk of it, of every page."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.disconnect(listener, signal=signal)
+            self._crawl.downloader.see_compressed(_before_decompression, is_on=False)

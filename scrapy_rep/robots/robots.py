@@ -66,6 +66,8 @@ class Robots:
     """Other files, those of the origin by path, and the licenses that it names by URL."""
     files_until: float = 0.0
     """The time in POSIX seconds until which these are all that the purposes of the crawl need."""
+    refused_by: str | None = None
+    """The proxy that refused to fetch it, as `proxy_of` names it: this is for requests through that one alone."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)

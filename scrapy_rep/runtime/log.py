@@ -38,6 +38,7 @@ class Line(Enum):
     READ = INFO, "%d more origins: robots.txt read or missing"
     UNREACHABLE = WARNING, "robots.txt of %d more origins is unreachable"
     UNPARSED = WARNING, "robots.txt of %d more origins cannot be parsed"
+    ODD = WARNING, "robots.txt of %d more origins has an unknown Content-Encoding"
     RETRIED = INFO, "The first attempt at robots.txt of %d more origins failed"
     DELAY = INFO, "robots.txt of %d more origins asks for a delay"
     LONG_DELAY = WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"

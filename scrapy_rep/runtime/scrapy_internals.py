@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, pqueues, signals
 from scrapy.core import downloader
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
@@ -41,7 +42,8 @@ TOUCHES: Final = {
     "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
-    "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page",
+    "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page,"
+    " and a robots.txt that is cut inside its compression is read as if it were whole",
     "downloader.total_concurrency": "is raised for robots.txt and for what only waits: else these displace pages",
     "downloader.get_slot_key": "gives the download slot of a request; without it that is taken from meta or URL",
     "downloader.slots": "holds room and delay of download slots; without it requests wait inside the downloader",
@@ -264,6 +266,16 @@ class Downloader:
             others = [each for each in methods[method.__name__] if each != method]
             # A new one: requests may be on their way through the old one.
             methods[method.__name__] = deque([*others, method] if is_on else others)
+
+    def see_compressed(self, method: Any, *, is_on: bool) -> None:
+        """Call *method*, as ``process_response``, just before Scrapy's own would decompress, or no longer."""
+        methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
+        if methods is not None:
+            each: list[Any] = [one for one in methods["process_response"] if one != method]
+            owners = [isinstance(getattr(one, "__self__", None), HttpCompressionMiddleware) for one in each]
+            if is_on and True in owners:  # without it nothing is decompressed
+                each.insert(owners.index(True), method)
+            methods["process_response"] = deque(each)  # a new one, as in `set_method`
 
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
@@ -505,6 +517,21 @@ def _jitter(slot: Any) -> float:
 def has_listener(crawler: Crawler, signal: Any) -> bool:
     """Whether anybody listens to *signal*. To send one that nobody hears costs a coroutine and more."""
     return any(True for _ in liveReceivers(getAllReceivers(crawler.signals.sender, signal)))
+
+
+_OF_PROXY: Final = frozenset({
+    "TunnelError", "ClientHttpProxyError", "ProxyError",  # Twisted, aiohttp, httpx
+    "ConnectionRefusedError", "DownloadConnectionRefusedError", "DNSLookupError", "CannotResolveHostError",
+})  # fmt: skip
+
+
+def is_of_proxy(request: Request, error: Exception) -> bool:
+    """Whether *error*, with which *request* failed, is one of its proxy: it refused, or cannot be reached.
+
+    The classes are compared by name: not every download handler is installed.
+    """
+    kinds = (*type(error).__mro__, *type(error.__cause__).__mro__)
+    return bool(request.meta.get("proxy")) and any(kind.__name__ in _OF_PROXY for kind in kinds)
 
 
 def folder_of_download_slot(key: str) -> str:

@@ -16,9 +16,11 @@ import brotli
 import pytest
 from fastwarc.stream_io import ZstdWriter
 
-from scrapy_rep.census import warc
+from scrapy_rep.census import rows, warc
 from scrapy_rep.census.capture import Capture
 from scrapy_rep.census.warc import WarcReader, captures, paths_in
+from scrapy_rep.protocol import parse
+from tests.support.answers import ALLOWED, CASES, FORBIDDEN, UNREACHABLE
 
 from .archives import DATE, IDENTICAL, NOT_MODIFIED, RULES, URL, Archive, archive, record
 
@@ -459,3 +461,35 @@ def test_ours_what_is_no_list_is_refused(tmp_path: Path, body: bytes, problem: s
 
 def test_ours_the_dates_of_the_tests_are_one() -> None:
     assert f"{AT:%Y-%m-%dT%H:%M:%SZ}" == DATE
+
+
+# What a response means: the table that every reader is held against
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_archived_answer_means_what_the_table_says(name: str) -> None:
+    case = CASES[name]
+    found, skipped = read(record(case.octets))
+    [row], [capture] = rows(found), found
+    body = capture.body if row["access"] == "successful" else None
+    fate = ALLOWED if parse(body or b"").verdict("*", "/page").allowed else FORBIDDEN
+    assert (UNREACHABLE if row["access"] == "unreachable" else fate) == (case.archived or case.outcome)
+    assert skipped == 0
+
+
+def test_a_response_without_rules_means_what_its_status_says_though_it_is_cut(path: Path) -> None:
+    with archive(path) as to:
+        to.add(status="404 Not Found", WARC_Truncated="disconnect")
+    [row] = rows(captures(path))
+    assert (row["access"], row["problem"]) == ("unavailable", None)
+
+
+def test_a_body_that_is_shorter_than_its_length_is_cut_unless_it_was_decoded() -> None:
+    for fields, problem in [
+        (b"Content-Length: 40", "truncated response"),
+        (b"Content-Length: 3", None),
+        (b"Content-Length: 40\r\nContent-Encoding: gzip", None),
+        (b"Content-Length: x", None),
+    ]:
+        [capture], _ = read(record(b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n\r\nUser-agent: *\n"))
+        assert capture.problem == problem, fields

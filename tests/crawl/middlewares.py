@@ -48,6 +48,36 @@ class StandsStill:
         return response
 
 
+class SeesText:
+    """Counts the characters of each robots.txt."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SeesText:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if "is_robotstxt_request" in request.meta:
+            self._stats.inc_value("seen/robots", len(response.text))
+        return response
+
+
+class RotatesProxies:
+    """Gives each request the next of the proxies of the spider, the last one for good."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._proxies: list[str] = [*vars(crawler.spider)["proxies"]]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> RotatesProxies:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        request.meta["proxy"] = self._proxies.pop(0) if len(self._proxies) > 1 else self._proxies[0]
+
+
 class Replaces:
     """Makes each request anew, once, as one for a service that renders pages would."""
 

@@ -71,6 +71,35 @@ class AsksCanStart(Recorder):
         self.crawler.stats.set_value("slot", request.meta.get("download_slot"))
 
 
+class SeesMethods(Recorder):
+    """Counts the functions that see the response of its page and are no methods of middlewares."""
+
+    name = "sees-methods"
+
+    def page(self, response: Any) -> None:
+        super().page(response)
+        engine: Any = self.crawler.engine
+        methods = engine.downloader.middleware.methods["process_response"]
+        self.crawler.stats.set_value("functions", sum(not hasattr(one, "__self__") for one in methods))
+
+
+class WaitsUntilItCanStart(Recorder):
+    """Asks until its first request could start, as the queue of another scheduler does, or ten seconds long."""
+
+    name = "waits-until-it-can-start"
+
+    async def start(self) -> Any:
+        extension: Any = self.crawler.get_extension(RepExtension)
+        first = self.requests[0]
+        for _ in range(100):
+            if could_start := extension.can_start(Request(first["url"], meta=first["meta"])):
+                break
+            await sleep(0.1)
+        self.crawler.stats.set_value("could_start", could_start)
+        async for request in super().start():
+            yield request
+
+
 def through_api(robots_request: Request, cause: Request) -> Request:
     """A ``REP_REQUEST_HOOK`` that sends robots.txt through the API of *cause*."""
     parts = urlsplit(cause.url)

@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
-    "protocol", "directives", "clock", "exceptions", "signals", "settings", "runtime", "policy", "robots",
-    "pacing", "gate", "spiders", "tools.files", "tools.processes", "tools.crawlers",
+    "protocol", "directives", "decoders", "clock", "exceptions", "signals", "settings", "runtime", "policy",
+    "robots", "pacing", "gate", "spiders", "tools.files", "tools.processes", "tools.crawlers",
     "tools.profiles", "tools.lint", "census", "tools", "contracts", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank, a part of a room its own if it has one."""

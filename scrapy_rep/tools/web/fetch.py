@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import ssl
-import zlib
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -18,8 +17,9 @@ import httpcore
 from anyio import current_time, fail_after
 from w3lib.url import safe_url_string
 
-from scrapy_rep.protocol import Access, Origin, access
-from scrapy_rep.protocol.access import without_viewer
+from scrapy_rep.decoders import decoders
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, body_of, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
@@ -34,8 +34,6 @@ _PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
-_WINDOW_BITS: Final = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
-
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
@@ -49,13 +47,6 @@ class Fetched:
     status: int
     access: Access
     body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class _Response:
-    status: int
-    headers: dict[str, str]
-    body: bytes = field(repr=False)
 
 
 def robots_url(site: str) -> str:
@@ -118,7 +109,17 @@ class Fetcher:
         """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
         response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
-        return PageResponse.of(url, response.status, location, content_type, response.body)
+        return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
+
+    def _page_body(self, url: str, response: Answer) -> bytes:
+        """The body of a page, as far as it counts; empty for any status but 2xx."""
+        if not 200 <= response.status < 300:
+            return b""
+        limit = self._limits.robots_octets
+        body, problem, _ = body_of(response, limit, decoders())
+        if problem:
+            raise FetchError(f"{shown(url)}: {problem}")
+        return body[:limit]
 
     async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | Fetched]:
         hops: list[str] = []
@@ -130,7 +131,11 @@ class Fetcher:
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
-                yield _judged(url, tuple(hops), response)
+                reading = self._read(target, response)
+                if reading.warning:
+                    yield reading.warning
+                body = reading.body[: self._limits.robots_octets] if reading.access is Access.SUCCESSFUL else b""
+                yield Fetched(url, tuple(hops), response.status, reading.access, body)
                 return
             yield f"status {response.status}: redirected to {shown(location)}"
             if len(hops) == MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
@@ -140,7 +145,14 @@ class Fetcher:
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> _Response:
+    def _read(self, url: str, response: Answer) -> Reading:
+        """What *response* means. Raises `FetchError` where the site is unreachable, whatever the status says."""
+        reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
+        if reading.problem:
+            raise FetchError(f"{shown(url)} is unreachable: {reading.problem}")
+        return reading
+
+    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> Answer:
         """Make one request *until* then, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
@@ -161,36 +173,27 @@ class Fetcher:
         finally:
             await network.disconnect()
 
-    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> _Response:
+    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> Answer:
         """Send a GET for *url*; of the body of the response no more is read than is needed."""
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         asked = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode())
         headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self.user_agent), ("Accept", accept)]
         connection = httpcore.AsyncHTTPConnection(asked.origin, ssl_context=self._tls, network_backend=network)
-        limit, body = self._limits.robots_octets, bytearray()
+        limit, body, damage = self._limits.robots_octets, bytearray(), ""
         async with connection.stream("GET", asked, headers=[*headers, *_HEADERS]) as response:
-            async for piece in response.aiter_stream():
-                body += piece
-                if len(body) > limit:
-                    break
-        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        return _Response(response.status, fields, _decoded(bytes(body), fields, limit))
+            try:
+                async for piece in response.aiter_stream():
+                    body += piece
+                    if len(body) > limit:
+                        break
+            except (httpcore.RemoteProtocolError, httpcore.ReadError):
+                damage = TRUNCATED
+        pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers]
+        return Answer(response.status, {**dict(pairs), **headers_read(pairs)}, bytes(body), damage)
 
 
-def _decoded(body: bytes, headers: dict[str, str], limit: int) -> bytes:
-    """*body*, at most *limit* octets of it, without the content coding that no one asked for."""
-    coding = headers.get("content-encoding", "").strip().lower()
-    if coding in {"", "identity"}:
-        return body[:limit]
-    if coding not in _WINDOW_BITS:
-        raise FetchError(f"the server sends the content coding {shown(coding)[:40]!r}, which was not asked for")
-    with suppress(zlib.error):
-        return zlib.decompressobj(_WINDOW_BITS[coding]).decompress(body, limit)
-    raise FetchError(f"the server says that the body is {coding}, but it is not")
-
-
-def _location(url: str, response: _Response) -> str | None:
+def _location(url: str, response: Answer) -> str | None:
     """The URL that the *response* to *url* redirects to, empty if it is unusable; None if it is no redirect."""
     location = response.headers.get("location", "").strip()
     if response.status not in _REDIRECTS or not location:
@@ -199,12 +202,6 @@ def _location(url: str, response: _Response) -> str | None:
         return urldefrag(urljoin(url, safe_url_string(location.encode("latin-1")))).url
     except ValueError:
         return ""
-
-
-def _judged(url: str, hops: tuple[str, ...], response: _Response) -> Fetched:
-    meaning = access(response.status, response.body)
-    body = without_viewer(response.body) if meaning is Access.SUCCESSFUL else b""
-    return Fetched(url, hops, response.status, meaning, body)
 
 
 def _described(error: BaseException) -> str:

@@ -170,9 +170,9 @@ def test_a_body_that_is_compressed_all_the_same_is_read_and_a_bomb_is_cut(coding
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Answer(200, b"x", [("Content-Encoding", "br")]), "content coding 'br'"),
-        (Answer(200, b"plain", [("Content-Encoding", "gzip")]), "says that the body is gzip, but it is not"),
-        (Answer(200, b"x", length=99), "does not speak HTTP as it should"),
+        (Answer(200, b"x", [("Content-Encoding", "br")]), "is unreachable: truncated response (br)"),
+        (Answer(200, b"plain", [("Content-Encoding", "gzip")]), "is unreachable: wrong content coding (not gzip)"),
+        (Answer(200, b"x", length=99), "is unreachable: truncated response"),
         (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "does not speak HTTP as it should"),
         (raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000), "does not speak HTTP as it should"),
         (raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000), "does not speak HTTP as it should"),
