@@ -13,6 +13,7 @@ from scrapy_rep.contracts import CONTRACTS
 from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.middleware import RepMiddleware
+from scrapy_rep.pacing.backoff import ASKING
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.priority_queue import RepPriorityQueue
 from scrapy_rep.robots.parser import RepRobotParser
@@ -75,6 +76,8 @@ class Addon:
         has_queue = bool(settings.get("JOBDIR"))  # a job goes on with the queue that it began with
         if has_queue or asks_robots(settings) or asks_for_backoff(settings):
             settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
+        if asks_for_backoff(settings):  # else a retried page gets the recorded answer again, until it is lost
+            settings.set("HTTPCACHE_IGNORE_HTTP_CODES", sorted(ASKING), priority="addon")
         self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):
             logger.warning(

@@ -75,6 +75,7 @@ class RepMiddleware:
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension, self._account = extension, extension.account
         self._targets = extension.targets
+        self._has_http_cache = crawler.settings.getbool("HTTPCACHE_ENABLED")
         self._max_wait = extension.settings.crawl_delay_max
         self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
         self._cross_submits = CrossSubmits()
@@ -131,7 +132,7 @@ class RepMiddleware:
         except ValueError:
             return False
         delays = self._crawl_delay
-        if robots is None or (
+        if robots is None or robots.is_replayed or (
             delays is not None
             and (delays.states.delayed or (robots.may_request_delays and self._reads_delays) or delays.visit_times)
         ):
@@ -148,11 +149,17 @@ class RepMiddleware:
         return True
 
     async def _answer(self, request: Request) -> Request | Response | None:
-        """As `process_request`, of a request that does not pass at once; note for the door that it may pass."""
+        """As `process_request`, of a request that does not pass at once; note for the door that it may pass.
+
+        Under a robots.txt from Scrapy's HTTP cache it may not: it passes if that cache has its page, too.
+        """
         answer = await self._judge(request)
-        if answer is None:
+        if answer is None and not (self._has_http_cache and self._is_replayed(request)):
             self._door.note(request)
         return answer
+
+    def _is_replayed(self, request: Request) -> bool:
+        return self._extension.judges(request) and self._extension.registry.is_replayed(request)
 
     async def _judge(self, request: Request) -> Request | Response | None:
         """Decide about *request* with everything that the owner of the crawl may ask for.

@@ -230,11 +230,14 @@ class Door:
         name = self._crawl.targets.name(request)
         if request.meta.get(_UNJUDGED) == self._id:
             raise IgnoreRequest(f"robots.txt was not asked about {name}")
-        self._crawl.stats.inc_value("rep/unjudged_count")
-        self._crawl.log.add(
-            Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL behind"
-            " RepMiddleware, or bypassed that. It is scheduled again", name,
-        )  # fmt: skip
+        if self._registry.is_replayed(request):  # the gate judged it in case Scrapy's HTTP cache has its page
+            self._registry.ask_network(request)
+        else:
+            self._crawl.stats.inc_value("rep/unjudged_count")
+            self._crawl.log.add(
+                Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"
+                " behind RepMiddleware, or bypassed that. It is scheduled again", name,
+            )  # fmt: skip
         meta = {**request.meta, _UNJUDGED: self._id}
         raise SentBack(request.replace(dont_filter=True, meta=meta), "robots.txt has to be asked first")
 

@@ -92,7 +92,11 @@ class RepPriorityQueue:
             choose_slot(request, tracker.download_slots, tracker.targets)
         if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
-        slot = self._slot(tracker.download_slots.key(request))
+        try:
+            key = tracker.download_slots.key(request)
+        except ValueError:  # of a URL with an impossible host, which the gate ends
+            key = ""
+        slot = self._slot(key)
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
             tracker.push(slot, request)

@@ -26,7 +26,7 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut
 from scrapy_rep.robots.request import Download, Downloads, is_of_environment, robots_request
-from scrapy_rep.runtime.log import Line, describe
+from scrapy_rep.runtime.log import Line, describe, speaks_no_tls
 from scrapy_rep.runtime.scrapy_internals import is_of_proxy
 
 if TYPE_CHECKING:
@@ -87,12 +87,16 @@ class FetchResult(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`."""
+    """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`.
+
+    One that ``is_live`` is not answered by Scrapy's HTTP cache.
+    """
 
     origin: Origin
     cause: Request
     known: Entry | None
     forbids: Callable[[str], Awaitable[bool]]
+    is_live: bool
 
 
 class Fetcher:
@@ -106,6 +110,7 @@ class Fetcher:
         self._backoff = backoff
         self._waiting = waiting
         self._inc_value = crawl.stats.inc_value
+        self._is_offline = crawl.crawler.settings.getbool("HTTPCACHE_IGNORE_MISSING")
 
     async def fetch(
         self,
@@ -115,18 +120,27 @@ class Fetcher:
         *,
         forbids: Callable[[str], Awaitable[bool]],
         retry_for: float,
+        is_live: bool = False,
     ) -> FetchResult:
         """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
 
         While the origin is unreachable, further attempts follow at growing intervals. The last one ends
         *retry_for* seconds after the start of the first, and later where the process stood still between two; none
-        starts once the crawl is closing. *forbids* says whether robots.txt forbids the URL of a redirect.
-        Raises only what ends the process or cancels the fetch.
+        starts once the crawl is closing. An attempt asks the network: where Scrapy's HTTP cache says
+        *unreachable*, the server is asked at once, unless the cache replays a crawl offline. One that *is_live*
+        passes by that cache. *forbids* says whether robots.txt forbids the URL of a redirect. Raises only what
+        ends the process or cancels the fetch.
         """
-        task, began, until = _Task(origin, cause, known, forbids), clock.monotonic(), inf
+        if not origin.is_possible:
+            error = FetchError(f"{origin.host} is no possible host name")
+            return FetchResult(Access.UNREACHABLE, origin.robots_url, error=error, final=True)
+        task, began, until = _Task(origin, cause, known, forbids, is_live), clock.monotonic(), inf
         for attempts in count(1):
             attempt_began = clock.monotonic()
             result = await self._attempt(task, until)
+            if result.is_cached and result.access is Access.UNREACHABLE and not self._is_offline:
+                task = task._replace(is_live=True)
+                result = await self._attempt(task, until)
             if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
                 break
             until = began + retry_for
@@ -169,7 +183,7 @@ class Fetcher:
             result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=failed.error)
             return result._replace(final=failed.is_final, is_of_site=False)
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
-            is_final = isinstance(error, IgnoreRequest)  # whatever raised it would raise it again
+            is_final = isinstance(error, IgnoreRequest) or speaks_no_tls(error)  # then it would be the same again
             return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
 
     async def _download(
@@ -179,6 +193,8 @@ class Fetcher:
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
         request = robots_request(url, task.cause, self._settings, validators, timeout)
+        if task.is_live:
+            request.meta["dont_cache"] = True
         self._inc_value("rep/request_count")
         is_named = "proxy" in request.meta
         try:

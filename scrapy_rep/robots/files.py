@@ -100,7 +100,7 @@ class SiteFiles:
             return None
         before = self._kept.get(file)
         known = before.entry if before is not None else None
-        entry, result = await self._registry.refresh(file, cause, known, retries=False, asks_first=True)
+        entry, result = await self._registry.refresh(file, cause, known)
         kept = before if before is not None and before.entry == entry else _read(entry, before)
         self._kept[file] = kept
         if result is not None:

@@ -120,11 +120,13 @@ class OriginState:
     Whoever waits for the origin holds its state: another one would not hear of the end of the flight.
     """
 
-    __slots__ = ("__weakref__", "flight", "origin", "refusals", "robots")
+    __slots__ = ("__weakref__", "asks_network", "flight", "origin", "refusals", "robots")
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.robots: Robots | None = None
+        self.asks_network = False
+        """Whether a page goes to the network, so that Scrapy's HTTP cache may not answer for its robots.txt."""
         self.flight: SingleFlight[Robots] | None = None
         self.refusals: Mapping[str, Robots] = _NONE
 

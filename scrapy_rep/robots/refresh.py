@@ -55,6 +55,7 @@ class Refresher:
         *,
         forbids: Callable[[str], Awaitable[bool]],
         retries: bool = True,
+        is_live: bool = False,
     ) -> tuple[Entry, FetchResult | None]:
         """The current entry of *origin*, and the fetch that brought it; None if it was in the store.
 
@@ -79,7 +80,9 @@ class Refresher:
         is_worth_it = retries and self._is_worth_retrying(known, latest)
         wait = self._settings.unreachable_wait if is_worth_it else 0.0
         try:
-            result = await self.fetcher.fetch(origin, cause, latest, forbids=forbids, retry_for=wait)
+            result = await self.fetcher.fetch(
+                origin, cause, latest, forbids=forbids, retry_for=wait, is_live=is_live
+            )
         finally:
             self._leased.discard(origin)
         return self._entry(origin, result, latest), result

@@ -107,6 +107,18 @@ class Registry:
         """
         return self.origins.current(self.origins.at(url))
 
+    def is_replayed(self, request: Request) -> bool:
+        """Whether the robots.txt for *request* in memory is one that Scrapy's HTTP cache replayed."""
+        robots = self.current(self._targets.of(request))
+        return robots is not None and robots.is_replayed
+
+    def ask_network(self, request: Request) -> None:
+        """Have the robots.txt for *request*, which goes to the network, fetched from there."""
+        state = self.origins.at(self._targets.of(request))
+        state.asks_network = True
+        if state.robots is not None and state.robots.is_replayed:
+            state.robots.until = 0.0
+
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return robots.verdict(self._crawl.product_tokens.of(request), self._targets.of(request))
@@ -191,9 +203,14 @@ class Registry:
             return refusal
         waits = self._is_plain or self.policy.mode(self._targets.of(cause)) not in SENT_ANYWAY
         retries = waits and proxy_of(cause) not in state.refusals  # else requests have waited before
-        entry, result = await self.refresh(state.origin, cause, known.entry if known else None, retries=retries)
+        before = known.entry if known is not None and not (known.is_replayed and state.asks_network) else None
+        forbids = partial(self._forbids_redirect, cause, False)
+        entry, result = await self._refresher.refresh(
+            state.origin, cause, before, forbids=forbids, retries=retries, is_live=state.asks_network
+        )
         known = known or next(iter(state.refusals.values()), None)
         robots = self.build(entry, result, known)
+        robots.is_replayed = result is not None and result.is_cached
         await self.save(entry, result, robots, cause)
         if result is None or result.is_of_site:
             state.refusals = {}
@@ -212,25 +229,24 @@ class Registry:
         state.refusals = {**others, proxy: robots}
 
     async def refresh(
-        self, origin: Origin, cause: Request, known: Entry | None, *, retries: bool, asks_first: bool = False
+        self, file: Origin, cause: Request, known: Entry | None
     ) -> tuple[Entry, FetchResult | None]:
-        """As `Refresher.refresh`. A redirect to another host *asks_first* for the robots.txt there."""
-        forbids = partial(self._forbids_redirect, cause, asks_first)
-        return await self._refresher.refresh(origin, cause, known, forbids=forbids, retries=retries)
+        """As `Refresher.refresh`, for a *file* that is no robots.txt. Its redirects ask the hosts they lead to."""
+        forbids = partial(self._forbids_redirect, cause, True)
+        return await self._refresher.refresh(file, cause, known, forbids=forbids, retries=False)
 
     async def save(self, entry: Entry, result: FetchResult | None, robots: Robots, cause: Request) -> None:
         """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it.
 
-        What a proxy said is not stored: other processes may have another one.
+        What a proxy said is not stored: other processes may have another one. Nor is a replay, which is old.
         """
         if result is None:
             return
-        if not result.is_of_site:
+        if result.is_cached or not result.is_of_site:
             await self._refresher.give_up(entry.origin)
             return
-        if not result.is_cached:
-            for answered in self.answered:
-                await answered(robots, cause)
+        for answered in self.answered:
+            await answered(robots, cause)
         await self._refresher.save(entry)
 
     async def _forbids_redirect(self, cause: Request, asks_first: bool, url: str) -> bool:

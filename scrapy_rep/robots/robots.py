@@ -66,6 +66,8 @@ class Robots:
     """Other files, those of the origin by path, and the licenses that it names by URL."""
     files_until: float = 0.0
     """The time in POSIX seconds until which these are all that the purposes of the crawl need."""
+    is_replayed: bool = False
+    """Whether Scrapy's HTTP cache answered: then it judges pages from that cache, and no others."""
     refused_by: str | None = None
     """The proxy that refused to fetch it, as `proxy_of` names it: this is for requests through that one alone."""
     may_request_delays: bool = field(init=False, repr=False)

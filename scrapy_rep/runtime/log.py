@@ -75,6 +75,12 @@ class OriginLog:
                 logger.log(level, summary if seen > _SHOWN + 1 else _PLURAL.sub(r"\1", summary), seen - _SHOWN)
 
 
+def speaks_no_tls(error: Exception) -> bool:
+    """Whether *error* shows that the server answers at a port for https without TLS."""
+    found = _TLS.search(str(error))
+    return found is not None and (found[1] or found[2]).strip() in _NO_TLS
+
+
 def describe(error: Exception | None) -> str:
     """*error* in words, on one line and safe to print.
 
