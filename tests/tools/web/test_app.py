@@ -92,6 +92,7 @@ def test_the_answer_can_be_saved(local: Checker, name: str, kind: str, start: st
         ("/api/check", "[]", 400, "expected a JSON object"),
         ("/api/check", '{"robots": "", "dialect": "x"}', 400, "dialect"),
         ("/api/check?format=xml", '{"robots": ""}', 400, "format: expected one of json"),
+        ("/api/check", '{"robots": "", "urls": ["/", "notaurl"]}', 400, "write https://notaurl or /notaurl"),
         ("/api/fetch", "{}", 400, "expected a JSON object such as"),
         ("/api/fetch", '{"site": ""}', 400, "site: write a host"),
         ("/api/fetch", '{"site": "ftp://example.com"}', 422, "starts with https://"),
@@ -324,7 +325,7 @@ def test_a_page_of_another_site_cannot_ask(local: Checker, sender: str) -> None:
         for running, status in zip((local, public), statuses, strict=True):
             headers = {name: value.format(port=running.port) for name, value in fields.items()}
             assert running.post("/api/check", {"robots": ROBOTS}, **headers).status == status
-            assert running.submit([("robots", ROBOTS)], **headers).status == status
+            assert running.submit([("robots", ROBOTS)], b"", "/", **headers).status == status
 
 
 def test_who_listens_on_an_open_address_is_not_asked_by_another_site() -> None:
