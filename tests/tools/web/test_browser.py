@@ -425,6 +425,16 @@ def test_the_answer_to_a_fetch_is_on_the_screen_of_a_phone(pages: Pages, script:
     assert is_on_screen(page, "#answer-title")
 
 
+@pytest.mark.parametrize("button", ["JSON", "Check"])
+def test_a_problem_is_on_the_screen_of_a_phone(pages: Pages, button: str) -> None:
+    page = pages.open(**SCREENS["phone"], java_script_enabled=False)
+    page.fill("#names", "(")
+    page.get_by_role("button", name=button, exact=True).click()
+    page.wait_for_selector(".problem")
+    assert is_on_screen(page, ".problem")
+    assert "400" in pages.errors.pop()
+
+
 def test_the_buttons_hide_nothing_that_has_the_focus(pages: Pages) -> None:
     page = pages.open(**SCREENS["laptop"])
     page.locator("#robots").focus()
