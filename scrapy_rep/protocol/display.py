@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from enum import Enum
 from typing import Final
@@ -36,6 +37,14 @@ def abridged(text: str, longest: int) -> str:
 def number_of(number: int, one: str, many: str) -> str:
     """*number* with its noun, *one* or *many*."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """The hint `` (perhaps NAME?)`` with the NAME of those *known* that *name* is like; empty without one."""
+    from difflib import get_close_matches  # noqa: PLC0415  # only for what is misspelled
+
+    close = get_close_matches(name, list(known), n=1)
+    return f" (perhaps {close[0]}?)" if close else ""
 
 
 def iso_time(seconds: float) -> str:

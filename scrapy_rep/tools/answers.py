@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers
-from scrapy_rep.protocol import Kind, Reason, Record, Rule, Verdict
+from scrapy_rep.protocol import Kind, Origin, Reason, Record, Rule, Verdict
 from scrapy_rep.protocol.display import abridged, iso_time, shown
 from scrapy_rep.protocol.other_records import request_rate
 
@@ -40,6 +40,15 @@ _BARE: Final = frozenset({Signal.CONTENT_USAGE, Signal.CONTENT_SIGNAL, Signal.RS
 
 
 # A verdict: whether a URL may be crawled.
+
+
+def url_problem(url: str) -> str:
+    """Why the rules of a file say nothing about *url*: it is neither a URL nor a path. Empty where they do."""
+    if url.startswith("/"):
+        return ""
+    if "://" not in url:
+        return f"{shown(url)} is neither a URL nor a path: write https://{shown(url)} or /{shown(url)}"
+    return "" if Origin.find(url) else f"{shown(url)}: not a URL with a robots.txt"
 
 
 def rule_text(rule: Rule | None, longest: int = 0) -> str:

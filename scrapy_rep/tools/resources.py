@@ -343,31 +343,36 @@ class Report:
 
     @property
     def summary(self) -> str:
+        """The report as a text."""
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> list[str]:
         """The report in a few sentences."""
         page, agent = self.pages[-1], shown(self.agent)
         if page.answer.allowed is False:
-            return f"The page itself is closed to {agent}: it was not fetched, and what it loads is not known."
+            return [f"The page itself is closed to {agent}: it was not fetched, and what it loads is not known."]
         if page.answer.allowed is None:
-            return f"The page was not fetched: {shown(page.answer.problem)}."
+            return [f"The page was not fetched: {shown(page.answer.problem)}."]
         if self.problem:
-            return f"The page was not read: {shown(self.problem)}."
-        return " ".join(filter(None, [self._of_resources(agent), self.cut]))
+            return [f"The page was not read: {shown(self.problem)}."]
+        return [*self._of_resources(agent), *filter(None, [self.cut])]
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON."""
         return {
             "agent": self.agent,
-            "summary": self.summary,
+            "summary": self.sentences,
             "is_complete": self.is_complete,
             "pages": [one.as_facts() for one in self.pages],
             "resources": [one.as_facts() for one in self.resources],
         }
 
-    def _of_resources(self, agent: str) -> str:
+    def _of_resources(self, agent: str) -> list[str]:
         number, closed = len(self.resources), self.closed
         unknown = sum(one.answer.allowed is None for one in self.resources)
         if not number:
-            return "The page loads no style sheets, scripts or images."
+            return ["The page loads no style sheets, scripts or images."]
         if closed:
             kinds = Counter(one.kind for one in closed)
             named = ", ".join(_counted(kind, kinds[kind]) for kind in Kind if kind in kinds)
@@ -377,10 +382,11 @@ class Report:
             text = f"{len(closed):,} of {number_of(number, 'resource', 'resources')} {verb} closed to {agent}"
             text = f"{text} ({named}), so it {effect}."
         elif not unknown:
-            return f"{'All' if number > 1 else 'The'} {_all_of(number)} open to {agent}."
+            return [f"{'All' if number > 1 else 'The'} {_all_of(number)} open to {agent}."]
         else:
             text = f"None of {number_of(number, 'resource', 'resources')} is known to be closed to {agent}."
-        return f"{text} Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown." if unknown else text
+        rest = f"Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown."
+        return [text, rest] if unknown else [text]
 
 
 def _all_of(number: int) -> str:

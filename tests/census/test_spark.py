@@ -234,24 +234,40 @@ def test_ours_a_damaged_archive_fails_the_job_and_is_named(
         spark.rows(in_partitions(session, [of(path)])).collect()
 
 
-def submit(folder: Path, crawl: str, *arguments: str) -> None:
-    """Run the job with the real ``spark-submit``, on two cores."""
+def submit(folder: Path, crawl: str, *arguments: str) -> tuple[int, list[str]]:
+    """Run the job with the real ``spark-submit``, on two cores; return its exit code, and what it says itself."""
     program = Path(sysconfig.get_path("scripts"), "spark-submit")
     settings = chain.from_iterable(("--conf", f"{name}={value}") for name, value in QUIET.items())
     job = [program, "--master", "local[2]", *settings, JOB, "--crawl", crawl, "--out", folder, *arguments]
-    subprocess.run([*map(str, job)], env=os.environ | HERE, check=True, capture_output=True, timeout=120)
+    done = subprocess.run([*map(str, job)], env=os.environ | HERE, capture_output=True, timeout=120, check=False)
+    said = (done.stdout + done.stderr).decode()
+    assert "Traceback" not in said
+    assert "\tat " not in said
+    return done.returncode, [line for line in said.splitlines() if line.startswith("job.py: ")]
 
 
 def test_ours_the_job_writes_a_folder_for_each_crawl(archives: list[Path], tmp_path: Path) -> None:
     listed, out = tmp_path / "archives.txt", tmp_path / "out"
     listed.write_text("".join(f"{path.name}\n" for path in archives))
     root = f"--root={archives[0].parent}/"
-    submit(out, "2026-05", root, "--all", str(listed))
-    shutil.copytree(out / "crawl=2026-05", out / "crawl=2026-06")  # the next run writes it anew
-    submit(out, "2026-06", root, "--light", str(listed))
+    assert submit(out, "2026-05", root, "--all", str(listed)) == (0, [])
+    shutil.copytree(out / "crawl=2026-05", out / "crawl=2026-06")
+    assert submit(out, "2026-06", root, "--light", "--overwrite", str(listed)) == (0, [])
     may, june = (
         sorted(map(Row.as_dict, rows_in(each)), key=by_site_and_time) for each in sorted(out.glob("crawl=*"))
     )
     assert may == alone(archives)
     newest = {row["site"]: as_full(row) for row in alone(archives, light=True)}
     assert june == [newest[site] for site in sorted(newest)]
+
+
+def test_ours_the_job_replaces_no_crawl_and_says_in_a_line_what_is_missing(tmp_path: Path) -> None:
+    listed, kept = tmp_path / "archives.txt", tmp_path / "crawl=2026-05" / "part.parquet"
+    listed.write_text("nowhere.warc.gz\n")
+    kept.parent.mkdir()
+    kept.write_bytes(b"before")
+    again = f"job.py: {kept.parent} is there: --overwrite replaces it, --crawl takes another name"
+    assert submit(tmp_path, "2026-05", str(listed)) == (2, [again])
+    assert kept.read_bytes() == b"before"
+    missing = f"job.py: {tmp_path}/nowhere.txt: no such file"
+    assert submit(tmp_path, "2026-06", str(listed), f"{tmp_path}/nowhere.txt") == (2, [missing])

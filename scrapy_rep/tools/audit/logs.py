@@ -64,7 +64,10 @@ class Log:
     """
 
     def __init__(self, path: Path, bodies: Path | None = None) -> None:
-        """Read the file *path*; check the folder *bodies*, if any, for what it names. Raises ``OSError``."""
+        """Read the file *path*; check the folder *bodies*, if any, for what it names.
+
+        Raises ``OSError``, and ``ValueError`` for a file of several lines of which none is from an audit log.
+        """
         self.path = path
         self.lines = 0
         self.last_hash = NO_LINE
@@ -74,8 +77,12 @@ class Log:
         self.bodies = Bodies(bodies) if bodies else None
         self._unread: Line | None = None
         open_file(path).close()  # which refuses what the loop would wait for
+        is_log = False
         for line in read_events(path):
             self._add(line)
+            is_log = is_log or bool(line.event and "prev" in line.event)
+        if self.lines > 1 and not is_log:
+            raise ValueError("not an audit log: none of its lines is an event that REP_AUDIT wrote")
         self._end()
 
     @property

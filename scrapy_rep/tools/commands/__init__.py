@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -48,10 +48,38 @@ def module_of(name: str) -> Any:
     return import_module(f".{name}", __name__)
 
 
-def parser_of(name: str, program: str) -> ArgumentParser:
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """What was perhaps meant by *name*."""
+    from scrapy_rep.protocol import display  # noqa: PLC0415  # Scrapy loads this module on every call
+
+    return display.perhaps(name, known)
+
+
+class Parser(ArgumentParser):
+    """Says in one line what is wrong with the arguments of a command, and what was perhaps meant."""
+
+    def parse(self, arguments: Sequence[str] | None) -> Namespace:
+        """Return the *arguments*, by default those of the command line: URLs before and after options."""
+        found, unknown = self.parse_known_intermixed_args(arguments)
+        if unknown:
+            hint = perhaps(unknown[0], self._option_string_actions)
+            self.error(f"unknown argument {unknown[0]!r}{hint}")
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """End the command with *message*."""
+        self.exit(FAILED, f"{self.prog}: {message}\n")
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            hint = perhaps(str(value), map(str, action.choices))
+            raise ArgumentError(action, f"{value!r} is none of {', '.join(map(str, action.choices))}{hint}")
+
+
+def parser_of(name: str, program: str) -> Parser:
     """The parser of the sub-command called *name*, for a *program* that is called so."""
     module = module_of(name)
-    parser = ArgumentParser(prog=program, description=module.__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser = Parser(prog=program, description=module.__doc__, formatter_class=RawDescriptionHelpFormatter)
     module.add_arguments(parser)
     return parser
 
@@ -64,7 +92,7 @@ def main_of(name: str) -> Callable[..., int]:
 
     def main(arguments: Sequence[str] | None = None) -> int:
         parser = parser_of(name, f"robots-{name}")
-        return run_module(module_of(name), parser.parse_intermixed_args(arguments), None)
+        return run_module(module_of(name), parser.parse(arguments), None)
 
     return main
 

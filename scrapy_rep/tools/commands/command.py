@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.utils.conf import arglist_to_dict
 
-from . import SUB_COMMANDS, module_of, parser_of, run_module
+from . import FAILED, SUB_COMMANDS, module_of, parser_of, perhaps, run_module
 
 
 class _HelpFormatter(ScrapyHelpFormatter, RawDescriptionHelpFormatter):
@@ -41,20 +42,23 @@ class Command(ScrapyCommand):
         parser.add_argument("rest", nargs="...", help="sub-command and its arguments")
 
     def run(self, args: list[str], opts: Namespace) -> None:
-        """Run the sub-command. Raises ``UsageError`` when there is none; without a text it shows the help."""
+        """Run the sub-command. Raises ``UsageError`` when there is none, which shows the help."""
         name, *rest = [*opts.rest, *args] or [""]
         if not name:
             raise UsageError
         if name not in SUB_COMMANDS:
-            raise UsageError(f"unknown sub-command {name!r}: choose one of {', '.join(SUB_COMMANDS)}")
+            hint = f"{perhaps(name, SUB_COMMANDS)}: choose one of {', '.join(SUB_COMMANDS)}"
+            print(f"scrapy robots: unknown sub-command {name!r}{hint}", file=sys.stderr)  # noqa: T201
+            self.exitcode = FAILED
+            return
         parser = parser_of(name, f"scrapy robots {name}")
         parser.add_argument(
             "-s", dest="set", action="append", default=[], metavar="NAME=VALUE", help="set or override a setting"
         )
-        arguments = parser.parse_intermixed_args(rest)  # URLs before and after options
+        arguments = parser.parse(rest)
         assert self.settings is not None  # noqa: S101  # Scrapy has set them
         try:
             self.settings.setdict(arglist_to_dict(arguments.set), priority="cmdline")
         except ValueError:
-            raise UsageError("-s takes NAME=VALUE") from None
+            parser.error("-s takes NAME=VALUE")
         self.exitcode = run_module(module_of(name), arguments, self.settings)

@@ -19,6 +19,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.gate.extension import RepExtension
+from scrapy_rep.protocol.display import perhaps
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.stores.sqlite import path_of_store
 from scrapy_rep.runtime.log import describe
@@ -136,10 +137,12 @@ def with_spider(settings: BaseSettings, name: str | None) -> BaseSettings:
     """The *settings* as a crawl of the spider called *name* has them. Raises `InvalidSettingError`."""
     if name is None:
         return settings
+    loader = _loader(settings)
     try:
-        return _settings_of(_loader(settings).load(name), settings)
+        return _settings_of(loader.load(name), settings)
     except KeyError:
-        raise InvalidSettingError(f"there is no spider called {name!r} in this project") from None
+        hint = perhaps(name, loader.list())
+        raise InvalidSettingError(f"there is no spider called {name!r} in this project{hint}") from None
 
 
 def with_each_spider(settings: BaseSettings) -> Iterator[tuple[str, BaseSettings]]:

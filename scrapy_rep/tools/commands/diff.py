@@ -32,6 +32,7 @@ from .inputs import (
     GivenFile,
     InputError,
     check_names,
+    decidable,
     is_url,
     origin_of,
     read_all,
@@ -135,7 +136,7 @@ class _Comparison:
                 self.printer.subject = f"paths, a sample of {number:,} made of the rules,"
             self._compare(urls, difference)
         else:
-            self._compare(read_lines(urls_from), difference)
+            self._compare(decidable(read_lines(urls_from), self.printer.print_problem), difference)
         if not self.printer.count:
             raise InputError(f"{'standard input' if urls_from == '-' else urls_from} contains no URL")
 

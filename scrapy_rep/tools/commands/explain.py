@@ -31,7 +31,16 @@ from scrapy_rep.protocol.display import number_of, shown
 
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
 from .explained import as_facts, as_line, as_text
-from .inputs import InputError, add_agents_and_dialect, crawlers_of, origin_of, read_file, read_lines, with_scheme
+from .inputs import (
+    InputError,
+    add_agents_and_dialect,
+    crawlers_of,
+    decidable,
+    origin_of,
+    read_file,
+    read_lines,
+    with_scheme,
+)
 from .sites import NOTHING, CrawlerRules, Pages, Said, add_licenses, licenses_beside, said_by_site
 from .terminal import Progress, paint, print_error
 
@@ -189,7 +198,7 @@ def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printe
     if arguments.file != "-" and printer.is_full:
         for each in rules:
             each.licenses = licenses_beside(arguments.file, each)
-    for url in _urls(arguments.urls):
+    for url in decidable(_urls(arguments.urls), printer.print_problem):
         printer.print_all(url, rules)
     return printer.end()
 

@@ -22,6 +22,7 @@ from scrapy_rep.protocol import DIALECTS, Access, Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools import files
+from scrapy_rep.tools.answers import url_problem
 from scrapy_rep.tools.files import ARCHIVES, binary_kind, not_plain_text, open_file, read_rest, require_text
 
 if TYPE_CHECKING:
@@ -77,6 +78,15 @@ def origin_of(url: str) -> Origin:
     if wrong := _NO_HOST.search(origin.host):
         raise InputError(f"{shown(url)}: no host contains {wrong[0]!r}")
     return origin
+
+
+def decidable(urls: Iterable[str], failed: Callable[[str], object]) -> Iterator[str]:
+    """Yield those of *urls* that rules can decide, URLs and paths; *failed* gets what is wrong with the others."""
+    for url in urls:
+        if problem := url_problem(url):
+            failed(problem)
+        else:
+            yield url
 
 
 def token_of(agent: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from ipaddress import ip_address
 from typing import IO, TYPE_CHECKING, Final
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 _WITHOUT_EXTRA: Final = "{}, which the page needs, is not installed: install the extra web"
+_LAST_PORT: Final = 65_535
 _OPEN: Final = (
     "everyone who reaches {} can have this machine request private addresses: add --public, or --host 127.0.0.1"
 )
@@ -36,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
     parser.add_argument(
-        "--port", type=int, default=8080, help="the port; 0 is any free one (default: %(default)s)"
+        "--port", type=_port, default=8080, help="the port; 0 is any free one (default: %(default)s)"
     )
     parser.add_argument("--public", action="store_true", help="the visitors are strangers: bound what they can do")
     parser.add_argument(
@@ -53,6 +54,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > _LAST_PORT:
+        raise ArgumentTypeError(f"{text!r} is not a port: write a number from 0 to {_LAST_PORT}")
+    return int(text)
+
+
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command until Ctrl-C; return the exit code. Without *settings* the defaults count."""
     _, size = dialect_and_limit(settings)
@@ -65,7 +72,8 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     try:
         serve(arguments, size, out)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else error
+        # That of a name which cannot be looked up has a number of its own, below 0.
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
         raise InputError(f"{arguments.host}, port {arguments.port}: {why}") from None
     return OK
 

@@ -136,9 +136,12 @@ def _check(arguments: Namespace) -> str:
 
 
 def _compare(arguments: Namespace, out: IO[str]) -> int:
+    if other := next((name for name in _NOT_COMPARED if getattr(arguments, name)), ""):
+        what = "sites" if other == "sites" else f"--{other.replace('_', '-')}"
+        raise InputError(f"--compare reads surveys that there are: omit {what}; --out says where to write")
     surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path))]
-    if len(surveys) < 2 or any(getattr(arguments, name) for name in _NOT_COMPARED):
-        raise InputError("--compare takes two or more surveys: the only other option is --out")
+    if len(surveys) < 2:
+        raise InputError(f"--compare takes two or more surveys: name another one beside {arguments.compare[0]}")
     from scrapy_rep.tools.survey.comparison_report import comparison_report  # noqa: PLC0415  # Jinja2 is an extra
 
     page, found = comparison_report(surveys, datetime.now().astimezone())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
 from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.protocol.display import perhaps
 from scrapy_rep.tools import files
 
 from . import CODES
@@ -154,7 +154,7 @@ def _read(table: Mapping[str, Any]) -> Config:
     for key, value in table.items():
         reader = _READERS.get(key)
         if not reader:
-            raise ValueError(f"unknown key {key!r}{_perhaps(key, _READERS)}: it takes {', '.join(_READERS)}")
+            raise ValueError(f"unknown key {key!r}{perhaps(key, _READERS)}: it takes {', '.join(_READERS)}")
         try:
             values[key.replace("-", "_")] = reader(value)
         except ValueError as error:
@@ -167,20 +167,15 @@ def read_names(names: Any) -> tuple[str, ...]:
     known = [ALL, *(severity.value for severity in Severity), *CODES]
     for name in _read_texts(names):
         if name not in known:
-            raise ValueError(f"{name!r} is neither a code nor a severity{_perhaps(name, known)}")
+            raise ValueError(f"{name!r} is neither a code nor a severity{perhaps(name, known)}")
     return tuple(names)
 
 
 def read_code(name: Any) -> str:
     """*name*, a code. Raises ``ValueError`` for any other."""
     if name not in CODES:
-        raise ValueError(f"{name!r} is not a lint code{_perhaps(name, CODES)}")
+        raise ValueError(f"{name!r} is not a lint code{perhaps(name, CODES)}")
     return str(name)
-
-
-def _perhaps(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f" (perhaps {close[0]}?)" if close else ""
 
 
 def _read_texts(value: Any) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -24,7 +24,7 @@ from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 from . import page, resources
 from .annotated import fixed
 from .fetch import Fetched, Fetcher, robots_url
-from .guard import Guard, refusal
+from .guard import Guard, refusal, refusal_for
 from .question import (
     Form,
     PageQuestion,
@@ -103,15 +103,16 @@ class _Checker:
 
     async def write(self, request: Request) -> Response:
         """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
-        form = await read_form(request, self._limits, self._size)
+        form = Form(Question(b""))
         try:
+            form = await read_form(request, self._limits, self._size)
             choices = choices_in(form.chosen)
             robots = written(choices).encode()
-        except ChoiceError as error:
-            return HTMLResponse(page.write_html(form.chosen, str(error)), 400)
-        question = replace(form.question, robots=robots, urls=telling_paths(choices))
-        question = replace(question, agents=page.PRESELECTED.agents, categories=page.PRESELECTED.categories)
-        form = Form(checked(question, self._limits))
+            question = replace(form.question, robots=robots, urls=telling_paths(choices))
+            question = replace(question, agents=page.PRESELECTED.agents, categories=page.PRESELECTED.categories)
+            form = Form(checked(question, self._limits))
+        except (ChoiceError, Problem) as error:
+            return HTMLResponse(page.write_html(form.chosen, str(error)), getattr(error, "status", 400))
         return StreamingResponse(self._pieces(form), media_type="text/html")
 
     async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
@@ -226,13 +227,13 @@ def _step_facts(step: str | Fetched) -> dict[str, Any]:
     }
 
 
-async def _problem(_: Request, problem: Any) -> Response:
-    return refusal(problem)
+async def _problem(request: Request, problem: Any) -> Response:
+    return refusal_for(request.scope, problem)
 
 
-async def _http_error(_: Request, error: Any) -> Response:
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+async def _http_error(request: Request, error: Any) -> Response:
+    return refusal(request.scope, error.detail, error.status_code, error.headers)
 
 
-async def _failure(_: Request, __: Exception) -> Response:
-    return JSONResponse({"error": "the checker itself failed: its log says where"}, 500)
+async def _failure(request: Request, _: Exception) -> Response:
+    return refusal(request.scope, "the checker itself failed: its log says where", 500)

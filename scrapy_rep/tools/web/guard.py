@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Final
 from urllib.parse import urlsplit
 
 from anyio import current_time, fail_after
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .page import error_html
 from .visitors import Limits, Problem, TooManyError, Visitors, client_of
 
 HEADERS: Final = {
@@ -22,7 +23,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers send "Origin: null" with our own forms
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
@@ -52,10 +53,17 @@ class TooSlowError(Problem):
         super().__init__("the request did not arrive in time")
 
 
-def refusal(problem: Problem) -> JSONResponse:
-    """The response that says why there is no answer."""
+def refusal(scope: Scope, why: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """The response that says why there is no answer: JSON to those who ask the API, a page to all others."""
+    if f"{scope['path']}/".startswith("/api/"):
+        return JSONResponse({"error": why}, status, headers)
+    return HTMLResponse(error_html(why), status, headers)
+
+
+def refusal_for(scope: Scope, problem: Problem) -> Response:
+    """The response that says what the *problem* is."""
     headers = {"Retry-After": str(ceil(problem.seconds))} if isinstance(problem, TooManyError) else None
-    return JSONResponse({"error": str(problem)}, problem.status, headers)
+    return refusal(scope, str(problem), problem.status, headers)
 
 
 class Guard:
@@ -85,27 +93,31 @@ class Guard:
             with self._visitors.admit(client_of(scope)):
                 await self._app(scope, _Bounded(receive, self._limits), with_headers)
         except TooManyError as error:
-            await refusal(error)(scope, receive, with_headers)
+            await refusal_for(scope, error)(scope, receive, with_headers)
 
-    def _refused(self, scope: Scope) -> JSONResponse | None:
+    def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if self._names is not None and _host(headers.get("host", "")) not in self._names:
-            return JSONResponse({"error": "unknown host: open the address that the command printed"}, 421)
+            return refusal(scope, "unknown host: open the address that the command printed", 421)
         if scope["method"] == "POST" and self._is_of_another_site(headers):
-            return JSONResponse({"error": "a page of another site sent this request"}, 403)
+            return refusal(scope, "a page of another site sent this request", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._limits.request_octets:
-            return refusal(TooLargeError(self._limits))
+            return refusal_for(scope, TooLargeError(self._limits))
         return None
 
     def _is_of_another_site(self, headers: Headers) -> bool:
-        """Whether a page of another site sent the request, as far as its browser says so."""
-        if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
-            return True
-        origin = headers.get(
-            "origin"
-        )  # what old browsers send; a proxy before a public server may change the host
-        return self._names is not None and origin is not None and origin != f"http://{headers.get('host')}"
+        """Whether a page of another site sent the request, as far as its browser says so.
+
+        No page can set either field. Browsers send Sec-Fetch-Site over TLS and to loopback addresses; it is "none"
+        for what a person does. Old browsers send Origin, as all do over plain HTTP; that of a sandboxed frame is
+        "null".
+        """
+        site = headers.get("sec-fetch-site")
+        if site is not None:
+            return site not in {"same-origin", "none"}
+        origin = headers.get("origin")  # of a public server no host is known: a proxy may change it
+        return not self._limits.is_public and origin is not None and origin != f"http://{headers.get('host')}"
 
 
 class _Bounded:

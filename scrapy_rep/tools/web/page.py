@@ -150,6 +150,11 @@ def api_html(limits: Limits) -> str:
     return render("api.html", limits=limits, categories=CATEGORIES, dialects=DIALECTS, groups=GROUPS)
 
 
+def error_html(problem: str) -> str:
+    """The page that says why there is no other."""
+    return render("error.html", problem=problem)
+
+
 PARTS: Final = ("file", "verdicts", "dialects")
 """The parts of an answer, in the order in which they are sent."""
 

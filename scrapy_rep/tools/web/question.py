@@ -15,6 +15,7 @@ from scrapy_rep.protocol import DIALECTS, MAX_SIZE, Access, Dialect
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.protocol.product_token import asked_token
+from scrapy_rep.tools.answers import url_problem
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, SEARCH_CRAWLERS, Category
 from scrapy_rep.tools.resources import RENDERER
 from scrapy_rep.tools.writer import TRAINING, ChoiceError, Choices
@@ -141,6 +142,8 @@ def checked(question: Question, limits: Limits) -> Question:
     if question.dialect not in DIALECTS:
         raise QuestionError(f"dialect: {shown(question.dialect)!r} is none of {', '.join(DIALECTS)}")
     urls = _bounded("urls", question.urls, limits.urls, limits.url_characters) or ("/",)
+    if problem := next(filter(None, map(url_problem, urls)), ""):
+        raise QuestionError(f"urls: {problem}")
     categories = tuple(dict.fromkeys(question.categories))
     if unknown := [name for name in categories if name not in CATEGORIES]:
         raise QuestionError(f"categories: {shown(unknown[0])!r} is none of {', '.join(CATEGORIES)}")

@@ -193,6 +193,16 @@ def test_ours_runs_beyond_the_limit_are_summed_up(tmp_path: Path, monkeypatch: p
     assert log.runs[1].counts["excepted"] == 6
 
 
+OTHERS = [b"User-agent: *\nDisallow: /\n", b"\x8f\n\0\n", b'{"event": "GET"}\n{"url": "/"}\n']
+
+
+@pytest.mark.parametrize("content", OTHERS)
+def test_ours_a_file_of_another_kind_is_no_log_whatever_its_lines_are(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other").write_bytes(content)
+    with pytest.raises(ValueError, match="not an audit log: none of its lines is an event"):
+        Log(tmp_path / "other")
+
+
 def test_ours_remarks_beyond_the_limit_are_counted(tmp_path: Path) -> None:
-    log = Log(write(tmp_path / "a.jsonl", *[b"{}"] * 50))
+    log = Log(write(tmp_path / "a.jsonl", START, *[b"{}"] * 50))
     assert (len(log.problems.first), log.problems.number) == (20, 50)

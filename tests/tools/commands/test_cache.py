@@ -150,8 +150,8 @@ def test_a_license_is_shown_by_its_url_and_purged_with_the_site_that_names_it(fi
         (["cache", "show", "s3://bucket"], "no robots.txt speaks for"),
         (["cache", "list", "-s", "REP_STOR_PATH=x"], "did you mean REP_STORE_PATH?"),
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
-        (["cache", "burn"], "invalid choice: 'burn'"),
-        (["cash"], "unknown sub-command 'cash': choose one of audit"),
+        (["cache", "burn"], "argument action: 'burn' is none of list, show, purge"),
+        (["cash"], "unknown sub-command 'cash' (perhaps cache?): choose one of audit"),
     ],
 )
 @pytest.mark.usefixtures("file_project")

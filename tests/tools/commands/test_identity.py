@@ -309,12 +309,14 @@ def test_the_settings_of_a_spider_count_where_it_is_named(
     assert tokens == {"BookBot": "ok", "ShelfBot": "missing", "NamedBot": "ok"}
     for arguments, settings in (
         (("--spider", "none"), {}),
+        (("--spider", "shp"), {}),
         ((), {"REP_MODES": {"a/b": "obey"}}),
         ((), {"REP_X": 1}),
     ):
         assert checked(*arguments, **project, **settings) == (2, {})
-    first, second, third = capsys.readouterr().err.splitlines()
+    first, hinted, second, third = capsys.readouterr().err.splitlines()
     assert first == "scrapy robots identity: there is no spider called 'none' in this project"
+    assert hinted.endswith("there is no spider called 'shp' in this project (perhaps shop?)")
     assert second.startswith("scrapy robots identity: REP_MODES: ")
     assert third.startswith("scrapy robots identity: unknown setting REP_X: ")
 

@@ -594,9 +594,9 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     [
         (["--compare", "nowhere", "."], "nowhere/survey.jsonl: No such file or directory"),
         (["--compare", "bad", "bad"], "bad/survey.jsonl: line 1 is not a row of a survey"),
-        (["--compare", "a", "b", "--csv"], "the only other option is --out"),
-        (["c.example", "--compare", "a", "b"], "the only other option is --out"),
-        (["--compare", "a"], "--compare takes two or more surveys"),
+        (["--compare", "a", "b", "--csv"], "--compare reads surveys that there are: omit --csv"),
+        (["c.example", "--compare", "a", "b"], "--compare reads surveys that there are: omit sites"),
+        (["--compare", "a"], "--compare takes two or more surveys: name another one beside a"),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_one_line(

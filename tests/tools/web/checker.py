@@ -65,9 +65,11 @@ class Checker:
         """Send *data* as JSON."""
         return self._ask("POST", path, json.dumps(data).encode(), headers)
 
-    def submit(self, fields: Sequence[tuple[str, str]], file: bytes = b"", path: str = "/") -> Reply:
+    def submit(
+        self, fields: Sequence[tuple[str, str]], file: bytes = b"", path: str = "/", **headers: str
+    ) -> Reply:
         """Send a form as a browser does."""
-        return self._ask("POST", path, multipart(fields, file), {"Content-Type": MULTIPART})
+        return self._ask("POST", path, multipart(fields, file), {"Content-Type": MULTIPART, **headers})
 
     @contextmanager
     def unread(self, path: str, body: bytes, kind: str = "application/json") -> Iterator[socket.socket]:
@@ -135,10 +137,14 @@ def checker(
     resolver: Resolver = resolve,
     tls: ssl.SSLContext | None = None,
     size: int = 512_000,
+    host: str = "127.0.0.1",
     loop: BlockingPortal | None = None,
 ) -> Iterator[Checker]:
-    """A server with these *limits*; *resolver* and *tls* are those of its fetcher, *loop* is one of its own."""
-    app = application(limits, Fetcher(limits, "Test/1", resolver=resolver, tls=tls), size=size)
+    """A server with these *limits*, which believes that it listens on *host*; *loop* is one of its own.
+
+    *resolver* and *tls* are those of its fetcher.
+    """
+    app = application(limits, Fetcher(limits, "Test/1", resolver=resolver, tls=tls), host=host, size=size)
     server = _Announcing(config_of(app))
     server.ready = Event()
     with listening_at("127.0.0.1", 0) as listening:

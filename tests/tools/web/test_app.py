@@ -92,10 +92,11 @@ def test_the_answer_can_be_saved(local: Checker, name: str, kind: str, start: st
         ("/api/check", "[]", 400, "expected a JSON object"),
         ("/api/check", '{"robots": "", "dialect": "x"}', 400, "dialect"),
         ("/api/check?format=xml", '{"robots": ""}', 400, "format: expected one of json"),
+        ("/api/check", '{"robots": "", "urls": ["/", "notaurl"]}', 400, "write https://notaurl or /notaurl"),
         ("/api/fetch", "{}", 400, "expected a JSON object such as"),
         ("/api/fetch", '{"site": ""}', 400, "site: write a host"),
         ("/api/fetch", '{"site": "ftp://example.com"}', 422, "starts with https://"),
-        ("/nowhere", "{}", 404, "Not Found"),
+        ("/api/nowhere", "{}", 404, "Not Found"),
         ("/api", "{}", 405, "Method Not Allowed"),
     ],
 )
@@ -297,12 +298,65 @@ def test_strangers_cannot_have_this_machine_look_around() -> None:
         assert "not public" in page.text
 
 
-def test_a_page_of_another_site_cannot_ask(local: Checker) -> None:
-    data = {"robots": ROBOTS}
-    assert local.post("/api/check", data, **{"Sec-Fetch-Site": "cross-site"}).status == 403
-    assert local.post("/api/check", data, **{"Sec-Fetch-Site": "same-origin"}).status == 200
-    for origin, status in {"http://evil.example": 403, "null": 403, local.url.rstrip("/"): 200}.items():
-        assert local.post("/api/check", data, Origin=origin).status == status
+OWN = "http://127.0.0.1:{port}"
+SENT_BY: dict[str, tuple[dict[str, str], tuple[int, int]]] = {
+    "a program": ({}, (200, 200)),
+    "our page": ({"Sec-Fetch-Site": "same-origin", "Origin": OWN}, (200, 200)),
+    "our page, in a browser without referrers": ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, (200, 200)),
+    "our page behind a proxy that speaks TLS": (
+        {"Sec-Fetch-Site": "same-origin", "Origin": "https://checker.example"}, (200, 200)
+    ),
+    "a person": ({"Sec-Fetch-Site": "none"}, (200, 200)),
+    "our page, in an old browser": ({"Origin": OWN}, (200, 200)),
+    "another site": ({"Sec-Fetch-Site": "cross-site", "Origin": "http://evil.example"}, (403, 403)),
+    "another port": ({"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}, (403, 403)),
+    "a sandboxed frame": ({"Sec-Fetch-Site": "cross-site", "Origin": "null"}, (403, 403)),
+    "what is yet to be invented": ({"Sec-Fetch-Site": "x", "Origin": OWN}, (403, 403)),
+    "another site, in an old browser": ({"Origin": "http://evil.example"}, (403, 200)),
+    "a sandboxed frame, in an old browser": ({"Origin": "null"}, (403, 200)),
+}  # fmt: skip
+"""Who sends a form: the fields, and the status on this machine alone and with --public, where anyone may ask."""
+
+
+@pytest.mark.parametrize("sender", SENT_BY)
+def test_a_page_of_another_site_cannot_ask(local: Checker, sender: str) -> None:
+    fields, statuses = SENT_BY[sender]
+    with checker(PUBLIC) as public:
+        for running, status in zip((local, public), statuses, strict=True):
+            headers = {name: value.format(port=running.port) for name, value in fields.items()}
+            assert running.post("/api/check", {"robots": ROBOTS}, **headers).status == status
+            assert running.submit([("robots", ROBOTS)], b"", "/", **headers).status == status
+
+
+def test_who_listens_on_an_open_address_is_not_asked_by_another_site() -> None:
+    """Chromium sends no Sec-Fetch-Site to it, as it is neither loopback nor TLS."""
+    with checker(host="0.0.0.0") as running:
+        for origin, status in {"http://evil.example": 403, "null": 403, running.url.rstrip("/"): 200}.items():
+            assert running.submit([("robots", ROBOTS)], Origin=origin).status == status
+
+
+@pytest.mark.parametrize("path", ["/", "/write", "/resources", "/nowhere"])
+def test_a_form_that_is_refused_is_answered_with_a_page(path: str) -> None:
+    with checker(replace(LOCAL, request_octets=1_000)) as running:
+        refused = [
+            running.submit([("robots", ROBOTS)], path=path, Origin="null"),
+            running.submit([("robots", "x" * 1_000)], path=path),
+            running.submit([("robots", ROBOTS)], path=path, Host="evil.test"),
+            running._ask("POST", path, b"x=y", {"Content-Type": "application/x-www-form-urlencoded"}),
+        ]
+    with checker(replace(LOCAL, requests_per_client=0)) as running:
+        refused.append(running.submit([("robots", ROBOTS)], path=path))
+    assert [reply.status for reply in refused] == [403, 413, 421, 404 if path == "/nowhere" else 400, 429]
+    for reply in refused:
+        assert reply.headers["content-type"] == "text/html; charset=utf-8"
+        assert '<p class="problem" role="alert">' in reply.text
+        assert 'id="answer"' in reply.text or path in ("/write", "/resources")
+
+
+def test_choices_that_ask_for_too_much_are_answered_with_the_form(local: Checker) -> None:
+    with checker(replace(LOCAL, urls=2, verdicts=10)) as running:
+        reply = running.submit([("parameters", "a b c d e"), ("training", "yes")], path="/write")
+    assert (reply.status, 'value="a b c d e"' in reply.text) == (400, True)
 
 
 def test_a_name_that_was_rebound_to_this_machine_reads_nothing(local: Checker) -> None:

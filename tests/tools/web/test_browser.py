@@ -13,23 +13,15 @@ import pytest
 from tests.support.chromium import CHROMIUM, needs_chromium
 from tests.support.site import Answer, Site, redirect, robots
 
+from .browsing import TEXT, Pages, answered, ask, browser, until, verdicts
 from .checker import ROBOTS, Checker
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the extra browser")
+__all__ = ["browser"]
+
 axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed: the extra browser")
 
 pytestmark = [pytest.mark.full, needs_chromium]
 
-TEXT = """# shop
-User-agent: *
-Disallow: /private
-Allow: /private/open
-Disalow: /cart
-Frob: x
-
-User-agent: GPTBot
-Disallow: /
-"""
 DROPPED = """() => {
     const octets = [...new TextEncoder().encode("User-agent: *\\r\\nDisallow: /"), 0xe9];
     const transfer = new DataTransfer();
@@ -39,71 +31,12 @@ DROPPED = """() => {
 AXE = Path(axe.__file__).with_name("axe.min.js").read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-class Pages:
-    """Opens pages, and fails when one logs an error or breaks the Content-Security-Policy."""
-
-    def __init__(self, browser: Any, checker: Checker) -> None:
-        self.checker = checker
-        self._browser = browser
-        self._contexts: list[Any] = []
-        self.errors: list[str] = []
-
-    def open(self, path: str = "", **options: Any) -> Any:
-        context = self._browser.new_context(**options)
-        self._contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda line: self.errors.append(line.text) if line.type == "error" else None)
-        page.goto(self.checker.url + path)
-        return page
-
-    def close(self) -> None:
-        for context in self._contexts:
-            assert context.cookies() == []
-            context.close()
-
-
 @pytest.fixture
 def pages(browser: Any, local: Checker) -> Iterator[Pages]:
-    opened = Pages(browser, local)
+    opened = Pages(browser, local.url)
     yield opened
     opened.close()
     assert opened.errors == []
-
-
-def ask(page: Any, text: str = TEXT, urls: str = "/private/1\n/shop") -> None:
-    """Paste, choose, and press the button."""
-    page.fill("#urls", urls)
-    page.fill("#robots", text)
-    page.get_by_role("button", name="Check", exact=True).click()
-    answered(page)
-
-
-def answered(page: Any) -> None:
-    """Wait until the whole answer is there."""
-    page.wait_for_selector("#answer:not(.busy) #dialects")
-
-
-def until(page: Any, expression: str) -> None:
-    """Wait until the JavaScript *expression* is true; Playwright's own way breaks the Content-Security-Policy."""
-    for _ in range(400):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"never true: {expression}")
-
-
-def verdicts(page: Any) -> list[str]:
-    return [text.split()[0] for text in page.locator(".verdicts td button").all_inner_texts()]
 
 
 def choose(page: Any, *agents: str) -> None:
@@ -246,7 +179,7 @@ def test_a_fix_that_changes_verdicts_is_offered_apart_and_asked_for_twice(pages:
         see.click()
         page.wait_for_selector(".considered")
         assert page.input_value("#robots") == text
-        assert "/cart/1" in page.inner_text(".changes")
+        assert "/cart/1" in page.inner_text(".considered")
         assert page.evaluate("document.activeElement.id") == "considered-title"
         page.get_by_role("button", name="Leave it as it is").click()
         see.wait_for()
@@ -443,11 +376,108 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(pages: Pages, look: str) -> No
 
 def faults(page: Any) -> list[str]:
     """The violations that axe-core finds, however small."""
+    page.wait_for_load_state()
     page.evaluate(AXE)
     found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
     return [
         f"{one['id']}: {node['html'][:200]} {node['failureSummary']}" for one in found for node in one["nodes"]
     ]
+
+
+SCREENS: dict[str, dict[str, Any]] = {
+    "laptop": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True},
+}
+
+
+def is_on_screen(page: Any, selector: str) -> bool:
+    """Whether the beginning of the element is in the upper half of the screen, or all of a button is on it."""
+    box, screen = page.locator(selector).bounding_box(), page.viewport_size
+    bottom = box["y"] + box["height"] if "button" in selector else box["y"] + screen["height"] / 2
+    return bool(box["y"] >= 0 and bottom <= screen["height"])
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_check_is_on_the_screen_and_so_is_the_answer_after_it(pages: Pages, screen: str, script: bool) -> None:
+    page = pages.open(**SCREENS[screen], java_script_enabled=script)
+    assert is_on_screen(page, "button[value=check]")
+    page.fill("#robots", TEXT)
+    for selector in ("#names", "[name=dialect] >> nth=0"):
+        page.locator(selector).scroll_into_view_if_needed()
+        assert is_on_screen(page, "button[value=check]")
+    page.locator("button[value=check]").focus()
+    page.keyboard.press("Enter")
+    answered(page)
+    page.wait_for_timeout(300)
+    assert is_on_screen(page, "#answer-title")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_answer_to_a_fetch_is_on_the_screen_of_a_phone(pages: Pages, script: bool) -> None:
+    page = pages.open(**SCREENS["phone"], java_script_enabled=script)
+    with Site() as site:
+        site.answer("/robots.txt", robots(TEXT))
+        page.fill("#site", site.origin)
+        page.keyboard.press("Enter")
+        answered(page)
+    page.wait_for_timeout(300)
+    assert is_on_screen(page, "#answer-title")
+
+
+@pytest.mark.parametrize("button", ["JSON", "Check"])
+def test_a_problem_is_on_the_screen_of_a_phone(pages: Pages, button: str) -> None:
+    page = pages.open(**SCREENS["phone"], java_script_enabled=False)
+    page.fill("#names", "(")
+    page.get_by_role("button", name=button, exact=True).click()
+    page.wait_for_selector(".problem")
+    assert is_on_screen(page, ".problem")
+    assert "400" in pages.errors.pop()
+
+
+def test_the_buttons_hide_nothing_that_has_the_focus(pages: Pages) -> None:
+    page = pages.open(**SCREENS["laptop"])
+    page.locator("#robots").focus()
+    bar = page.locator(".buttons")
+    while not page.evaluate("document.activeElement.matches('[value=check]')"):
+        focused = page.locator(":focus").bounding_box()
+        assert focused["y"] + 16 <= bar.bounding_box()["y"]
+        page.keyboard.press("Tab")
+
+
+EVIL = """<form method=post action="{url}" enctype=multipart/form-data>
+<input name=robots value="User-agent: *"><button>Win</button></form>"""
+
+
+def test_a_form_of_another_site_is_refused_with_a_page(local: Checker, browser: Any) -> None:
+    """Another port is the same site, another name is another one, and a sandboxed frame has no origin."""
+    pages = Pages(browser, local.url)
+    with Site() as site:
+        for path in ("", "write", "resources", "api/check", "api/fetch"):
+            html = EVIL.format(url=pages.url + path)
+            frame = f"<iframe sandbox='allow-forms allow-scripts' srcdoc='{html}'></iframe>"
+            for number, body in enumerate((html, frame)):
+                site.answer(f"/{number}", Answer(body=body.encode(), headers=[("Content-Type", "text/html")]))
+            named = site.origin.replace("127.0.0.1", "localhost")
+            for url in (f"{site.origin}/0", f"{named}/0", f"{site.origin}/1"):
+                page = pages.open(url, is_elsewhere=True)
+                form = page.frame_locator("iframe") if url.endswith("/1") else page
+                with page.expect_response(lambda one: one.request.method == "POST") as answer:
+                    form.get_by_role("button").click()
+                assert answer.value.status == 403
+                kind = "application/json" if path.startswith("api/") else "text/html; charset=utf-8"
+                assert answer.value.headers["content-type"] == kind
+    pages.close()
+
+
+def test_a_name_that_was_rebound_to_this_machine_gets_a_page_that_says_no(local: Checker, browser: Any) -> None:
+    rebound = browser.browser_type.launch(
+        executable_path=CHROMIUM, args=["--no-sandbox", "--host-resolver-rules=MAP evil.test 127.0.0.1"]
+    )
+    page = rebound.new_page()
+    answer = page.goto(local.url.replace("127.0.0.1", "evil.test"))
+    assert (answer.status, "unknown host" in page.inner_text(".problem")) == (421, True)
+    rebound.close()
 
 
 def test_print_shows_the_answer_without_the_form(pages: Pages) -> None:

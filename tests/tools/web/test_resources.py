@@ -26,10 +26,11 @@ def html(text: str) -> Answer:
 
 
 def ask(running: Checker, url: str, agent: str = "Googlebot") -> Any:
-    """The answer of the API."""
+    """The answer of the API; its sentences are one text."""
     reply = running.post("/api/resources", {"url": url, "agent": agent})
     assert reply.status == 200, reply.text
-    return reply.data
+    assert isinstance(reply.data["summary"], list)
+    return {**reply.data, "summary": " ".join(reply.data["summary"])}
 
 
 def submit(running: Checker, page: str, agent: str = "Googlebot") -> Reply:

@@ -34,8 +34,6 @@ async function ask(submitter) {
     const body = new FormData(form, submitter ?? undefined);
     if (!submitter) body.set("action", "check");
     const response = await fetch("./", { method: "POST", body, signal: mine.signal });
-    const isPage = (response.headers.get("Content-Type") ?? "").startsWith("text/html");
-    if (!isPage) throw new Error((await response.json()).error);
     const page = await read(response, mine);
     if (["apply", "confirm"].includes(submitter?.name)) setRobots(page.getElementById("robots").value);
   } catch (error) {
@@ -69,6 +67,7 @@ function show(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const scrolled = document.querySelector(".file")?.scrollTop ?? 0;
   const found = page.getElementById("answer");
+  if (!found) throw new Error("Something between this page and the checker answered instead of it.");  // such as a proxy
   const isBusy = answer.classList.contains("busy");
   const focused = answer.contains(document.activeElement) ? document.activeElement : null;
   const isOpen = new Map([...answer.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
@@ -117,9 +116,10 @@ form.addEventListener("submit", (event) => {
   else ask(button).then(scrollToAnswer);
 });
 
-// Where the answer is below the form, it would not be noticed.
+// An answer whose beginning is above the screen, or in its lower half, would not be noticed.
 function scrollToAnswer() {
-  if (answer.getBoundingClientRect().top > window.innerHeight / 2) answer.scrollIntoView();
+  const { top } = answer.getBoundingClientRect();
+  if (top < 0 || top > window.innerHeight / 2) answer.scrollIntoView();
 }
 
 // What is typed counts instead of the file, and of what was fetched.
@@ -241,7 +241,7 @@ function useFetched(found) {
   form.elements.hops.value = found.hops.join(" ");
   form.elements.status.value = found.status;
   form.elements.access.value = found.access;
-  ask();
+  ask().then(scrollToAnswer);
 }
 
 // Links: the question, packed, after the #.
