@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from time import sleep
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 from redis import Redis
@@ -148,5 +148,5 @@ def test_holds_that_are_over_are_deleted(join: Join, redis_client: Redis, path: 
         with closing(sqlite3.connect(path)) as connection:
             sites = [site for (site,) in connection.execute("SELECT site FROM holds")]
     else:
-        sites = [key.decode() for key in redis_client.hkeys("rep:held")]
+        sites = [str(key, "ascii") for key in cast("list[bytes]", redis_client.hkeys("rep:held"))]
     assert sites == [HOLD.site]
