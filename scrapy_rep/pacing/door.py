@@ -230,9 +230,8 @@ class Door:
         name = self._crawl.targets.name(request)
         if request.meta.get(_UNJUDGED) == self._id:
             raise IgnoreRequest(f"robots.txt was not asked about {name}")
-        if self._registry.is_replayed(request):  # the gate judged it in case Scrapy's HTTP cache has its page
-            self._registry.ask_network(request)
-        else:
+        # Under a replayed robots.txt, the gate let it pass only in case Scrapy's HTTP cache has its page.
+        if not self._registry.ask_network(request):
             self._crawl.stats.inc_value("rep/unjudged_count")
             self._crawl.log.add(
                 Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from scrapy import Request
+from scrapy import Request, signals
 
 from tests.support.crawl import LOOPS, crawl
 from tests.support.redis_server import RedisServer
@@ -154,6 +154,9 @@ def test_a_disallowed_url_that_is_handed_to_the_download_handlers_is_not_request
     assert "/private" not in site.paths()
 
 
+if_told = pytest.mark.skipif(
+    not hasattr(signals, "robots_parsed"), reason="CrawlDelay alone hears of no robots.txt before Scrapy 2.18"
+)
 DELAYS_ALONE = {
     "ADDONS": {},
     "ROBOTSTXT_OBEY": True,
@@ -175,7 +178,9 @@ def test_a_crawl_whose_downloader_has_no_handlers_sends_nothing_and_says_why(set
     assert "DOWNLOADER" in told  # the setting to change
 
 
-@pytest.mark.parametrize("settings", [{}, DELAYS_ALONE], ids=["the add-on", "CrawlDelay alone"])
+@pytest.mark.parametrize(
+    "settings", [{}, pytest.param(DELAYS_ALONE, marks=if_told)], ids=["the add-on", "CrawlDelay alone"]
+)
 def test_a_downloader_without_slots_sends_nothing_without_the_delay(
     settings: dict[str, Any], starts: NotedStarts
 ) -> None:
