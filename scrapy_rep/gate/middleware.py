@@ -154,8 +154,8 @@ class RepMiddleware:
         Under a robots.txt from Scrapy's HTTP cache it may not: it passes if that cache has its page, too.
         """
         answer = await self._judge(request)
-        if answer is None and not (self._has_http_cache and self._is_replayed(request)):
-            self._door.note(request)
+        if answer is None:
+            self._door.note(request, "" if self._has_http_cache and self._is_replayed(request) else request.url)
         return answer
 
     def _is_replayed(self, request: Request) -> bool:

@@ -130,10 +130,10 @@ class Door:
 
     # What the gate asks.
 
-    def note(self, request: Request) -> None:
-        """Note that *request* may go, under the URL that it has now."""
+    def note(self, request: Request, url: str) -> None:
+        """Note that the gate let *request* pass under *url*; an empty one if only for Scrapy's HTTP cache."""
         if self._registry is not None:
-            self.judged[request] = request.url
+            self.judged[request] = url
 
     def spellings(self, request: Request) -> tuple[str, ...]:
         """The other URLs that may be sent for *request*. Raises ``ValueError`` where the handler refuses its URL.
@@ -160,7 +160,7 @@ class Door:
         if self._registry is not None:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
-                self._check(request)
+                self._check(request, url)
             if len(self.judged) > self._most_judged:
                 self._forget()
         if self.site is not None and (site := self.site(request)) is not None:
@@ -220,8 +220,8 @@ class Door:
             if not await self._crawl.engine.pause(seconds):  # or it was asked to slow down meanwhile
                 return False
 
-    def _check(self, request: Request) -> None:
-        """Raise for *request*, which the gate did not judge under its URL, unless it needs no verdict."""
+    def _check(self, request: Request, judged: str | None) -> None:
+        """Raise for *request*, which the gate *judged* under another URL, unless it needs no verdict."""
         if is_exempt(request):
             return
         targets = (self._crawl.targets.of(request), *self.spellings(request))
@@ -230,8 +230,9 @@ class Door:
         name = self._crawl.targets.name(request)
         if request.meta.get(_UNJUDGED) == self._id:
             raise IgnoreRequest(f"robots.txt was not asked about {name}")
-        # Under a replayed robots.txt, the gate let it pass only in case Scrapy's HTTP cache has its page.
-        if not self._registry.ask_network(request):
+        if judged == "":  # by a robots.txt from Scrapy's HTTP cache, which turned out not to have the page
+            self._registry.ask_network(request)
+        else:
             self._crawl.stats.inc_value("rep/unjudged_count")
             self._crawl.log.add(
                 Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"

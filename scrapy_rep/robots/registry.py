@@ -112,16 +112,11 @@ class Registry:
         robots = self.current(self._targets.of(request))
         return robots is not None and robots.is_replayed
 
-    def ask_network(self, request: Request) -> bool:
-        """Have the robots.txt for *request*, which goes to the network, fetched from there if it was replayed.
-
-        Return whether it was.
-        """
+    def ask_network(self, request: Request) -> None:
+        """Have the robots.txt for *request*, which goes to the network, fetched from there if it was replayed."""
         state = self.origins.at(self._targets.of(request))
-        if state.robots is None or not state.robots.is_replayed:
-            return False
-        state.asks_network, state.robots.until = True, 0.0
-        return True
+        if state.robots is not None and state.robots.is_replayed:
+            state.asks_network, state.robots.until = True, 0.0
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
