@@ -161,7 +161,7 @@ class RepExtension:
         Scrapy's: put a request that cannot start back at the end. A robots.txt that it lacks is fetched meanwhile,
         and the engine is woken.
         """
-        return SlotTracker.of(self._crawl).can_start(request)
+        return self._crawl.part(SlotTracker).can_start(request)
 
     # What follows from a robots.txt.
 

@@ -69,7 +69,7 @@ class RepMiddleware:
         self._crawler = crawler
         self._crawl = Crawl.of(crawler)
         self._crawl.has_gate = True
-        self._door = Door.of(self._crawl)
+        self._door = self._crawl.part(Door)
         self._judged, self._respelling = self._door.judged, self._door.respelling
         self._reads_delays = self._crawl.keeps_delays
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))

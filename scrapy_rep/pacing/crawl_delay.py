@@ -84,7 +84,7 @@ class CrawlDelay:
         self._limits = DelayLimits.of(settings, crawler.settings)
         self.states = SlotStates.of_crawl(crawl)
         self.states.kept = self._kept
-        self._door = Door.of(crawl)
+        self._door = crawl.part(Door)
         self.forecast = CrawlForecast(crawl, self.states)
         self.backoffs = Backoffs(crawl, self.states, self._connect) if settings.backoff else None
         if self.backoffs is not None:

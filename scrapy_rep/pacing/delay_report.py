@@ -48,7 +48,7 @@ class DelayReport:
         self._slowed: Counter[str] = Counter()
         """How often each host asked to slow down."""
         self._slots = crawl.download_slots
-        self._door = Door.of(crawl)
+        self._door = crawl.part(Door)
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: Delay) -> None:

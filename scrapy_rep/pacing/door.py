@@ -97,15 +97,6 @@ class Door:
         self.waited_seconds = 0.0
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
-    @classmethod
-    def of(cls, crawl: Crawl) -> Door:
-        """The one of *crawl*."""
-        door = crawl.find(cls)
-        if door is None:
-            door = cls(crawl)
-            crawl.add(door)
-        return door
-
     def _spider_opened(self) -> None:
         downloader, registry = self._crawl.downloader, self._crawl.find(Registry)
         if registry is not None and self._crawl.has_gate and registry.policy.is_asking:

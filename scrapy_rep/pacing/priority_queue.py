@@ -76,7 +76,7 @@ class RepPriorityQueue:
         self._slots: dict[str, SlotRequests] = {}
         self._most_slots = _LEAST_SLOTS
         self._storage = Storage(self._rank, self._stored_queue, self._lose)
-        self._tracker = SlotTracker.of(Crawl.of(crawler))
+        self._tracker = Crawl.of(crawler).part(SlotTracker)
         self._tracker.queues.append(self._storage)
         self._tracker.states.has_queue = True
         self._journal = self._find_journal(startprios) if key else None

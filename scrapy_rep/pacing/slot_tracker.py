@@ -76,15 +76,6 @@ class SlotTracker:
         self._sees_departures = self._serves_another = False
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
 
-    @classmethod
-    def of(cls, crawl: Crawl) -> SlotTracker:
-        """The one tracker of *crawl*."""
-        tracker = crawl.find(cls)
-        if tracker is None:
-            tracker = cls(crawl)
-            crawl.add(tracker)
-        return tracker
-
     def can_start(self, request: Request) -> bool:
         """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
         self._serves_another = True

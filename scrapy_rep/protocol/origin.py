@@ -26,8 +26,6 @@ _PORT: Final = re.compile(r"[0-9]{1,4}")  # in which nothing is wrong: of five d
 # With a path behind it; nothing is wrong with such a host and port: five digits may be too many.
 _START: Final = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]{1,4})?(?=/)")
 
-_LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
-
 # The last label of a host decides whether it is an IPv4 address, in any of the spellings that
 # inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
 _IPV4_IN_DISGUISE: Final = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$")
@@ -84,16 +82,6 @@ class Origin:
     def robots_url(self) -> str:
         """The URL of the robots.txt of this origin."""
         return f"{self}/robots.txt"
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether the host can exist: an address, or labels of letters, digits, hyphens and underscores.
-
-        RFC 1034 section 3.1 bounds their length, and RFC 2181 section 11 takes more letters than DNS names in use
-        have. No look-up can find another one.
-        """
-        labels = self.host.removesuffix(".").split(".")
-        return ":" in self.host or (len(self.host) <= 254 and all(map(_LABEL.fullmatch, labels)))
 
     @property
     def is_local(self) -> bool:

@@ -6,6 +6,7 @@ the project does with redirects and retries. Nothing a server does raises: a fai
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
@@ -42,6 +43,8 @@ MAX_HEADER: Final = 1_024
 """Octets; a longer header value is ignored. Validators are stored and sent again."""
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+_LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
 
 _STOPPED_EARLY: Final = (
     "a StopDownload handler of this project cut it off after {:,} octets:"
@@ -131,7 +134,7 @@ class Fetcher:
         passes by that cache. *forbids* says whether robots.txt forbids the URL of a redirect. Raises only what
         ends the process or cancels the fetch.
         """
-        if not origin.is_possible:
+        if not _can_exist(origin.host):
             error = FetchError(f"{origin.host} is no possible host name")
             return FetchResult(Access.UNREACHABLE, origin.robots_url, error=error, final=True)
         task, began, until = _Task(origin, cause, known, forbids, is_live), clock.monotonic(), inf
@@ -242,6 +245,12 @@ class Fetcher:
             retry_after=retry_after(response.headers.get(b"Retry-After") or b"", clock.time()),
             is_of_site=reading.is_of_site,
         )
+
+
+def _can_exist(host: str) -> bool:
+    """Whether *host* is an address or a name that a look-up could find (RFC 1034 section 3.1, and underscores)."""
+    labels = host.removesuffix(".").split(".")
+    return ":" in host or (len(host) <= 254 and all(map(_LABEL.fullmatch, labels)))
 
 
 def _validators(known: Entry | None, url: str) -> dict[str, str]:

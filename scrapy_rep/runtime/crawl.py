@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -38,7 +39,7 @@ class Crawl:
         self.download_slots = DownloadSlots(crawler)
         self.log = OriginLog(crawler)
         self.has_gate = self.keeps_delays = False
-        self._parts: dict[type, Any] = {}
+        self._parts: dict[Any, Any] = {}
 
     @classmethod
     def of(cls, crawler: Crawler) -> Crawl:
@@ -61,6 +62,13 @@ class Crawl:
     def add(self, part: object) -> None:
         """Let `find` find *part*, the one of its class in this crawl."""
         self._parts[type(part)] = part
+
+    def part(self, kind: Callable[[Crawl], T]) -> T:
+        """The part of class *kind*, which is made of this crawl when it is first asked for."""
+        found = self._parts.get(kind)
+        if found is None:
+            found = self._parts[kind] = kind(self)
+        return cast("T", found)
 
     def find(self, kind: type[T]) -> T | None:
         """The part of class *kind*, or None if this crawl has none."""

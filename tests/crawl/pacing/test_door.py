@@ -27,7 +27,7 @@ class Bench:
         self.crawler = crawler_at_rest(settings)
         self.sent: list[str] = []
         crawl = Crawl.of(self.crawler)
-        self.door = Door.of(crawl)
+        self.door = crawl.part(Door)
         self.door._spider_opened()
         crawl.downloader.send = self._send
 
