@@ -15,7 +15,9 @@ from typing import Final, NamedTuple
 
 from fastwarc.stream_io import BrotliReader, ZstdReader
 
-_STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d+)?[ \t]+(\d{3})(?=[ \t\r\n])")
+# As Chromium reads it: at most four octets, any version in any case, digits. A tab is a space: RFC 9112 section 4.
+_STATUS: Final = re.compile(rb"[\s\S]{0,4}?http[^ \t\r\n]*[ \t]*(\d{0,9})", re.IGNORECASE)
+_NO_NUMBER: Final = 200  # of a status line, for Chromium
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
 _FIELD: Final = re.compile(
     rb"^(location|content-encoding|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE
@@ -40,10 +42,10 @@ class HttpMessage(NamedTuple):
 
 def http_message(octets: bytes, most: int) -> HttpMessage | None:
     """Return the response in *octets*, with the first *most* octets of its body; None if there is no HTTP head."""
-    status, end = _STATUS.match(octets), _HEAD_END.search(octets)
-    while status and end and status[1].startswith(b"1"):  # "100 Continue" comes before the response
+    status, end = _head(octets)
+    while status and end and 100 <= _number(status) < 200:  # "100 Continue" comes before the response
         octets = octets[end.end() :]
-        status, end = _STATUS.match(octets), _HEAD_END.search(octets)
+        status, end = _head(octets)
     if not status or not end:
         return None
     fields: dict[bytes, list[bytes]] = {}
@@ -54,7 +56,17 @@ def http_message(octets: bytes, most: int) -> HttpMessage | None:
     coded = octets[end.end() :]
     is_whole = names[-1] != b"chunked" or len(octets) >= most or _has_last_chunk(coded)
     location = _text(fields.get(b"location", [b""])[0]) or None
-    return HttpMessage(int(status[1]), location, _decoded(coded, names, most), is_whole)
+    return HttpMessage(_number(status), location, _decoded(coded, names, most), is_whole)
+
+
+def _head(octets: bytes) -> tuple[re.Match[bytes] | None, re.Match[bytes] | None]:
+    """The start of the status line in *octets*, and the end of the head."""
+    status = _STATUS.match(octets)
+    return status, _HEAD_END.search(octets, status.end()) if status else None
+
+
+def _number(status: re.Match[bytes]) -> int:
+    return int(status[1] or _NO_NUMBER)
 
 
 def _text(value: bytes) -> str:
