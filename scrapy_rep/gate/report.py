@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.policy.policy import SENT_ANYWAY, Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import Line, describe
@@ -97,7 +97,7 @@ class Report:
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
         self._reported, self.filtered = RuleCounts(), RuleCounts()
-        self._html_origins: list[Origin] = []  # the first ones
+        self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send no robots.txt
         self._totals: Counter[str] = Counter()
 
     def passed(self, request: Request) -> None:
@@ -134,9 +134,9 @@ class Report:
             self._count_fetch(result)
         if robots.is_stale:
             self._inc("rep/stale_count")
-        if _is_html(robots) and not (known and _is_html(known)):
-            self._totals["html"] += 1
-            self._html_origins = [*self._html_origins, origin][:_NAMED]
+        if (kind := _kind(robots)).instead and not (known and _kind(known).instead):
+            self._totals[kind] += 1
+            self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
         self._note_trial(origin)
         if robots.access is Access.UNREACHABLE is not robots.entry.access and not robots.entry.failures:
             self._log.add(
@@ -162,8 +162,9 @@ class Report:
             inc(f"robotstxt/response_status_count/{result.status}")
         elif not isinstance(result.error, IgnoreRequest):
             inc(f"robotstxt/exception_count/{type(result.error)}")
-        if is_html(result.body) or not self._totals["rep/fetched_count"]:  # the first one makes the stat
-            inc("rep/html_count", int(is_html(result.body)))
+        is_html = body_kind(result.body) is BodyKind.HTML
+        if is_html or not self._totals["rep/fetched_count"]:  # the first one makes the stat
+            inc("rep/html_count", int(is_html))
         self._inc(f"rep/access/{result.access.value}")
         self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
 
@@ -215,13 +216,13 @@ class Report:
             logger.log(level, text)
 
     def _summary(self) -> Iterator[tuple[int, str]]:
-        html = self._totals["html"]
         yield INFO, self._first_line()
-        if html:
-            more = f" and {html - _NAMED:,} more" if html > _NAMED else ""
-            serve, named = number_of(html, "origin serves", "origins serve"), map(str, self._html_origins)
-            why = "an HTML page instead of a robots.txt; it forbids nothing unless it contains rules"
-            yield WARNING, f"{serve} {why}: {', '.join(named)}{more}"
+        for kind, origins in self._instead.items():
+            number, named = self._totals[kind], map(str, origins)
+            serve = number_of(number, "origin serves", "origins serve")
+            more = f" and {number - _NAMED:,} more" if number > _NAMED else ""
+            why = "instead of a robots.txt; it forbids nothing unless it contains rules"
+            yield WARNING, f"{serve} {kind.instead} {why}: {', '.join(named)}{more}"
         for counts, one, many, why in (
             (self._reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
             (self.filtered, "link was", "links were", "not followed because robots.txt forbids them"),
@@ -313,5 +314,5 @@ class ExceptionReport:
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
 
 
-def _is_html(robots: Robots) -> bool:
-    return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)
+def _kind(robots: Robots) -> BodyKind:
+    return body_kind(robots.entry.body) if robots.access is Access.SUCCESSFUL else BodyKind.BLANK

@@ -1,7 +1,6 @@
-"""What the answer to a fetch of robots.txt means: its status, and HTML in place of rules. RFC 9309 section 2.3.1.
+"""What the answer to a fetch of robots.txt means: its status, and a browser's view of it. RFC 9309 section 2.3.1.
 
-Knows nothing of requests; redirects have been followed and failures without a status judged before. The one module
-that recognises HTML.
+Knows nothing of requests; redirects have been followed and failures without a status judged before.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from .display import StringEnum
-from .records import bom_length
 
 
 class Access(StringEnum):
@@ -74,9 +72,6 @@ def access(
     return Access.UNREACHABLE
 
 
-_HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
-_TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
-
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
 # <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
 _VIEW: Final = re.compile(
@@ -87,14 +82,6 @@ _VIEW: Final = re.compile(
 # All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
-
-
-def is_html(body: bytes) -> bool:
-    """Whether *body* begins like an HTML page; a comment before the rules does not count."""
-    head = body[bom_length(body) :][:_HEAD_OF_PAGE].lstrip()
-    while head.startswith(b"<!--"):
-        head = head.partition(b"-->")[2].lstrip()
-    return bool(_TAG.match(head))
 
 
 def without_viewer(body: bytes) -> bytes:

@@ -51,3 +51,16 @@ def test_ours_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
     assert warning.startswith("12 origins serve an HTML page instead of a robots.txt")
     assert sum(origin in warning for origin in site.origins) == 10
     assert result.stats["rep/html_count"] == 12
+
+
+def test_ours_an_error_in_place_of_robots_txt_is_told_by_what_it_is() -> None:
+    with Site(["127.0.4.1", "127.0.4.2", "127.0.4.3"]) as site:
+        bodies = (b"<?xml version='1.0'?><Error/>", b'{"statusCode":404}', b"Not Found")
+        for origin, body in zip(site.origins, bodies, strict=True):
+            site.answer("/robots.txt", Answer(body=body), origin)
+        result = crawl(*(f"{origin}/page" for origin in site.origins))
+    assert (len(result.pages), result.stats["rep/html_count"]) == (3, 0)
+    warnings = result.lines("WARNING", "scrapy_rep")
+    assert [line.partition(" serves ")[2].partition(" instead")[0] for line in warnings] == [
+        "an XML document", "a JSON document", "a text without a line of robots.txt"
+    ]  # fmt: skip

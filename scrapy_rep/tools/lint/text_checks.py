@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from scrapy_rep.directives.robots_signals import AI_TRAINING
 from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol.body_kind import BodyKind
 from scrapy_rep.protocol.records import MAX_LINE, kind_of
 from scrapy_rep.tools.files import reader_of
 
@@ -42,21 +43,29 @@ def check_file(subject: Subject, found: Findings) -> None:
         return
     if subject.limit is not None and len(subject.octets) > subject.limit:
         found.add("file-too-long", 0, 0, len(subject.octets), subject.limit)
-    if not subject.body.strip():
+    if subject.body_kind is BodyKind.BLANK:
         found.add("empty-file")
-    elif subject.is_html:
+    elif subject.body_kind is BodyKind.HTML:
         found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
+    elif subject.is_markup:
+        found.add("not-robots-txt", 1, 1, subject.body_kind.instead)
     elif subject.binary_kind:
         kind, reader = subject.binary_kind, reader_of(subject.binary_kind)
         found.add("binary-file", 1, 1, f"{kind} ({reader})" if reader else kind)
     elif subject.is_utf_16:
         found.add("utf-16")
     else:
-        _check_encoding(subject, found)
-        _check_line_ends(subject.body, found)
-        for number, line in enumerate(subject.lines, start=1):
-            if len(line) > MAX_LINE:
-                found.add("line-too-long", number, 1, len(line), MAX_LINE)
+        _check_text(subject, found)
+
+
+def _check_text(subject: Subject, found: Findings) -> None:
+    if subject.body_kind is BodyKind.TEXT:
+        found.add("not-robots-txt", 1, 1, subject.body_kind.instead)
+    _check_encoding(subject, found)
+    _check_line_ends(subject.body, found)
+    for number, line in enumerate(subject.lines, start=1):
+        if len(line) > MAX_LINE:
+            found.add("line-too-long", number, 1, len(line), MAX_LINE)
 
 
 def _check_source(subject: Subject, found: Findings) -> None:
