@@ -543,6 +543,16 @@ def test_overwrite_replaces_a_survey(folder: Path, tmp_path: Path) -> None:
     assert list(records(out)) == ["https://a.example", "pipe", "https://b.example"]
 
 
+def test_two_files_of_one_site_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "files").mkdir()
+    for name in ("Facebook.com", "facebook.com", "facebook.com.txt", "other.example"):
+        (tmp_path / "files" / name).write_bytes(b"User-agent: *\nDisallow: /" + name.encode())
+    code, out = surveyed("--files", str(tmp_path / "files"), "--out", str(tmp_path / "one"))
+    assert (code, out.partition("\n")[0]) == (0, "2 of 2 sites, 2 with a robots.txt, 0 unreachable, 2 invalid")
+    assert "/facebook.com: https://facebook.com has another file, which counts\n" in capsys.readouterr().err
+    assert list(records(tmp_path / "one")) == ["https://facebook.com", "https://other.example"]
+
+
 def test_resume_goes_on_behind_the_last_whole_record(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     surveyed("--files", str(folder), "--out", str(out))
