@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator
 from logging import INFO, WARNING
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 IS_START: Final = "is_start_request"  # Scrapy's meta key
 
+# How nearly every robots.txt begins, which then is nothing else: comments, blank lines, and a User-agent line.
+_USUAL: Final = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*[ \t]*user-agent[ \t]*:", re.IGNORECASE)
 _NAMED: Final = 10  # origins, and exceptions, in the summary
 _SOON: Final = 14  # days before an exception expires, from which on each crawl says so
 _NAMED_RULES: Final = 5
@@ -134,7 +137,7 @@ class Report:
             self._count_fetch(result)
         if robots.is_stale:
             self._inc("rep/stale_count")
-        if (kind := _kind(robots)).instead and not (known and _kind(known).instead):
+        if (kind := _instead(robots)) and not (known and _instead(known)):
             self._totals[kind] += 1
             self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
         self._note_trial(origin)
@@ -162,7 +165,7 @@ class Report:
             inc(f"robotstxt/response_status_count/{result.status}")
         elif not isinstance(result.error, IgnoreRequest):
             inc(f"robotstxt/exception_count/{type(result.error)}")
-        is_html = body_kind(result.body) is BodyKind.HTML
+        is_html = not _USUAL.match(result.body) and body_kind(result.body) is BodyKind.HTML
         if is_html or not self._totals["rep/fetched_count"]:  # the first one makes the stat
             inc("rep/html_count", int(is_html))
         self._inc(f"rep/access/{result.access.value}")
@@ -314,5 +317,9 @@ class ExceptionReport:
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
 
 
-def _kind(robots: Robots) -> BodyKind:
-    return body_kind(robots.entry.body) if robots.access is Access.SUCCESSFUL else BodyKind.BLANK
+def _instead(robots: Robots) -> BodyKind | None:
+    """What the body of *robots* is instead of a robots.txt."""
+    if robots.access is not Access.SUCCESSFUL or _USUAL.match(robots.entry.body):
+        return None
+    kind = body_kind(robots.entry.body)
+    return None if kind.is_robots_txt else kind
